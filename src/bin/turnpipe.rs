@@ -1,0 +1,3 @@
+//! The `turnpipe` command.
+
+fn main() {}

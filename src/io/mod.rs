@@ -1,0 +1,18 @@
+//! The world as a stage sees it: streams, terminal facts, time, ids and environment, all injectable.
+//!
+//! Nothing here decides anything. Everything that would make two runs differ (clock, random ids,
+//! environment, terminal) is reached through [`Io`], so that a test can pin it.
+
+mod clock;
+mod environment;
+mod ids;
+mod messages;
+mod streams;
+mod terminal;
+
+pub use clock::{Clock, FixedClock, SystemClock};
+pub use environment::Environment;
+pub use ids::{Ids, RandomIds, SeededIds};
+pub use messages::Messages;
+pub use streams::{Input, Io, Output};
+pub use terminal::TerminalFacts;

@@ -1,0 +1,53 @@
+//! The bundle of everything a command may touch.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Write};
+use std::sync::Arc;
+
+use super::{Clock, Environment, Ids, Messages, TerminalFacts};
+
+/// Where a command's input comes from.
+pub enum Input {
+    /// A descriptor: a pipe, a file, a terminal.
+    Descriptor(File),
+    /// Bytes in memory (tests).
+    Bytes(Cursor<Vec<u8>>),
+    /// stdin was closed before we started: read as empty.
+    Closed,
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Descriptor(file) => file.read(buffer),
+            Self::Bytes(bytes) => bytes.read(buffer),
+            Self::Closed => Ok(0),
+        }
+    }
+}
+
+/// Where a command's records go. Unbuffered: `jsonl::Writer` does the buffering.
+pub enum Output {
+    /// A working sink.
+    Sink(Box<dyn Write + Send>),
+    /// stdout was closed before we started: nothing may run (exit 74).
+    Closed,
+}
+
+/// Everything a command may touch of the world.
+pub struct Io {
+    /// Standard input.
+    pub stdin: Input,
+    /// Standard output: records only.
+    pub stdout: Output,
+    /// Standard error: messages for people.
+    pub messages: Messages,
+    /// Which streams are terminals.
+    pub terminal: TerminalFacts,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Arc<dyn Ids>,
+    /// Environment variables.
+    pub environment: Environment,
+}

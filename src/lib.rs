@@ -1,0 +1,19 @@
+//! The inner machinery of a coding agent, taken apart into Unix filters.
+//!
+//! Every rule lives in this library; the binary only parses arguments and turns the outcome into
+//! an exit status. `docs/architecture.md` says which room a line of code belongs to; a room
+//! imports only rooms listed before it there.
+
+pub mod text;
+
+pub mod io;
+
+pub mod jsonl;
+
+pub mod process;
+
+pub mod wire;
+
+pub mod state;
+
+pub mod tools;

@@ -1,0 +1,150 @@
+//! What to run, and how it ended.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Captured;
+
+/// A program to run. Nothing is inherited but what stands here: the child gets its own session and
+/// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
+    pub program: OsString,
+    /// Arguments after the program's name.
+    pub arguments: Vec<OsString>,
+    /// The whole environment of the child.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The child's working directory.
+    pub directory: PathBuf,
+    /// What the child reads.
+    pub stdin: Stdin,
+    /// How its output is kept.
+    pub capture: Capture,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+/// What a child reads on its standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stdin {
+    /// `/dev/null`.
+    Null,
+    /// These bytes, then end of file. A child that does not read them is no error.
+    Bytes(Vec<u8>),
+}
+
+/// How much of each output stream is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capture {
+    /// Bytes of a stream kept in memory; what is more spills to an unlinked temporary file.
+    pub memory_bytes: usize,
+    /// Bytes of a stream kept in all; past that only the head and the tail survive, with a count
+    /// of the bytes dropped between them. The child is never blocked.
+    pub total_bytes: u64,
+}
+
+impl Default for Capture {
+    /// 256 KiB in memory, 64 MiB in all.
+    fn default() -> Self {
+        Self {
+            memory_bytes: 256 * 1024,
+            total_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// The deadlines of one child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// When it is told to end (TERM to its group).
+    pub timeout: Duration,
+    /// How long after TERM it is killed.
+    pub grace: Duration,
+    /// How long its pipes are read after it ended, while a grandchild holds them open.
+    pub drain: Duration,
+}
+
+impl Limits {
+    /// The given timeout, 2 s grace, 250 ms drain.
+    pub fn with_timeout(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            grace: Duration::from_secs(2),
+            drain: Duration::from_millis(250),
+        }
+    }
+}
+
+/// How a child ended, as the kernel reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// It exited with this code.
+    Code(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+}
+
+impl ExitStatus {
+    /// The number a shell would show: the code, or 128 plus the signal.
+    pub fn shell_code(self) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+/// Why a child is no longer running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Exited,
+    /// We ended it when its time was up.
+    TimedOut,
+    /// We ended it because its [`super::CancelToken`] fired.
+    Cancelled,
+}
+
+/// A child that has ended and was waited for.
+#[derive(Debug)]
+pub struct Finished {
+    /// The kernel's word.
+    pub status: ExitStatus,
+    /// Who ended it.
+    pub ended: Ended,
+    /// What it printed on stdout.
+    pub stdout: Captured,
+    /// What it printed on stderr.
+    pub stderr: Captured,
+    /// A grandchild still held a pipe when we stopped reading.
+    pub pipes_held: bool,
+}
+
+/// Why a child could not be started. Nothing has run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The program is not in `PATH`, or the path does not exist.
+    #[error("{}: command not found", program.display())]
+    NotFound {
+        /// The program.
+        program: OsString,
+    },
+    /// The directory cannot be entered.
+    #[error("{}: cannot enter directory: {source}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Anything else the system said.
+    #[error("{}: cannot start: {source}", program.display())]
+    System {
+        /// The program.
+        program: OsString,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,102 @@
+//! What a call touches; the scheduler's only input.
+
+use std::path::{Path, PathBuf};
+
+/// A set of places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Touch {
+    /// No place at all.
+    Nothing,
+    /// These files, or everything below these directories; absolute, lexically normalised.
+    Paths(Vec<PathBuf>),
+    /// Anything.
+    World,
+}
+
+/// What a call reads and what it writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// What it looks at.
+    pub reads: Touch,
+    /// What it changes.
+    pub writes: Touch,
+}
+
+impl Access {
+    /// Touches nothing outside of itself.
+    pub fn nothing() -> Self {
+        Self {
+            reads: Touch::Nothing,
+            writes: Touch::Nothing,
+        }
+    }
+
+    /// Reads one place, writes none.
+    pub fn reads(path: impl Into<PathBuf>) -> Self {
+        Self {
+            reads: Touch::Paths(vec![path.into()]),
+            writes: Touch::Nothing,
+        }
+    }
+
+    /// Reads anything, writes nothing.
+    pub fn reads_world() -> Self {
+        Self {
+            reads: Touch::World,
+            writes: Touch::Nothing,
+        }
+    }
+
+    /// Reads and writes one place.
+    pub fn writes(path: impl Into<PathBuf>) -> Self {
+        let paths = Touch::Paths(vec![path.into()]);
+        Self {
+            reads: paths.clone(),
+            writes: paths,
+        }
+    }
+
+    /// May do anything: what every call counts as whose analysis fails.
+    pub fn world() -> Self {
+        Self {
+            reads: Touch::World,
+            writes: Touch::World,
+        }
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_read_only(&self) -> bool {
+        match &self.writes {
+            Touch::Nothing => true,
+            Touch::Paths(paths) => paths.is_empty(),
+            Touch::World => false,
+        }
+    }
+
+    /// Whether two calls must not run at the same time: one writes something the other touches.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        self.writes.overlaps(&other.writes)
+            || self.writes.overlaps(&other.reads)
+            || self.reads.overlaps(&other.writes)
+    }
+}
+
+impl Touch {
+    /// Whether two sets have a place in common. A directory contains what is below it.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => false,
+            (Self::Paths(paths), Self::World) | (Self::World, Self::Paths(paths)) => {
+                !paths.is_empty()
+            }
+            (Self::World, Self::World) => true,
+            (Self::Paths(some), Self::Paths(others)) => some
+                .iter()
+                .any(|path| others.iter().any(|other| related(path, other))),
+        }
+    }
+}
+
+fn related(some: &Path, other: &Path) -> bool {
+    some.starts_with(other) || other.starts_with(some)
+}

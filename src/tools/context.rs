@@ -1,0 +1,77 @@
+//! What a call knows about the session it runs in, and what it may change there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::io::{Clock, Environment};
+use crate::process::{CancelToken, Spawners};
+use crate::state::ReadLog;
+use crate::wire::ToolUseId;
+
+/// The session as a call finds it when it starts. Calls of one concurrent batch all see the same;
+/// what they change ([`ContextChange`]) is applied afterwards, in call order.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// Absolute working directory of shell calls, and the base of relative paths.
+    pub directory: PathBuf,
+    /// Where the session began; a shell that leaves `allowed_directories` is put back here.
+    pub home_directory: PathBuf,
+    /// Directories the shell's working directory may stay in. Never empty.
+    pub allowed_directories: Vec<PathBuf>,
+    /// The environment that tools pass on to children (already the configured one).
+    pub environment: Arc<Environment>,
+    /// Which files were read, and as what; shared by the calls of a session.
+    pub read_log: Arc<ReadLog>,
+    /// The to-do list as `TodoWrite` left it.
+    pub todos: Arc<Value>,
+    /// Default and largest timeout of a shell call.
+    pub shell_timeouts: ShellTimeouts,
+    /// Starts children.
+    pub spawners: Arc<Spawners>,
+    /// Times for records; never for deadlines.
+    pub clock: Arc<dyn Clock>,
+    /// A private directory for temporary files (mode 0700, ours).
+    pub scratch_directory: PathBuf,
+}
+
+/// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS` (spec claude-code.md section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellTimeouts {
+    /// When a call asks for none.
+    pub default: Duration,
+    /// The most a call can ask for.
+    pub maximum: Duration,
+}
+
+impl Default for ShellTimeouts {
+    fn default() -> Self {
+        Self {
+            default: Duration::from_mins(2),
+            maximum: Duration::from_mins(10),
+        }
+    }
+}
+
+/// What belongs to one running call.
+pub struct CallContext<'a> {
+    /// The call.
+    pub id: &'a ToolUseId,
+    /// The session as it was when the call started.
+    pub session: &'a ToolContext,
+    /// Fires when the call must end.
+    pub cancel: &'a CancelToken,
+    /// Takes progress notes (a short text); they overtake results.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// What a call changes for the calls after it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContextChange {
+    /// The shell's working directory.
+    Directory(PathBuf),
+    /// The to-do list.
+    Todos(Value),
+}

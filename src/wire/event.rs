@@ -1,0 +1,117 @@
+//! What a record means to a stage, whatever dialect it came in.
+
+use serde_json::value::RawValue;
+
+use super::{MessageId, SessionId, ToolUseId};
+
+/// One thing that a record says. A record may say several, in this order.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The stream's or file's opening record, or any line that shows whose stream this is.
+    Opening(Opening),
+    /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
+    /// seen or differs from the last one seen.
+    Session(SessionId),
+    /// A `system/executor` record: somebody already runs the calls of this stream.
+    Executor,
+    /// Content of an assistant message begins or goes on. Emitted for the first record of each
+    /// new message id (`message_start`, or a whole record); a message without id is always new.
+    Message(Option<MessageId>),
+    /// A complete call that may start now (protocol 6.5).
+    Call(ToolCall),
+    /// A call that must never run: cut off, or its arguments are unusable. It has an id, so it
+    /// gets a result.
+    Invalid(InvalidCall),
+    /// A call without a usable id: nothing can answer it. The text says what is wrong.
+    Unanswerable(String),
+    /// A tool result.
+    Result(ResultSeen),
+    /// A user record without results: a prompt.
+    Prompt,
+    /// The turn ends (protocol 6.6).
+    TurnEnd(TurnEnd),
+    /// A `result` record: held until the turn's tool results are out.
+    SessionResult,
+    /// A `control_request` with subtype `interrupt`.
+    Interrupt {
+        /// To be answered under this id.
+        request_id: String,
+    },
+}
+
+/// Whose stream it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opening {
+    /// `system/init` with a `turnpipe` key: the calls are ours to run.
+    Ours,
+    /// Another agent's stream or session file; the name is for the hint, e.g. `Codex stream`.
+    Foreign(&'static str),
+}
+
+/// A complete tool call.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Its id; results carry it.
+    pub id: ToolUseId,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments: a JSON object, bytes kept.
+    pub input: Box<RawValue>,
+    /// The assistant message it belongs to.
+    pub message: Option<MessageId>,
+}
+
+/// A call that gets the outcome `invalid_input` without being looked at further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidCall {
+    /// Its id.
+    pub id: ToolUseId,
+    /// The tool's name; empty if it never arrived.
+    pub name: String,
+    /// Why it must not run.
+    pub reason: CutOff,
+    /// The assistant message it belongs to.
+    pub message: Option<MessageId>,
+}
+
+/// Why a call is not complete or not usable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CutOff {
+    /// The reply ended by its token limit inside of this call, or in the block before the end.
+    #[error("the reply was cut off by its token limit (`{0}`) before the call was complete")]
+    TokenLimit(String),
+    /// The stream ended before the call was complete.
+    #[error("the stream ended before the call was complete")]
+    EndOfStream,
+    /// The arguments are not JSON.
+    #[error("the arguments are not valid JSON: {0}")]
+    Unparsable(String),
+    /// The arguments are JSON, but no object.
+    #[error("the arguments are not a JSON object but {0}")]
+    NotAnObject(&'static str),
+    /// The call has no tool name.
+    #[error("the call names no tool")]
+    NoName,
+}
+
+/// A result that stands in the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultSeen {
+    /// The call it answers.
+    pub id: ToolUseId,
+}
+
+/// Why a turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// A stop reason, `message_stop`, `finish_reason`, `finishReason`.
+    Stop,
+    /// A `result` record.
+    SessionResult,
+    /// A new message id began.
+    NewMessage,
+    /// A user record without results.
+    Prompt,
+    /// The input ended.
+    EndOfInput,
+}

@@ -1,0 +1,46 @@
+//! Newtypes for the identifiers in records.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! identifier {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl $name {
+            /// The id as it stands in records.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+identifier! {
+    /// Names one tool call (`tool_use.id`, `tool_calls[].id`, `functionCall.id`).
+    ToolUseId
+}
+identifier! {
+    /// Names one assistant message (`message.id`); all its parts carry it.
+    MessageId
+}
+identifier! {
+    /// Names a session.
+    SessionId
+}
