@@ -16,4 +16,7 @@ pub mod wire;
 
 pub mod state;
 
+pub mod results;
+
+pub mod exec;
 pub mod tools;
