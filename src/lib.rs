@@ -17,3 +17,5 @@ pub mod wire;
 pub mod state;
 
 pub mod tools;
+
+pub mod cmd;
