@@ -2,6 +2,9 @@
 //!
 //! `TURNPIPE_UPDATE=1 cargo test --test drift` writes them anew.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -75,10 +78,7 @@ fn add_help(path: &[&str], page: &mut String) {
     arguments.push("--help");
     let help = turnpipe(&arguments);
     let name = [&["turnpipe"], path].concat().join(" ");
-    page.push_str(&format!(
-        "\n## `{name}`\n\n```text\n{}\n```\n",
-        trimmed(&help)
-    ));
+    write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed(&help)).unwrap();
     for subcommand in subcommands(&help) {
         add_help(&[path, &[&subcommand]].concat(), page);
     }
