@@ -20,3 +20,5 @@ pub mod results;
 
 pub mod exec;
 pub mod tools;
+
+pub mod cmd;

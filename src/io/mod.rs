@@ -7,6 +7,7 @@ mod clock;
 mod environment;
 mod ids;
 mod messages;
+mod process_io;
 mod streams;
 mod terminal;
 
@@ -14,5 +15,6 @@ pub use clock::{Clock, FixedClock, SystemClock};
 pub use environment::Environment;
 pub use ids::{Ids, RandomIds, SeededIds};
 pub use messages::Messages;
+pub use process_io::{StdoutAtStart, UnusableVariable};
 pub use streams::{Input, Io, Output};
 pub use terminal::TerminalFacts;

@@ -1,11 +1,208 @@
-//! Text that is harmless on a terminal.
+//! Text that is harmless on a terminal: nothing in it is executed, hidden or reordered.
+//!
+//! Three passes: control sequences go first, so that what is removed later cannot complete one;
+//! then everything that never shows; then the joiners and selectors that show only in the right
+//! company. Model text is hostile until it went through here.
 
-/// Makes text of several lines safe; line feeds stay.
+use super::character_class::{CharacterClass, Script, classify};
+use super::escape_sequences::remove_escape_sequences;
+
+/// More marks than this over one character are decoration or an attack on the lines above.
+const MARKS_PER_CHARACTER: usize = 4;
+
+/// Tags between the black flag and the cancel tag: a region of two or three characters and a
+/// subdivision of one to four.
+const FLAG_TAGS: std::ops::RangeInclusive<usize> = 3..=7;
+
+/// Makes text of several lines safe. Line feeds stay; every other line break and blank becomes one
+/// space, except for a carriage return before a line feed, which goes. Blanks are not folded, since
+/// indentation may carry meaning.
 pub fn terminal_safe(text: &str) -> String {
-    text.to_owned()
+    clean(text, Layout::Lines)
 }
 
-/// Makes text safe and puts it on a single line.
+/// Makes text safe and puts it on a single line: line breaks are blanks, runs of blanks are one
+/// space, none stands at either end.
 pub fn terminal_safe_line(text: &str) -> String {
-    text.to_owned()
+    clean(text, Layout::SingleLine)
+}
+
+/// What becomes of blanks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Lines,
+    SingleLine,
+}
+
+fn clean(text: &str, layout: Layout) -> String {
+    let visible = drop_hidden(&remove_escape_sequences(text), layout);
+    let safe = drop_misplaced_joiners(&visible);
+    debug_assert!(
+        safe.chars()
+            .all(|character| character == '\n' && layout == Layout::Lines
+                || !matches!(
+                    classify(character),
+                    CharacterClass::Hidden | CharacterClass::LineBreak
+                )),
+        "unsafe text left: {safe:?}"
+    );
+    match layout {
+        Layout::Lines => safe,
+        Layout::SingleLine => fold_blanks(&safe),
+    }
+}
+
+/// Turns every blank into a space and drops what never shows, and marks beyond the limit.
+fn drop_hidden(text: &str, layout: Layout) -> Vec<char> {
+    let mut kept = Vec::with_capacity(text.len());
+    let mut marks = 0;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match classify(character) {
+            CharacterClass::Hidden => {}
+            CharacterClass::LineBreak if layout == Layout::Lines && character == '\n' => {
+                kept.push('\n');
+                marks = 0;
+            }
+            CharacterClass::LineBreak
+                if layout == Layout::Lines
+                    && character == '\r'
+                    && characters.peek() == Some(&'\n') => {}
+            CharacterClass::LineBreak | CharacterClass::Blank => {
+                kept.push(' ');
+                marks = 0;
+            }
+            CharacterClass::Mark(_) | CharacterClass::Keycap => {
+                marks += 1;
+                if marks <= MARKS_PER_CHARACTER {
+                    kept.push(character);
+                }
+            }
+            CharacterClass::EmojiSelector
+            | CharacterClass::Joiner
+            | CharacterClass::NonJoiner
+            | CharacterClass::FlagTag
+            | CharacterClass::CancelTag => kept.push(character),
+            CharacterClass::FlagBase
+            | CharacterClass::KeycapBase
+            | CharacterClass::Emoji
+            | CharacterClass::Visible(_) => {
+                kept.push(character);
+                marks = 0;
+            }
+        }
+    }
+    kept
+}
+
+/// Drops joiners, selectors and tags that change nothing visible where they stand.
+fn drop_misplaced_joiners(characters: &[char]) -> String {
+    let mut kept = String::with_capacity(characters.len());
+    let mut previous = None;
+    let mut position = 0;
+    while let Some(character) = characters.get(position) {
+        let class = classify(*character);
+        let rest = &characters[position + 1..];
+        let next = rest.first().map(|character| classify(*character));
+        let (length, keep) = match class {
+            CharacterClass::FlagTag | CharacterClass::CancelTag => {
+                let run = tag_run(&characters[position..]);
+                let is_flag = run.ends_flag && previous == Some(CharacterClass::FlagBase);
+                (run.length, is_flag)
+            }
+            CharacterClass::EmojiSelector => (1, selects_emoji(previous, next)),
+            CharacterClass::Joiner => (1, joins(previous, next)),
+            CharacterClass::NonJoiner => (1, separates(previous, next)),
+            _ => (1, true),
+        };
+        if keep {
+            let run = &characters[position..position + length];
+            kept.extend(run);
+            previous = run.last().map(|character| classify(*character));
+        }
+        position += length;
+    }
+    kept
+}
+
+/// Consecutive tags.
+struct TagRun {
+    /// How many.
+    length: usize,
+    /// They are what follows the black flag in the flag of a region.
+    ends_flag: bool,
+}
+
+fn tag_run(characters: &[char]) -> TagRun {
+    let is_tag = |class: CharacterClass| {
+        matches!(class, CharacterClass::FlagTag | CharacterClass::CancelTag)
+    };
+    let length = characters
+        .iter()
+        .take_while(|character| is_tag(classify(**character)))
+        .count();
+    let letters = characters[..length]
+        .iter()
+        .take_while(|character| classify(**character) == CharacterClass::FlagTag)
+        .count();
+    TagRun {
+        length,
+        ends_flag: letters + 1 == length && FLAG_TAGS.contains(&letters),
+    }
+}
+
+/// U+FE0F does something after an emoji, and between an ASCII character and its keycap.
+fn selects_emoji(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+    match previous {
+        Some(CharacterClass::Emoji | CharacterClass::FlagBase) => true,
+        Some(CharacterClass::KeycapBase) => next == Some(CharacterClass::Keycap),
+        _ => false,
+    }
+}
+
+/// U+200D does something between two emoji, and in Indic scripts.
+fn joins(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+    let between_emoji = matches!(
+        previous,
+        Some(
+            CharacterClass::Emoji
+                | CharacterClass::FlagBase
+                | CharacterClass::EmojiSelector
+                | CharacterClass::CancelTag
+        )
+    ) && matches!(next, Some(CharacterClass::Emoji | CharacterClass::FlagBase));
+    between_emoji || shapes_indic(previous, next)
+}
+
+/// U+200C does something between two Arabic letters, and in Indic scripts.
+fn separates(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+    let between_arabic =
+        script_of(previous) == Some(Script::Arabic) && script_of(next) == Some(Script::Arabic);
+    between_arabic || shapes_indic(previous, next)
+}
+
+fn shapes_indic(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+    match script_of(previous) {
+        Some(Script::IndicVirama) => true,
+        Some(Script::Indic) => matches!(script_of(next), Some(Script::Indic | Script::IndicVirama)),
+        _ => false,
+    }
+}
+
+fn script_of(class: Option<CharacterClass>) -> Option<Script> {
+    match class {
+        Some(CharacterClass::Mark(script) | CharacterClass::Visible(script)) => Some(script),
+        _ => None,
+    }
+}
+
+fn fold_blanks(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
 }

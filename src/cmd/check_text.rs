@@ -1,0 +1,88 @@
+//! `check text`: what is left of a model's text after cleaning.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::check_input::{Check, CheckInput};
+use super::{Globals, Outcome, UsageError};
+use crate::io::Io;
+use crate::text::terminal_safe_line;
+
+/// Clean text that a model wrote
+///
+/// Reads one text a line, as a JSON string or an object with a `text`, and writes one record a line
+/// with the cleaned `output`. A line that is neither yields a record with an `error`.
+#[derive(Debug, Args)]
+pub(super) struct CheckTextArguments {
+    /// What the text is to be used as
+    #[arg(long = "as", value_name = "KIND")]
+    pub(super) kind: TextKind,
+    /// Where it comes from.
+    #[command(flatten)]
+    pub(super) input: CheckInput,
+}
+
+/// What a text is to be used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextKind {
+    /// One line that is harmless on a terminal
+    Terminal,
+    /// A label for a batch of tool calls
+    #[value(hide = true)]
+    Label,
+    /// A session title
+    #[value(hide = true)]
+    Title,
+    /// A session recap
+    #[value(hide = true)]
+    Recap,
+}
+
+/// The answer to one text.
+#[derive(Debug, Serialize)]
+struct CheckedText {
+    r#type: &'static str,
+    check: &'static str,
+    r#as: &'static str,
+    output: String,
+    /// Why the text cannot be used; cleaning for a terminal rejects nothing.
+    rejected: Option<&'static str>,
+}
+
+impl CheckTextArguments {
+    /// Cleans every line.
+    ///
+    /// # Errors
+    /// The kind is not available, or reading or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let answer = match self.kind {
+            TextKind::Terminal => clean_for_terminal,
+            TextKind::Label => return Err(not_available("label").into()),
+            TextKind::Title => return Err(not_available("title").into()),
+            TextKind::Recap => return Err(not_available("recap").into()),
+        };
+        let check = Check {
+            name: "text",
+            field: "text",
+            answer,
+        };
+        self.input.answer_each(&check, globals, io)
+    }
+}
+
+fn clean_for_terminal(text: &str) -> CheckedText {
+    CheckedText {
+        r#type: "check",
+        check: "text",
+        r#as: "terminal",
+        output: terminal_safe_line(text),
+        rejected: None,
+    }
+}
+
+fn not_available(kind: &str) -> UsageError {
+    UsageError::new(format!(
+        "check text: `--as {kind}` is not available in this version"
+    ))
+    .with_hint("only `--as terminal` is")
+}

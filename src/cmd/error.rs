@@ -1,0 +1,150 @@
+//! What a command's error means for the person who typed it, and for the exit status.
+
+use std::io::ErrorKind;
+
+use super::Outcome;
+use crate::io::Messages;
+use crate::jsonl::WriteError;
+
+/// The command line or the configuration makes no sense; nothing was run.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub(super) struct UsageError {
+    problem: String,
+    hint: Option<String>,
+}
+
+impl UsageError {
+    /// `problem` is a lowercase phrase of the form `what: why`.
+    pub(super) fn new(problem: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what the person may try instead.
+    #[must_use]
+    pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+/// Tells the person about an error and returns the outcome it stands for. A broken pipe is told to
+/// nobody: whoever closed it knows.
+pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
+    if is_broken_pipe(error) {
+        return Outcome::Done;
+    }
+    messages.note(&told_once(error));
+    match error.downcast_ref::<UsageError>() {
+        Some(usage) => {
+            if let Some(hint) = &usage.hint {
+                messages.hint(hint);
+            }
+            Outcome::UsageError
+        }
+        None => Outcome::InputOutputFailed,
+    }
+}
+
+/// The chain of causes on one line. Some errors tell their cause themselves; it is not told twice.
+fn told_once(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.ends_with(&cause) {
+            told.push_str(": ");
+            told.push_str(&cause);
+        }
+    }
+    told
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref::<WriteError>(),
+            Some(WriteError::BrokenPipe)
+        ) || cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|cause| cause.kind() == ErrorKind::BrokenPipe)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    use anyhow::Context;
+
+    use super::*;
+
+    /// A sink that can be read afterwards.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn told(error: &anyhow::Error) -> (Outcome, String) {
+        let sink = Shared::default();
+        let outcome = report(error, &Messages::new(sink.clone()));
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        (outcome, text)
+    }
+
+    #[test]
+    fn a_usage_error_is_told_with_its_hint() {
+        let error = UsageError::new("check text: no kind given").with_hint("try `--as terminal`");
+        assert_eq!(
+            told(&error.into()),
+            (
+                Outcome::UsageError,
+                "turnpipe: check text: no kind given\nhint: try `--as terminal`\n".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_chain_of_causes_is_one_safe_line() {
+        let error = Err::<(), _>(io::Error::from(ErrorKind::PermissionDenied))
+            .context("cannot read `a\u{1b}[31m\nb`")
+            .unwrap_err();
+        assert_eq!(
+            told(&error),
+            (
+                Outcome::InputOutputFailed,
+                "turnpipe: cannot read `a b`: permission denied\n".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = io::Error::from(ErrorKind::StorageFull);
+        let error = WriteError::Failed { written: 7, source };
+        assert_eq!(
+            told(&error.into()).1,
+            "turnpipe: cannot write output after 7 bytes: no storage space\n"
+        );
+    }
+
+    #[test]
+    fn a_broken_pipe_is_a_quiet_end() {
+        let told = told(&WriteError::BrokenPipe.into());
+        assert_eq!(told, (Outcome::Done, String::new()));
+    }
+}

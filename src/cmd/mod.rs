@@ -1,0 +1,25 @@
+//! The command line: one file per subcommand, each an arguments struct whose doc comments are the
+//! help, and a `run`.
+//!
+//! No rules live here. A command reads its input, asks the room that knows, writes records and says
+//! how it ended.
+
+mod check;
+mod check_input;
+mod check_line;
+mod check_text;
+mod cli;
+mod color;
+mod completions;
+mod error;
+mod line_reader;
+mod man;
+mod outcome;
+mod output;
+mod run;
+mod usage;
+
+use cli::{Cli, Globals};
+use error::UsageError;
+pub use outcome::Outcome;
+pub use run::run;

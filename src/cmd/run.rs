@@ -1,0 +1,57 @@
+//! From arguments to an exit status.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use super::color::ColorWhen;
+use super::{Cli, Outcome, error, output, usage};
+use crate::io::{Io, Output};
+
+/// What `--version` prints.
+const VERSION_LINE: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
+
+/// Runs the command line `arguments`, the program's name first, and returns how it ended. Whatever
+/// there is to say about an error has been said.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcome {
+    if matches!(io.stdout, Output::Closed) {
+        io.messages
+            .note("cannot write output: standard output is closed");
+        return Outcome::InputOutputFailed;
+    }
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
+}
+
+fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
+    if asks_for_version_only(&arguments) {
+        output::print(io, VERSION_LINE)?;
+        return Ok(Outcome::Done);
+    }
+    let color = ColorWhen::requested(&arguments);
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli.run(io),
+        Err(error) => usage::answer(&error, color, io),
+    }
+}
+
+/// Building the parser takes longer than all the rest of `--version`.
+fn asks_for_version_only(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, only] if only == "--version" || only == "-V")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_cut_prints_what_the_parser_would() {
+        let error = Cli::try_parse_from(["turnpipe", "--version"]).unwrap_err();
+        assert_eq!(error.render().to_string(), VERSION_LINE);
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+}

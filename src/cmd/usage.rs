@@ -1,0 +1,149 @@
+//! Help and usage errors as this program prints them.
+
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
+
+use super::color::ColorWhen;
+use super::{Cli, Outcome, output};
+use crate::io::Io;
+
+/// Prints the help of a subcommand on standard error: somebody started on a terminal what
+/// expects to be fed through a pipe.
+pub(super) fn expects_piped_input(subcommand: &[&str], io: &Io) -> Outcome {
+    let mut command = Cli::command();
+    command.build();
+    let mut found: &mut Command = &mut command;
+    for name in subcommand {
+        // The path is a constant of the caller; a wrong one ends at the parent's help.
+        let Some(position) = found
+            .get_subcommands()
+            .position(|candidate| candidate.get_name() == *name)
+        else {
+            break;
+        };
+        let Some(next) = found.get_subcommands_mut().nth(position) else {
+            return Outcome::UsageError;
+        };
+        found = next;
+    }
+    let help = found.render_help();
+    io.messages.line(help.to_string().trim_end());
+    Outcome::UsageError
+}
+
+/// Answers what the parser stopped at: help and version on standard output, anything else as a
+/// one-line message with hints.
+///
+/// # Errors
+/// Standard output failed.
+pub(super) fn answer(
+    error: &clap::Error,
+    color: ColorWhen,
+    io: &mut Io,
+) -> anyhow::Result<Outcome> {
+    let rendered = error.render();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let text = if color.applies(io.terminal.stdout, &io.environment) {
+                rendered.ansi().to_string()
+            } else {
+                rendered.to_string()
+            };
+            output::print(io, &text)?;
+            Ok(Outcome::Done)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let text = if color.applies(io.terminal.stderr, &io.environment) {
+                rendered.ansi().to_string()
+            } else {
+                rendered.to_string()
+            };
+            io.messages.line(text.trim_end());
+            Ok(Outcome::UsageError)
+        }
+        _ => {
+            let complaint = Complaint::of(&rendered.to_string());
+            io.messages.note(&complaint.problem);
+            for hint in &complaint.hints {
+                io.messages.hint(hint);
+            }
+            Ok(Outcome::UsageError)
+        }
+    }
+}
+
+/// The parser's report, brought into the form of all other messages.
+#[derive(Debug, PartialEq, Eq)]
+struct Complaint {
+    problem: String,
+    hints: Vec<String>,
+}
+
+impl Complaint {
+    /// Reads a report of the form `error: problem`, with more lines of the problem indented, then
+    /// paragraphs with tips, usage and where to find more.
+    fn of(report: &str) -> Self {
+        let mut paragraphs = report.trim_end().split("\n\n");
+        let problem = joined(paragraphs.next().unwrap_or_default());
+        let hints = paragraphs
+            .flat_map(str::lines)
+            .filter_map(|line| {
+                let line = line.trim();
+                line.strip_prefix("tip: ").map(str::to_owned).or_else(|| {
+                    line.strip_prefix("For more")
+                        .map(|rest| format!("for more{rest}"))
+                })
+            })
+            .map(|hint| hint.trim_end_matches('.').to_owned())
+            .collect();
+        let problem = problem
+            .strip_prefix("error: ")
+            .unwrap_or(&problem)
+            .to_owned();
+        Self { problem, hints }
+    }
+}
+
+fn joined(paragraph: &str) -> String {
+    let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
+    lines.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn complaint(arguments: &[&str]) -> Complaint {
+        let error = Cli::try_parse_from(arguments).unwrap_err();
+        Complaint::of(&error.render().to_string())
+    }
+
+    #[test]
+    fn a_missing_option_is_named() {
+        assert_eq!(
+            complaint(&["turnpipe", "check", "text"]),
+            Complaint {
+                problem: "the following required arguments were not provided: --as <KIND>".into(),
+                hints: vec!["for more information, try '--help'".into()],
+            }
+        );
+    }
+
+    #[test]
+    fn a_typing_error_gets_a_tip() {
+        let complaint = complaint(&["turnpipe", "chekc"]);
+        assert_eq!(complaint.problem, "unrecognized subcommand 'chekc'");
+        assert_eq!(complaint.hints[0], "a similar subcommand exists: 'check'");
+    }
+
+    #[test]
+    fn values_that_are_possible_are_named() {
+        let complaint = complaint(&["turnpipe", "check", "text", "--as", "x"]);
+        assert_eq!(
+            complaint.problem,
+            "invalid value 'x' for '--as <KIND>' [possible values: terminal]"
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! The real world of this process as an [`Io`].
+
+use std::fs::File;
+use std::io::{self, IsTerminal, LineWriter};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{
+    Clock, Environment, FixedClock, Ids, Input, Io, Messages, Output, RandomIds, SeededIds,
+    SystemClock, TerminalFacts,
+};
+
+/// Fixes the clock: an RFC 3339 time. Every duration is then zero.
+const CLOCK_VARIABLE: &str = "TURNPIPE_CLOCK";
+
+/// Fixes the sequence of fresh ids: a whole number from 0 to 2^64 - 1.
+const ID_SEED_VARIABLE: &str = "TURNPIPE_ID_SEED";
+
+/// Whether standard output was open when the process started. The runtime puts `/dev/null` in the
+/// place of a closed one, so it has to be looked at before, by the binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StdoutAtStart {
+    /// Open.
+    Open,
+    /// Closed (`>&-`): nothing may run.
+    Closed,
+}
+
+/// A variable of the environment that turnpipe cannot use.
+#[derive(Debug, thiserror::Error)]
+#[error("{variable}: {reason}: {value}")]
+pub struct UnusableVariable {
+    variable: &'static str,
+    reason: &'static str,
+    value: String,
+}
+
+impl Io {
+    /// The streams, clock, ids and environment of this process. Clock and ids are fixed by
+    /// `TURNPIPE_CLOCK` and `TURNPIPE_ID_SEED`.
+    ///
+    /// # Errors
+    /// One of these variables has a value that makes no sense.
+    pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
+        let environment: Environment = std::env::vars_os().collect();
+        Ok(Self {
+            stdin: standard_input(),
+            stdout: standard_output(stdout),
+            messages: Messages::of_process(),
+            terminal: TerminalFacts {
+                stdin: io::stdin().is_terminal(),
+                stdout: io::stdout().is_terminal(),
+                stderr: io::stderr().is_terminal(),
+            },
+            clock: clock(&environment)?,
+            ids: ids(&environment)?,
+            environment,
+        })
+    }
+}
+
+impl Messages {
+    /// Messages go to standard error, each line in one write.
+    pub fn of_process() -> Self {
+        Self::new(LineWriter::new(io::stderr()))
+    }
+}
+
+fn standard_input() -> Input {
+    // A descriptor that cannot be duplicated cannot be read either.
+    let duplicate = io::stdin().as_fd().try_clone_to_owned();
+    duplicate.map_or(Input::Closed, |descriptor| {
+        Input::Descriptor(File::from(descriptor))
+    })
+}
+
+fn standard_output(at_start: StdoutAtStart) -> Output {
+    match (at_start, io::stdout().as_fd().try_clone_to_owned()) {
+        (StdoutAtStart::Open, Ok(descriptor)) => Output::Sink(Box::new(File::from(descriptor))),
+        (StdoutAtStart::Closed, _) | (_, Err(_)) => Output::Closed,
+    }
+}
+
+fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> {
+    let Some(value) = environment.text(CLOCK_VARIABLE) else {
+        return Ok(Arc::new(SystemClock::default()));
+    };
+    let time: Timestamp = value.parse().map_err(|_| UnusableVariable {
+        variable: CLOCK_VARIABLE,
+        reason: "not an RFC 3339 time",
+        value: value.to_owned(),
+    })?;
+    Ok(Arc::new(FixedClock(time)))
+}
+
+fn ids(environment: &Environment) -> Result<Arc<dyn Ids>, UnusableVariable> {
+    let Some(value) = environment.text(ID_SEED_VARIABLE) else {
+        return Ok(Arc::new(RandomIds));
+    };
+    let seed = value.parse().map_err(|_| UnusableVariable {
+        variable: ID_SEED_VARIABLE,
+        reason: "not a whole number from 0 to 18446744073709551615",
+        value: value.to_owned(),
+    })?;
+    Ok(Arc::new(SeededIds::new(seed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(name: &str, value: &str) -> Environment {
+        [(name, value)].into_iter().collect()
+    }
+
+    #[test]
+    fn clock_and_ids_can_be_fixed() {
+        let fixed = clock(&environment(CLOCK_VARIABLE, "2026-01-02T03:04:05Z")).unwrap();
+        assert_eq!(fixed.now().to_string(), "2026-01-02T03:04:05Z");
+        let seeded = ids(&environment(ID_SEED_VARIABLE, "7")).unwrap();
+        assert_eq!(seeded.uuid(), SeededIds::new(7).uuid());
+    }
+
+    #[test]
+    fn senseless_values_are_refused() {
+        let error = clock(&environment(CLOCK_VARIABLE, "noon")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "TURNPIPE_CLOCK: not an RFC 3339 time: noon"
+        );
+        assert!(
+            ids(&environment(ID_SEED_VARIABLE, "-1")).is_err_and(|error| {
+                error
+                    .to_string()
+                    .starts_with("TURNPIPE_ID_SEED: not a whole number")
+            })
+        );
+    }
+
+    #[test]
+    fn empty_values_fix_nothing() {
+        assert!(clock(&environment(CLOCK_VARIABLE, "")).is_ok());
+        assert!(ids(&environment(ID_SEED_VARIABLE, "")).is_ok());
+    }
+}

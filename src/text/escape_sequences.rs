@@ -1,0 +1,186 @@
+//! Recognises terminal control sequences: one forward state machine after ECMA-48.
+//!
+//! Sequences go as whole units, payload included, in 7-bit and 8-bit spelling, finished or not.
+//! An unfinished string swallows the rest of its line, as a terminal would. What single characters
+//! mean is not decided here.
+
+use super::character_class::{CharacterClass, classify};
+
+/// Removes every control sequence. Line breaks always stay, even inside of a sequence, which they
+/// end. Control characters that belong to no sequence stay too.
+pub(super) fn remove_escape_sequences(text: &str) -> String {
+    let mut state = State::Ground;
+    text.chars()
+        .filter(|character| {
+            let (next, fate) = step(state, *character);
+            state = next;
+            matches!(fate, Fate::Text)
+        })
+        .collect()
+}
+
+/// Where in a sequence the machine stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Outside of any sequence.
+    Ground,
+    /// After ESC.
+    Escape,
+    /// After ESC and at least one intermediate byte.
+    EscapeIntermediate,
+    /// After CSI.
+    Csi,
+    /// In a string that BEL ends as well: OSC.
+    BellString,
+    /// In any other string: DCS, SOS, PM, APC, the window title of `screen`.
+    String,
+}
+
+/// What becomes of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is text.
+    Text,
+    /// It belongs to a sequence.
+    Sequence,
+}
+
+/// One step of the machine.
+fn step(state: State, character: char) -> (State, Fate) {
+    if let Some(introduced) = introduced_anywhere(character) {
+        // ESC inside of a string may be the beginning of its terminator; `ESC \` does nothing
+        // elsewhere, so the state after ESC needs no memory of the string.
+        return (introduced, Fate::Sequence);
+    }
+    if classify(character) == CharacterClass::LineBreak {
+        return (State::Ground, Fate::Text);
+    }
+    match state {
+        State::Ground => (State::Ground, Fate::Text),
+        State::Escape => after_escape(character),
+        State::EscapeIntermediate => match character {
+            '\u{30}'..='\u{7e}' => (State::Ground, Fate::Sequence),
+            '\u{20}'..='\u{2f}' => (State::EscapeIntermediate, Fate::Sequence),
+            _ => within(State::EscapeIntermediate, character),
+        },
+        State::Csi => match character {
+            '\u{40}'..='\u{7e}' => (State::Ground, Fate::Sequence),
+            '\u{20}'..='\u{3f}' => (State::Csi, Fate::Sequence),
+            _ => within(State::Csi, character),
+        },
+        State::BellString if character == '\u{07}' => (State::Ground, Fate::Sequence),
+        State::BellString | State::String => (state, Fate::Sequence),
+    }
+}
+
+/// Characters that begin or abort a sequence wherever they stand, and the state they lead to.
+fn introduced_anywhere(character: char) -> Option<State> {
+    match character {
+        '\u{1b}' => Some(State::Escape),
+        '\u{9b}' => Some(State::Csi),
+        '\u{9d}' => Some(State::BellString),
+        '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => Some(State::String),
+        // CAN and SUB abort, ST terminates, and the other controls of this row stand alone.
+        '\u{18}' | '\u{1a}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9c}' => Some(State::Ground),
+        _ => None,
+    }
+}
+
+fn after_escape(character: char) -> (State, Fate) {
+    let next = match character {
+        '[' => State::Csi,
+        ']' => State::BellString,
+        'P' | 'X' | '^' | '_' | 'k' => State::String,
+        '\u{20}'..='\u{2f}' => State::EscapeIntermediate,
+        '\u{30}'..='\u{7e}' => State::Ground,
+        _ => return within(State::Escape, character),
+    };
+    (next, Fate::Sequence)
+}
+
+/// A character that a sequence of short form cannot contain. Terminals carry out or ignore a
+/// control there and go on with the sequence; anything else cannot belong to it.
+fn within(state: State, character: char) -> (State, Fate) {
+    if character.is_ascii_control() {
+        (state, Fate::Sequence)
+    } else {
+        (State::Ground, Fate::Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sequences_go_as_whole_units() {
+        let table = [
+            ("plain", "plain"),
+            ("a\u{1b}[1;31mb", "ab"),
+            ("a\u{1b}[?1049hb", "ab"),
+            ("a\u{1b}[1 qb", "ab"),
+            ("a\u{1b}]0;t\u{07}b", "ab"),
+            ("a\u{1b}]0;t\u{1b}\\b", "ab"),
+            ("a\u{1b}Pq\u{07}still inside\u{1b}\\b", "ab"),
+            ("a\u{1b}_G payload\u{1b}\\b", "ab"),
+            ("a\u{1b}ktitle\u{1b}\\b", "ab"),
+            ("a\u{1b}(0b", "ab"),
+            ("a\u{1b} Fb", "ab"),
+            ("a\u{1b}cb", "ab"),
+            ("a\u{9b}31mb", "ab"),
+            ("a\u{9d}0;t\u{9c}b", "ab"),
+            ("a\u{90}payload\u{1b}\\b", "ab"),
+            ("a\u{8e}b", "ab"),
+        ];
+        for (text, left) in table {
+            assert_eq!(remove_escape_sequences(text), left, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn broken_sequences_leave_nothing_executable() {
+        let table = [
+            ("a\u{1b}", "a"),
+            ("a\u{1b}[", "a"),
+            ("a\u{1b}[31", "a"),
+            ("a\u{1b}]0;title", "a"),
+            ("a\u{1b}]0;title\nb", "a\nb"),
+            ("a\u{9f}never closed\u{85}b", "a\u{85}b"),
+            ("a\u{1b}[31\nmb", "a\nmb"),
+            ("a\u{1b}[3\u{00}1mb", "ab"),
+            ("a\u{1b}\u{00}[31mb", "ab"),
+            ("a\u{1b}[31\u{18}mb", "amb"),
+            ("a\u{1b}]0;x\u{1a}b", "ab"),
+            ("a\u{1b}[31\u{1b}[1mb", "ab"),
+            ("a\u{1b}]0;x\u{1b}[31mb", "ab"),
+            ("a\u{1b}]0;x\u{9b}31mb", "ab"),
+            ("a\u{1b}\u{1b}[31mb", "ab"),
+            ("a\u{1b}日b", "a日b"),
+            ("a\u{1b}[3日b", "a日b"),
+        ];
+        for (text, left) in table {
+            assert_eq!(remove_escape_sequences(text), left, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_has_no_sequence_in_it(
+            text in "[ab;\\[\\]\\\\Pk0-9 \n\u{07}\u{18}\u{1b}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}é]{0,40}"
+        ) {
+            let once = remove_escape_sequences(&text);
+            let introducer = once.find(['\u{1b}', '\u{9b}', '\u{9d}', '\u{90}']);
+            prop_assert_eq!(introducer, None);
+            prop_assert_eq!(remove_escape_sequences(&once), once);
+        }
+
+        #[test]
+        fn every_line_break_stays(text in any::<String>()) {
+            let line_breaks = |text: &str| text.chars()
+                .filter(|character| classify(*character) == CharacterClass::LineBreak)
+                .collect::<String>();
+            prop_assert_eq!(line_breaks(&remove_escape_sequences(&text)), line_breaks(&text));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `check text`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use crate::turnpipe::{command, complaint, quiet, run};
+
+const TERMINAL: [&str; 4] = ["check", "text", "--as", "terminal"];
+
+fn with(options: &[&'static str]) -> Vec<&'static str> {
+    [&TERMINAL[..], options].concat()
+}
+
+fn cleaned(output: &str) -> String {
+    format!(
+        "{{\"type\":\"check\",\"check\":\"text\",\"as\":\"terminal\",\"output\":\"{output}\",\"rejected\":null}}\n"
+    )
+}
+
+#[test]
+fn every_line_is_answered_in_order() {
+    let input = "\"a\\u001b[31mb\\u001b[0m\"\n{\"text\":\"two\\nlines\"}\n\"\"\n\"\\ud83d\"";
+    let answers = [
+        cleaned("ab"),
+        cleaned("two lines"),
+        cleaned(""),
+        cleaned("\u{fffd}"),
+    ];
+    assert_eq!(
+        run(&TERMINAL, input.as_bytes()),
+        quiet(0, &answers.concat())
+    );
+}
+
+#[test]
+fn no_input_is_no_output() {
+    assert_eq!(run(&TERMINAL, b""), quiet(0, ""));
+}
+
+#[test]
+fn an_unusable_line_is_answered_by_an_error_and_the_next_one_survives() {
+    let input = b"\"a\"\n17\n\"b\"\n";
+    let error = "{\"type\":\"check\",\"check\":\"text\",\"line\":2,\"error\":\"expected a string or an \
+                 object with a string `text`, found a number\"}\n";
+    let answers = [cleaned("a"), error.to_owned(), cleaned("b")].concat();
+    assert_eq!(run(&TERMINAL, input), quiet(0, &answers));
+    assert_eq!(run(&with(&["--strict"]), input), quiet(3, &answers));
+}
+
+#[test]
+fn plain_lines_are_their_own_text() {
+    let input = b"\"quoted\" \x1b]0;t\x07text\r\n\n";
+    let answers = [cleaned("\\\"quoted\\\" text"), cleaned("")].concat();
+    assert_eq!(run(&with(&["--plain"]), input), quiet(0, &answers));
+}
+
+#[test]
+fn invalid_utf_8_is_told_on_standard_error() {
+    let told = run(&with(&["--strict"]), b"\"a\xffb\"\n");
+    assert_eq!(told.status, Some(3));
+    assert_eq!(told.stdout, cleaned("a\u{fffd}b"));
+    assert_eq!(
+        told.stderr,
+        "turnpipe: standard input: line 1: invalid UTF-8 was read as U+FFFD\n"
+    );
+    assert_eq!(
+        run(&with(&["--quiet"]), b"\"a\xffb\"\n"),
+        quiet(0, &cleaned("a\u{fffd}b"))
+    );
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    assert_eq!(
+        run(&TERMINAL, "\u{feff}\"a\"\n".as_bytes()),
+        quiet(0, &cleaned("a"))
+    );
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_no_crash() {
+    let input = format!("{}\n\"after\"\n", "[".repeat(1_000_000));
+    let told = run(&TERMINAL, input.as_bytes());
+    assert_eq!(told.status, Some(0));
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert!(
+        lines[0].contains("\"line\":1,\"error\":\"not JSON"),
+        "{}",
+        lines[0]
+    );
+    assert_eq!(lines[1], cleaned("after").trim_end());
+}
+
+#[test]
+fn files_are_read_in_the_given_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("one"), "\"1\"\nx\n").unwrap();
+    std::fs::write(path("two"), "\"2\"").unwrap();
+    let (one, two) = (path("one"), path("two"));
+    let arguments = [&TERMINAL[..], &[two.as_str(), "-", one.as_str()]].concat();
+    let told = run(&arguments, b"\"in\"\n");
+    assert_eq!(told.status, Some(0));
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    let expected = [cleaned("2"), cleaned("in"), cleaned("1")];
+    for (line, expected) in lines.iter().zip(&expected) {
+        assert_eq!(*line, expected.trim_end());
+    }
+    let error: serde_json::Value = serde_json::from_str(lines[3]).unwrap();
+    assert_eq!(
+        (error["line"].as_u64(), error["path"].as_str()),
+        (Some(2), Some(one.as_str()))
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_failed_read() {
+    let told = run(&with(&["/no/such/file"]), b"");
+    assert_eq!(
+        told,
+        complaint(
+            74,
+            "turnpipe: cannot read `/no/such/file`: No such file or directory (os error 2)\n"
+        )
+    );
+}
+
+#[test]
+fn an_answer_does_not_wait_for_the_next_line() {
+    let child = command()
+        .args(TERMINAL)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = child.unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    for text in ["first", "second"] {
+        writeln!(stdin, "\"{text}\"").unwrap();
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        assert_eq!(line, cleaned(text));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_this_version_cannot_clean_is_a_usage_error() {
+    for kind in ["label", "title", "recap"] {
+        let told = run(&["check", "text", "--as", kind], b"\"a\"\n");
+        let expected = format!(
+            "turnpipe: check text: `--as {kind}` is not available in this version\n\
+             hint: only `--as terminal` is\n"
+        );
+        assert_eq!(told, complaint(2, &expected));
+    }
+}

@@ -1,0 +1,8 @@
+//! The binary from outside: status, standard output and standard error of whole runs.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod check_text;
+mod streams;
+mod turnpipe;
+mod usage;

@@ -1,0 +1,76 @@
+//! Broken, full, closed and interactive standard streams.
+
+use crate::turnpipe::{complaint, quiet, shell};
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let told = shell(
+        "set -o pipefail\n\
+         for i in {1..20000}; do echo '\"a\"'; done | turnpipe check text --as terminal | head -n 1 >/dev/null\n\
+         echo ${PIPESTATUS[1]}",
+    );
+    assert_eq!((told.status, told.stdout.as_str()), (Some(0), "0\n"));
+    assert!(!told.stderr.contains("turnpipe"), "{}", told.stderr);
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    for command in [
+        "check text --as terminal <<<'\"a\"'",
+        "--version",
+        "--help",
+        "completions bash",
+    ] {
+        let told = shell(&format!("turnpipe {command} >/dev/full"));
+        assert_eq!(
+            (told.status, told.stdout.as_str()),
+            (Some(74), ""),
+            "{command}"
+        );
+        assert_eq!(
+            told.stderr,
+            "turnpipe: cannot write output after 0 bytes: No space left on device (os error 28)\n",
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_closed_input_is_an_empty_one() {
+    let told = shell("turnpipe check text --as terminal <&-");
+    assert_eq!(told, quiet(0, ""));
+}
+
+#[test]
+fn a_closed_standard_error_loses_the_message_only() {
+    let told = shell("turnpipe --bogus 2>&-; echo $?");
+    assert_eq!(told, quiet(0, "2\n"));
+}
+
+#[test]
+fn a_directory_cannot_be_read() {
+    let told = shell("turnpipe check text --as terminal < /");
+    assert_eq!(
+        told,
+        complaint(
+            74,
+            "turnpipe: cannot read `standard input`: Is a directory (os error 21)\n"
+        )
+    );
+}
+
+#[test]
+fn help_answers_a_terminal_where_a_pipe_is_expected() {
+    let told = shell(
+        "command -v script >/dev/null || { echo skipped; exit; }\n\
+         script -qec \"$TURNPIPE check text --as terminal\" /dev/null; echo status $?",
+    );
+    if told.stdout != "skipped\n" {
+        assert!(
+            told.stdout.contains("Usage: turnpipe check text"),
+            "{}",
+            told.stdout
+        );
+        assert!(told.stdout.ends_with("status 2\n"), "{}", told.stdout);
+    }
+}

@@ -1,0 +1,83 @@
+//! Runs the binary in a clean environment.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a run is there to be looked at"]
+pub(crate) struct Run {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The binary, with no environment at all.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
+    command.env_clear();
+    command
+}
+
+/// Runs the binary with `input` on a pipe.
+pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Run {
+    let mut command = command();
+    let child = command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The child may end without having read everything.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs a shell script in which `turnpipe` is the binary.
+pub(crate) fn shell(script: &str) -> Run {
+    let output = Command::new("bash")
+        .args([
+            "-c",
+            &format!("turnpipe() {{ \"$TURNPIPE\" \"$@\"; }}\n{script}"),
+        ])
+        .env_clear()
+        .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A run that said nothing on standard error.
+pub(crate) fn quiet(status: i32, stdout: &str) -> Run {
+    Run {
+        status: Some(status),
+        stdout: stdout.to_owned(),
+        stderr: String::new(),
+    }
+}
+
+/// A run that printed no record.
+pub(crate) fn complaint(status: i32, stderr: &str) -> Run {
+    Run {
+        status: Some(status),
+        stdout: String::new(),
+        stderr: stderr.to_owned(),
+    }
+}

@@ -1,0 +1,105 @@
+//! Arguments that make no sense, help and version.
+
+use crate::turnpipe::{complaint, quiet, run};
+
+const VERSION: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
+
+#[test]
+fn the_version_is_one_line() {
+    for option in ["--version", "-V"] {
+        assert_eq!(run(&[option], b""), quiet(0, VERSION));
+    }
+    assert_eq!(
+        run(&["--color", "never", "--version"], b""),
+        quiet(0, VERSION)
+    );
+}
+
+#[test]
+fn help_goes_to_standard_output_when_asked_for() {
+    for arguments in [
+        &["--help"][..],
+        &["-h"],
+        &["check", "--help"],
+        &["check", "text", "-h"],
+    ] {
+        let told = run(arguments, b"");
+        assert_eq!(told.status, Some(0), "{arguments:?}");
+        assert!(told.stdout.contains("Usage: turnpipe"), "{arguments:?}");
+        assert!(
+            !told.stdout.contains('\u{1b}') && told.stderr.is_empty(),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn without_a_subcommand_help_goes_to_standard_error() {
+    for arguments in [&[][..], &["check"]] {
+        let told = run(arguments, b"");
+        assert_eq!(
+            (told.status, told.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments:?}"
+        );
+        assert!(told.stderr.contains("Usage: turnpipe"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_is_coloured_only_when_asked_for() {
+    assert!(
+        run(&["--color", "always", "--help"], b"")
+            .stdout
+            .contains("\u{1b}[")
+    );
+    assert!(
+        !run(&["--color", "never", "--help"], b"")
+            .stdout
+            .contains('\u{1b}')
+    );
+}
+
+#[test]
+fn senseless_arguments_are_one_line_and_a_hint() {
+    let more = "hint: for more information, try '--help'\n";
+    let table: [(&[&str], &str); 4] = [
+        (&["--bogus"], "unexpected argument '--bogus' found"),
+        (
+            &["check", "text"],
+            "the following required arguments were not provided: --as <KIND>",
+        ),
+        (
+            &["check", "text", "--as", "poem"],
+            "invalid value 'poem' for '--as <KIND>' [possible values: terminal]",
+        ),
+        (
+            &["check", "text", "--as", "te\u{1b}[31m\n"],
+            "invalid value 'te ' for '--as <KIND>' [possible values: terminal]",
+        ),
+    ];
+    for (arguments, problem) in table {
+        let told = run(arguments, b"");
+        assert_eq!(
+            (told.status, told.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments:?}"
+        );
+        assert!(
+            told.stderr.starts_with(&format!("turnpipe: {problem}\n")),
+            "{}",
+            told.stderr
+        );
+        assert!(told.stderr.ends_with(more), "{}", told.stderr);
+        assert!(!told.stderr.contains('\u{1b}'), "{}", told.stderr);
+    }
+}
+
+#[test]
+fn variables_that_make_no_sense_are_a_usage_error() {
+    let told = crate::turnpipe::shell("TURNPIPE_CLOCK=noon turnpipe --version");
+    assert_eq!(
+        told,
+        complaint(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
+    );
+}
