@@ -16,9 +16,12 @@ pub mod wire;
 
 pub mod state;
 
+pub mod tools;
+
 pub mod results;
 
 pub mod exec;
-pub mod tools;
+
+pub mod config;
 
 pub mod cmd;

@@ -62,6 +62,11 @@ impl StateError {
 }
 
 impl StateRoot {
+    /// Whether the session left anything.
+    pub fn has_session(&self, id: &SessionId) -> bool {
+        self.0.join(safe_file_name(id.as_str())).exists()
+    }
+
     /// Opens the directory of one session, creating it (mode 0700) where it is missing.
     ///
     /// # Errors

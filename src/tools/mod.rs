@@ -5,14 +5,16 @@
 
 mod access;
 mod context;
+mod full_text;
 mod outcome;
 mod registry;
 mod tool;
 
 pub use access::{Access, Touch};
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
+pub use full_text::FullText;
 pub use outcome::{CallStatus, Content, ImageBlock, ToolReply};
 pub use registry::{LookupError, Registry, Resolved};
 pub use tool::{
-    AccessError, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool, ToolFailure,
+    AccessError, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool, ToolFailure, ToolKind,
 };

@@ -26,6 +26,11 @@ pub trait Tool: Send + Sync {
         InterruptBehavior::Cancel
     }
 
+    /// Whether failures of it and its siblings belong together.
+    fn kind(&self) -> ToolKind {
+        ToolKind::Independent
+    }
+
     /// The largest result kept inline.
     fn result_limit(&self) -> ResultLimit {
         ResultLimit::Default
@@ -57,6 +62,15 @@ pub enum InterruptBehavior {
     Cancel,
     /// It runs to its end.
     Block,
+}
+
+/// Whether calls of a tool depend on each other without saying so (seed 002 section 4.5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// A shell: a failing command is likely to doom the ones after it.
+    Shell,
+    /// Anything else.
+    Independent,
 }
 
 /// The largest result a tool wants kept inline, in characters (UTF-16 units).

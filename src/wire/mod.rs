@@ -6,7 +6,9 @@
 mod decode;
 mod event;
 mod ids;
+mod outcome;
 
 pub use decode::{Decoder, Dialect, prefilter_needles};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};
+pub use outcome::{Lane, Outcome};
