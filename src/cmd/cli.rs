@@ -7,6 +7,9 @@ use super::check::CheckArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
+use super::run_tools::RunToolsArguments;
+use super::state::StateArguments;
+use crate::config::ConfigSource;
 use crate::io::Io;
 
 /// The inner machinery of a coding agent as composable Unix filters
@@ -43,6 +46,12 @@ pub(super) struct Globals {
     /// Say on standard error what was done
     #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
     pub(super) verbose: bool,
+    /// Read this configuration file instead of the usual one
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<std::path::PathBuf>,
+    /// Read no configuration file
+    #[arg(long, global = true)]
+    no_config: bool,
     /// When to colour help and usage errors
     #[arg(
         long,
@@ -59,7 +68,20 @@ pub(super) struct Globals {
 pub(super) enum Subcommand {
     Check(CheckArguments),
     Completions(CompletionsArguments),
+    RunTools(Box<RunToolsArguments>),
+    State(StateArguments),
     Man(ManArguments),
+}
+
+impl Globals {
+    /// Which configuration file to read.
+    pub(super) fn config_source(&self) -> ConfigSource {
+        match (&self.config, self.no_config) {
+            (Some(path), _) => ConfigSource::Named(path.clone()),
+            (None, true) => ConfigSource::Nothing,
+            (None, false) => ConfigSource::Usual,
+        }
+    }
 }
 
 impl Cli {
@@ -72,6 +94,8 @@ impl Cli {
             Subcommand::Check(arguments) => arguments.run(&self.globals, io),
             Subcommand::Completions(arguments) => arguments.run(io),
             Subcommand::Man(arguments) => arguments.run(),
+            Subcommand::RunTools(arguments) => arguments.run(&self.globals, io),
+            Subcommand::State(arguments) => arguments.run(&self.globals, io),
         }
     }
 }

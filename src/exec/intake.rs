@@ -109,7 +109,7 @@ pub(super) fn read_all(
                     break;
                 }
             }
-            if !reader.has_buffered_line() {
+            if !reader.holds_a_piece() {
                 break;
             }
         }

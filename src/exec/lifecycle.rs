@@ -75,7 +75,7 @@ impl Lifecycle {
         };
         let resolved = match self.registry.resolve(&call.name, input) {
             Ok(resolved) => resolved,
-            Err(error @ LookupError::Unknown(_)) => {
+            Err(error @ LookupError::Unknown { .. }) => {
                 let text = tool_use_error(&format!("Error: {error}"));
                 return Prepared::Refused(Completed::refused(Outcome::UnknownTool, text));
             }

@@ -4,6 +4,7 @@
 //! Knows nothing of flags; `cmd` turns them into [`Options`].
 
 mod admission;
+mod answered;
 mod call;
 mod calls;
 mod completed;
@@ -28,6 +29,7 @@ mod turns;
 mod workers;
 
 pub use admission::{Admission, PermissionMode};
+pub use answered::enter_results;
 pub use completed::{Completed, Phases};
 pub use ledger::{Ledger, Standing};
 pub use lifecycle::{Lifecycle, Prepared, Ready, ResultPlace};

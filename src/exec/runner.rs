@@ -21,6 +21,7 @@ use super::{
 };
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
+use crate::process::Spawners;
 use crate::tools::{ContextChange, ToolContext};
 use crate::wire::{Event, SessionId};
 
@@ -175,7 +176,6 @@ pub fn run<Sink: Write>(
         Some(id) => Naming::Named(id.clone()),
         None => Naming::Fresh(SessionId(surroundings.ids.uuid().to_string())),
     };
-    let spawners = Arc::clone(&context.spawners);
     let mut runner = Runner {
         options,
         lifecycle: Arc::new(lifecycle),
@@ -226,7 +226,7 @@ pub fn run<Sink: Write>(
     };
     runner.abandon_calls();
     runner.close();
-    spawners.kill_all();
+    Spawners::kill_all();
     RunEnd {
         cause,
         failed_calls: runner.failed_calls,

@@ -15,6 +15,11 @@ pub trait Tool: Send + Sync {
     /// JSON Schema of the input: an object schema.
     fn input_schema(&self) -> &Value;
 
+    /// Whether its schema is kept from the model until it asks for it (`ToolSearch`).
+    fn is_deferred(&self) -> bool {
+        false
+    }
+
     /// What a call with this input touches.
     ///
     /// # Errors

@@ -19,6 +19,11 @@ pub fn prefilter_needles() -> &'static [&'static str] {
     &["\"type\""]
 }
 
+/// Needles of which at least one occurs in every record that yields a result.
+pub fn result_needles() -> &'static [&'static str] {
+    &["tool_result", "tool_call_id", "functionResponse", "\\u00"]
+}
+
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.
 #[derive(Debug, Default)]
 pub struct Decoder {

@@ -8,7 +8,7 @@ mod event;
 mod ids;
 mod outcome;
 
-pub use decode::{Decoder, Dialect, prefilter_needles};
+pub use decode::{Decoder, Dialect, prefilter_needles, result_needles};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use outcome::{Lane, Outcome};
