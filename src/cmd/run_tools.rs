@@ -22,7 +22,7 @@ use crate::io::{Input, Io};
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::process::{EndSignal, Spawners, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::{Registry, ToolContext, load_manifest};
+use crate::tools::{Registry, Tool, ToolContext, load_manifest};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
 
 /// Threads that start processes. More than the machine has cores would only wait.
@@ -277,8 +277,12 @@ fn registry(settings: &Settings) -> Result<Registry, UsageError> {
     for manifest in &settings.manifests {
         let declared =
             load_manifest(manifest).map_err(|error| UsageError::new(error.to_string()))?;
+        let tools = declared
+            .into_iter()
+            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
+            .collect();
         registry
-            .add(declared)
+            .add(tools)
             .map_err(|error| UsageError::new(format!("{}: {error}", manifest.display())))?;
     }
     Ok(registry)
