@@ -17,6 +17,7 @@ mod ids;
 mod needles;
 mod object;
 mod openai;
+pub mod records;
 mod reply;
 mod shape;
 
