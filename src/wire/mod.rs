@@ -29,4 +29,6 @@ pub use needles::prefilter_needles;
 #[cfg(test)]
 mod fixtures_tests;
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod recorded_tests;
