@@ -26,7 +26,9 @@ pub(crate) struct Run {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let bench = Self { directory: tempfile::tempdir().unwrap() };
+        let bench = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
         std::fs::create_dir(bench.work()).unwrap();
         bench
     }
@@ -119,7 +121,10 @@ impl Run {
 
     /// Every line of stdout that is JSON.
     pub(crate) fn records(&self) -> Vec<Value> {
-        self.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.stdout
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
     }
 
     /// Ids and outcomes of the results that this run made, in order.
@@ -133,19 +138,27 @@ impl Run {
             .records()
             .into_iter()
             .filter(|record| record["message"]["content"][0]["tool_use_id"] == id);
-        let result = of_call.next().unwrap_or_else(|| panic!("no result for {id}: {self:?}"));
+        let result = of_call
+            .next()
+            .unwrap_or_else(|| panic!("no result for {id}: {self:?}"));
         assert!(of_call.next().is_none(), "two results for {id}: {self:?}");
         result
     }
 
     /// The text that the model sees for a call.
     pub(crate) fn content(&self, id: &str) -> String {
-        self.result(id)["message"]["content"][0]["content"].as_str().unwrap().to_owned()
+        self.result(id)["message"]["content"][0]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     /// How many records have this subtype.
     pub(crate) fn count(&self, subtype: &str) -> usize {
-        self.records().iter().filter(|record| record["subtype"] == subtype).count()
+        self.records()
+            .iter()
+            .filter(|record| record["subtype"] == subtype)
+            .count()
     }
 }
 
@@ -158,7 +171,10 @@ pub(crate) fn outcome(record: &Value) -> Option<(String, String)> {
 
 /// Pairs for comparing with [`Run::outcomes`].
 pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned())).collect()
+    pairs
+        .iter()
+        .map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned()))
+        .collect()
 }
 
 /// A running `run-tools` whose input stays open.
@@ -193,7 +209,12 @@ impl Driver {
             let _ = errors.read_to_string(&mut text);
             text
         });
-        Self { child, stdin, lines, stderr }
+        Self {
+            child,
+            stdin,
+            lines,
+            stderr,
+        }
     }
 
     pub(crate) fn send(&mut self, text: &str) {
@@ -247,13 +268,20 @@ impl Driver {
             stdout.push('\n');
         }
         let status = self.child.wait().unwrap();
-        Run { status: status.code(), stdout, stderr: self.stderr.join().unwrap() }
+        Run {
+            status: status.code(),
+            stdout,
+            stderr: self.stderr.join().unwrap(),
+        }
     }
 }
 
 /// A bare call.
 pub(crate) fn call(id: &str, name: &str, input: &Value) -> String {
-    format!("{}\n", json!({"type": "tool_use", "id": id, "name": name, "input": input}))
+    format!(
+        "{}\n",
+        json!({"type": "tool_use", "id": id, "name": name, "input": input})
+    )
 }
 
 /// A bare shell call.
@@ -281,7 +309,10 @@ pub(crate) const BYPASS: [&str; 2] = ["--permission-mode", "bypassPermissions"];
 pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = std::time::Instant::now() + PATIENCE;
     while !condition() {
-        assert!(std::time::Instant::now() < deadline, "waited in vain for {what}");
+        assert!(
+            std::time::Instant::now() < deadline,
+            "waited in vain for {what}"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -291,7 +322,9 @@ pub(crate) fn is_marked_process_alive(marker: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap();
     processes.flatten().any(|process| {
         let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-        environment.windows(marker.len()).any(|window| window == marker.as_bytes())
+        environment
+            .windows(marker.len())
+            .any(|window| window == marker.as_bytes())
     })
 }
 

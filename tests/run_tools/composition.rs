@@ -7,7 +7,10 @@ use crate::bench::{BYPASS, Bench, bash, call, pairs, turn};
 #[test]
 fn a_second_stage_runs_nothing_again() {
     let bench = Bench::new();
-    let calls = bench.write("calls", turn("m", &[("a", "echo x >> log"), ("b", "echo y >> log")]));
+    let calls = bench.write(
+        "calls",
+        turn("m", &[("a", "echo x >> log"), ("b", "echo y >> log")]),
+    );
     let run = bench.shell(&format!(
         "turnpipe run-tools --permission-mode bypassPermissions < {0} |
          turnpipe run-tools --permission-mode bypassPermissions |
@@ -26,7 +29,11 @@ fn a_call_that_is_answered_in_the_input_does_not_run() {
     let bench = Bench::new();
     let answer = json!({"type": "user", "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "a", "content": "done elsewhere"}]}});
-    let input = format!("{}{answer}\n{}", bash("a", "touch ran"), bash("b", "echo b"));
+    let input = format!(
+        "{}{answer}\n{}",
+        bash("a", "touch ran"),
+        bash("b", "echo b")
+    );
     let from_pipe = bench.run(&BYPASS, input.clone());
     assert_eq!(from_pipe.outcomes(), pairs(&[("b", "ok")]));
     let far_away = format!(
@@ -39,13 +46,18 @@ fn a_call_that_is_answered_in_the_input_does_not_run() {
         "turnpipe run-tools --permission-mode bypassPermissions < {}",
         file.display()
     ));
-    assert!(from_file.outcomes().is_empty(), "{:?}", from_file.outcomes());
+    assert!(
+        from_file.outcomes().is_empty(),
+        "{:?}",
+        from_file.outcomes()
+    );
     assert!(!bench.work().join("ran").exists());
 }
 
 #[test]
 fn history_is_looked_at_only() {
-    let foreign_stream = json!({"type": "system", "subtype": "init", "session_id": "s", "tools": []});
+    let foreign_stream =
+        json!({"type": "system", "subtype": "init", "session_id": "s", "tools": []});
     let transcript = json!({"type": "assistant", "parentUuid": null, "uuid": "u", "sessionId": "s",
         "message": {"id": "m", "role": "assistant", "content": [
             {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "touch ran"}}]}});
@@ -58,7 +70,11 @@ fn history_is_looked_at_only() {
         let run = bench.run(&BYPASS, input.clone());
         assert_eq!(run.stdout, input);
         assert_eq!(run.status, Some(0));
-        assert!(run.stderr.contains("hint: look at them with --plan"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("hint: look at them with --plan"),
+            "{}",
+            run.stderr
+        );
         assert!(!bench.work().join("ran").exists());
 
         let planned = bench.run(&["--plan"], input.clone());
@@ -74,8 +90,12 @@ fn history_is_looked_at_only() {
 #[test]
 fn our_own_stream_runs() {
     let bench = Bench::new();
-    let opening = json!({"type": "system", "subtype": "init", "session_id": "s", "turnpipe": {"v": 1}});
-    let run = bench.run(&BYPASS, format!("{opening}\n{}", turn("m", &[("a", "echo a")])));
+    let opening =
+        json!({"type": "system", "subtype": "init", "session_id": "s", "turnpipe": {"v": 1}});
+    let run = bench.run(
+        &BYPASS,
+        format!("{opening}\n{}", turn("m", &[("a", "echo a")])),
+    );
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
     assert_eq!(run.result("a")["session_id"], "s");
 }
@@ -84,10 +104,15 @@ fn our_own_stream_runs() {
 fn partial_events_and_whole_records_run_each_call_once() {
     let bench = Bench::new();
     let event = |event: serde_json::Value| {
-        format!("{}\n", json!({"type": "stream_event", "event": event, "session_id": "s"}))
+        format!(
+            "{}\n",
+            json!({"type": "stream_event", "event": event, "session_id": "s"})
+        )
     };
     let mut input = String::new();
-    input += &event(json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}));
+    input += &event(
+        json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}),
+    );
     for (index, id) in ["a", "b"].iter().enumerate() {
         input += &event(json!({"type": "content_block_start", "index": index,
             "content_block": {"type": "tool_use", "id": id, "name": "Bash", "input": {}}}));
@@ -96,9 +121,12 @@ fn partial_events_and_whole_records_run_each_call_once() {
                 "delta": {"type": "input_json_delta", "partial_json": piece}}));
         }
         input += &event(json!({"type": "content_block_stop", "index": index}));
-        input += &format!("{}\n", json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        input += &format!(
+            "{}\n",
+            json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
             "content": [{"type": "tool_use", "id": id, "name": "Bash",
-                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}}));
+                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}})
+        );
     }
     input += &event(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
     input += &event(json!({"type": "message_stop"}));
@@ -120,7 +148,12 @@ fn the_same_id_again_is_echoed_or_reported() {
     let run = bench.run(&BYPASS, input);
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
     assert_eq!(bench.read("log"), "1\n");
-    assert!(run.stderr.contains("call a came twice with different input"), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("call a came twice with different input"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -131,8 +164,15 @@ fn cut_off_calls_never_run() {
             {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "echo a"}},
             {"type": "tool_use", "id": "b", "name": "Bash", "input": {}}]}});
     let run = bench.run(&BYPASS, format!("{cut}\n"));
-    assert_eq!(run.outcomes(), pairs(&[("a", "ok"), ("b", "invalid_input")]));
-    assert!(run.content("b").contains("max_tokens"), "{}", run.content("b"));
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "invalid_input")])
+    );
+    assert!(
+        run.content("b").contains("max_tokens"),
+        "{}",
+        run.content("b")
+    );
 
     let torn = "{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"Bash\",\"input\":{\"command\":\"touch ran\"}}";
     let run = bench.run(&BYPASS, torn);
@@ -148,7 +188,11 @@ fn unanswered_calls_of_a_crashed_run_are_reported_not_rerun() {
     let input = format!("{executor}\n{}", turn("m", &[("a", "touch ran")]));
     let run = bench.run(&BYPASS, input.clone());
     assert_eq!(run.stdout, input);
-    assert!(run.stderr.contains("1 call has no result"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("1 call has no result"),
+        "{}",
+        run.stderr
+    );
     let insisted = bench.run(&[&BYPASS[..], &["--execute"]].concat(), input);
     assert_eq!(insisted.outcomes(), pairs(&[("a", "ok")]));
 }
@@ -169,12 +213,19 @@ fn subagent_traffic_passes_through() {
 fn the_executor_record_stands_before_the_first_line_with_a_call() {
     let bench = Bench::new();
     let text = "{\"type\":\"filler\",\"x\": 1}\n";
-    let run = bench.run(&BYPASS, format!("{text}{}{text}", turn("m", &[("a", "true")])));
+    let run = bench.run(
+        &BYPASS,
+        format!("{text}{}{text}", turn("m", &[("a", "true")])),
+    );
     let kinds: Vec<_> = run
         .records()
         .iter()
         .map(|record| {
-            record["subtype"].as_str().or(record["type"].as_str()).unwrap_or_default().to_owned()
+            record["subtype"]
+                .as_str()
+                .or(record["type"].as_str())
+                .unwrap_or_default()
+                .to_owned()
         })
         .collect();
     let position = |kind: &str| kinds.iter().position(|found| found == kind).unwrap();
@@ -216,7 +267,11 @@ fn a_fresh_session_warns_when_something_is_lost() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let run = bench.run(&BYPASS, bash("a", "cd sub"));
-    assert!(run.stderr.contains("hint: give the session a name"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("hint: give the session a name"),
+        "{}",
+        run.stderr
+    );
     let run = bench.run(&BYPASS, bash("a", "true"));
     assert_eq!(run.stderr, "");
 }
