@@ -19,7 +19,7 @@ mod output;
 mod run;
 mod usage;
 
-use cli::{Cli, Globals};
+use cli::Globals;
 use error::UsageError;
 pub use outcome::Outcome;
 pub use run::run;
