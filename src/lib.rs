@@ -18,4 +18,10 @@ pub mod state;
 
 pub mod tools;
 
+pub mod results;
+
+pub mod exec;
+
+pub mod config;
+
 pub mod cmd;

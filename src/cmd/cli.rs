@@ -1,5 +1,7 @@
 //! The whole command line.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::Outcome;
@@ -7,14 +9,27 @@ use super::check::CheckArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
+use super::run_tools::RunToolsArguments;
+use super::state::StateArguments;
+use crate::config::ConfigSource;
 use crate::io::Io;
 
 /// The subcommands, in the order of the help.
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
+        name: "run-tools",
+        augment: RunToolsArguments::augment_args,
+        run: |matches, globals, io| RunToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
         name: "check",
         augment: CheckArguments::augment_args,
         run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "state",
+        augment: StateArguments::augment_args,
+        run: |matches, globals, io| StateArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "completions",
@@ -46,9 +61,26 @@ pub(super) struct Globals {
     /// Say on standard error what was done
     #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
     pub(super) verbose: bool,
+    /// Read this configuration file instead of the usual one
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, global = true)]
+    no_config: bool,
     /// When to colour help and usage errors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(super) color: ColorWhen,
+}
+
+impl Globals {
+    /// Which configuration file to read.
+    pub(super) fn config_source(&self) -> ConfigSource {
+        match (&self.config, self.no_config) {
+            (Some(path), _) => ConfigSource::Named(path.clone()),
+            (None, true) => ConfigSource::Nothing,
+            (None, false) => ConfigSource::Usual,
+        }
+    }
 }
 
 /// The parser of the whole command line.

@@ -16,7 +16,10 @@ mod line_reader;
 mod man;
 mod outcome;
 mod output;
+mod progress_line;
 mod run;
+mod run_tools;
+mod state;
 mod usage;
 
 use cli::Globals;

@@ -25,7 +25,11 @@ pub(super) fn print(io: &mut Io, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
+/// Standard output itself.
+///
+/// # Errors
+/// It is closed.
+pub(super) fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
     match mem::replace(&mut io.stdout, Output::Closed) {
         Output::Sink(sink) => Ok(sink),
         Output::Closed => Err(WriteError::Failed {

@@ -48,6 +48,7 @@ impl Io {
         Ok(Self {
             stdin: standard_input(),
             stdout: standard_output(stdout),
+            stdout_watch: io::stdout().as_fd().try_clone_to_owned().ok(),
             messages: Messages::of_process(),
             terminal: TerminalFacts {
                 stdin: io::stdin().is_terminal(),

@@ -40,6 +40,9 @@ pub struct Io {
     pub stdin: Input,
     /// Standard output: records only.
     pub stdout: Output,
+    /// Another handle on standard output, to notice that its reader went away.
+    #[cfg(unix)]
+    pub stdout_watch: Option<std::os::fd::OwnedFd>,
     /// Standard error: messages for people.
     pub messages: Messages,
     /// Which streams are terminals.

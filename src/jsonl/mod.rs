@@ -3,8 +3,23 @@
 //! This room knows what a JSON object is, not what a record means. `unsafe` is allowed here, each
 //! use with a SAFETY comment.
 
+mod examine;
+mod masks;
+mod outlook;
+mod piece;
+mod prefilter;
 mod reader;
+#[cfg(test)]
+mod samples;
+mod slab;
+mod surrogates;
+mod validate;
+mod well_formed;
 mod writer;
 
-pub use reader::{Damage, Piece, Prefilter, Reader};
+pub use piece::{Damage, Piece, Record};
+pub use prefilter::{AhoCorasickPrefilter, Prefilter};
+pub use reader::{LONGEST_LINE, Reader};
+pub use surrogates::replace_lone_surrogates;
+pub use validate::{Fault, Kind, Verdict, Wrong, validate};
 pub use writer::{WriteError, Writer};

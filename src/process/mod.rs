@@ -7,9 +7,15 @@
 mod cancel;
 mod captured;
 mod command;
+#[cfg(unix)]
+mod departure;
+mod signals;
 mod spawners;
 
 pub use cancel::{CancelToken, CancelWait};
 pub use captured::Captured;
 pub use command::{Capture, Command, Ended, ExitStatus, Finished, Limits, SpawnError, Stdin};
+#[cfg(unix)]
+pub use departure::report_departure;
+pub use signals::{EndSignal, report_end_signals};
 pub use spawners::Spawners;

@@ -1,6 +1,17 @@
-//! What survives between one-shot processes of one session (protocol 6.11): the directory, its
-//! lock, and what is kept in it.
+//! What survives between one-shot processes of one session (protocol 6.11): its private directory,
+//! the lock on it, and what is kept there.
+//!
+//! Decides nothing about calls; other rooms say what to keep.
 
+mod clean;
+mod directory;
+mod file_name;
 mod read_log;
+mod session_state;
 
+pub use clean::{CleanReport, clean};
+pub use directory::{SessionDirectory, StateError, StateRoot};
+pub(crate) use file_name::fingerprint;
+pub use file_name::safe_file_name;
 pub use read_log::{FileStamp, ReadEntry, ReadLog, ReadRange};
+pub use session_state::SessionState;

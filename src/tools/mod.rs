@@ -4,15 +4,33 @@
 //! may, is decided elsewhere.
 
 mod access;
+mod alias;
+mod alias_table;
+mod bash;
+mod child_environment;
+mod command_tool;
 mod context;
+mod declarations;
+mod excerpt;
+mod full_text;
+mod gemini_schema;
+mod manifest;
 mod outcome;
+mod printed;
 mod registry;
+mod schema_check;
+mod template;
 mod tool;
 
 pub use access::{Access, Touch};
+pub use bash::Bash;
+pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
+pub use declarations::{Format, declarations};
+pub use full_text::FullText;
+pub use manifest::{ManifestError, load_manifest};
 pub use outcome::{CallStatus, Content, ImageBlock, ToolReply};
-pub use registry::{LookupError, Registry, Resolved};
+pub use registry::{LookupError, NameClash, Registry, Resolved};
 pub use tool::{
-    AccessError, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool, ToolFailure,
+    AccessError, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool, ToolFailure, ToolKind,
 };

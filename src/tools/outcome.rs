@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ContextChange;
+use super::{ContextChange, FullText};
 
 /// The end of one call that ran.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,9 @@ pub struct ToolReply {
     /// A failing call with this set cancels its siblings under `--on-error cancel-shell`: a shell
     /// command that is not read-only.
     pub cancels_siblings: bool,
+    /// The whole output, if `content` is only an excerpt of it: what is written to a file when the
+    /// result is too large to stay inline. `None`: the content is all there is.
+    pub full: Option<FullText>,
 }
 
 impl ToolReply {
@@ -30,6 +33,7 @@ impl ToolReply {
             structured,
             changes: Vec::new(),
             cancels_siblings: false,
+            full: None,
         }
     }
 

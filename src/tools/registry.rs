@@ -1,16 +1,26 @@
 //! The tools of a configuration, found by name or alias.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Input, Tool};
+use super::alias::{alias, without_namespace};
+use super::schema_check::{InvalidSchema, SchemaCheck, message};
+use super::{Bash, Input, Tool};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).
 #[derive(Default)]
 pub struct Registry {
-    tools: Vec<Arc<dyn Tool>>,
+    tools: Vec<Entry>,
+    /// Further names of the tools that are not built in.
+    aliases: HashMap<String, usize>,
+}
+
+struct Entry {
+    tool: Arc<dyn Tool>,
+    check: Result<SchemaCheck, InvalidSchema>,
 }
 
 /// A call whose tool was found; its arguments are already those of the tool (aliases mapped).
@@ -25,32 +35,126 @@ pub struct Resolved {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// No tool or alias has this name.
-    #[error("No such tool available: {0}")]
-    Unknown(String),
+    #[error("No such tool available: {name}{}", suggestion_text(suggestion.as_deref()))]
+    Unknown {
+        /// What the model called.
+        name: String,
+        /// A tool whose name is similar.
+        suggestion: Option<String>,
+    },
     /// An alias whose arguments cannot be mapped (e.g. a field of the wrong type).
     #[error("{0}")]
     Unmappable(String),
 }
 
+/// Two tools of one name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tool {name}: the name {clashing} is already taken")]
+pub struct NameClash {
+    /// The tool that was to be added.
+    pub name: String,
+    /// Its name or alias that another tool has.
+    pub clashing: String,
+}
+
+fn suggestion_text(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(". Did you mean {name}?"))
+}
+
 impl Registry {
     /// The built-in tools.
     pub fn builtin() -> Self {
-        Self::default()
+        Self::with_tools(vec![Arc::new(Bash::new())])
     }
 
-    /// Finds the tool for a call: by name, then by alias with its argument mapping.
+    /// These built-in tools. Of two with the same name the first one counts.
+    pub fn with_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
+        let mut registry = Self {
+            tools: sorted_entries(tools),
+            aliases: HashMap::new(),
+        };
+        registry
+            .tools
+            .dedup_by(|next, one| next.tool.name() == one.tool.name());
+        registry
+    }
+
+    /// Adds tools that are not built in (of a manifest, of an MCP server) after those there are,
+    /// in the order of their names, each with its further names.
+    ///
+    /// # Errors
+    /// A name or alias is already taken by a tool; nothing was added. A further name may hide one
+    /// of the names of other agents' tools that are known by default.
+    pub fn add(&mut self, tools: Vec<(Arc<dyn Tool>, Vec<String>)>) -> Result<(), NameClash> {
+        let (mut added, names): (Vec<_>, Vec<_>) = tools
+            .into_iter()
+            .map(|(tool, aliases)| {
+                let name = tool.name().to_owned();
+                (tool, (name, aliases))
+            })
+            .unzip();
+        added.sort_by(|one, next| one.name().cmp(next.name()));
+
+        let mut taken: HashMap<&str, usize> = self
+            .tools
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| (entry.tool.name(), index))
+            .chain(
+                self.aliases
+                    .iter()
+                    .map(|(name, index)| (name.as_str(), *index)),
+            )
+            .collect();
+        let mut new_aliases = Vec::new();
+        for (name, aliases) in &names {
+            let index = self.tools.len()
+                + added
+                    .iter()
+                    .position(|tool| tool.name() == name)
+                    .unwrap_or_default();
+            for further in std::iter::once(name).chain(aliases) {
+                if taken.insert(further, index).is_some() {
+                    return Err(NameClash {
+                        name: name.clone(),
+                        clashing: further.clone(),
+                    });
+                }
+                if further != name {
+                    new_aliases.push((further.clone(), index));
+                }
+            }
+        }
+        self.aliases.extend(new_aliases);
+        self.tools.extend(sorted_entries(added));
+        Ok(())
+    }
+
+    /// Finds the tool for a call: by name, then by alias with its argument mapping. A namespace
+    /// that some models put before the name (`functions.`) does not count.
     ///
     /// # Errors
     /// See [`LookupError`].
     pub fn resolve(&self, name: &str, input: Input) -> Result<Resolved, LookupError> {
-        self.tools
-            .iter()
-            .find(|tool| tool.name() == name)
-            .map(|tool| Resolved {
-                tool: Arc::clone(tool),
-                input,
-            })
-            .ok_or_else(|| LookupError::Unknown(name.to_owned()))
+        let short = without_namespace(name);
+        if let Some(entry) = self.entry(name).or_else(|| self.entry(short)) {
+            return Ok(entry.resolved(input));
+        }
+        if let Some(index) = self.aliases.get(name).or_else(|| self.aliases.get(short)) {
+            return Ok(self.tools[*index].resolved(input));
+        }
+        if let Some(alias) = alias(short)
+            && let Some(entry) = self.entry(alias.tool)
+        {
+            return alias
+                .map(input)
+                .map(|input| entry.resolved(input))
+                .map_err(LookupError::Unmappable);
+        }
+        Err(LookupError::Unknown {
+            name: name.to_owned(),
+            suggestion: self.similar(short),
+        })
     }
 
     /// Checks arguments against the tool's schema (compiled once per tool).
@@ -59,12 +163,80 @@ impl Registry {
     /// The text for the model: `<Tool> failed due to the following issue(s): ...`, with the hint
     /// for a tool whose schema was deferred.
     pub fn check_schema(&self, tool: &dyn Tool, input: &Value) -> Result<(), String> {
-        let _ = (tool, input);
-        Ok(())
+        let name = tool.name();
+        let fresh;
+        let check = if let Some(entry) = self.entry(name) {
+            &entry.check
+        } else {
+            fresh = SchemaCheck::new(tool.input_schema());
+            &fresh
+        };
+        let problems = match check {
+            Ok(check) => check.problems(input),
+            Err(error) => vec![format!("Its input schema is {error}")],
+        };
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(message(name, &problems) + &deferred_hint(tool))
     }
 
     /// Every tool, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        self.tools.iter()
+        self.tools.iter().map(|entry| &entry.tool)
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.tools.iter().find(|entry| entry.tool.name() == name)
+    }
+
+    /// The tool whose name differs by case only, else by at most a third of its letters.
+    fn similar(&self, name: &str) -> Option<String> {
+        let wanted = name.to_lowercase();
+        self.iter()
+            .map(|tool| {
+                let candidate = tool.name().to_lowercase();
+                let distance = strsim::osa_distance(&wanted, &candidate);
+                (distance, candidate.chars().count() / 3, tool.name())
+            })
+            .filter(|(distance, most, _)| distance <= most)
+            .min_by_key(|(distance, ..)| *distance)
+            .map(|(_, _, name)| name.to_owned())
     }
 }
+
+impl Entry {
+    fn resolved(&self, input: Input) -> Resolved {
+        Resolved {
+            tool: Arc::clone(&self.tool),
+            input,
+        }
+    }
+}
+
+/// Why the model may not have known the parameters, and what helps; empty if it knew them.
+fn deferred_hint(tool: &dyn Tool) -> String {
+    if !tool.is_deferred() {
+        return String::new();
+    }
+    let name = tool.name();
+    format!(
+        "\n\nThe parameters of {name} were not part of the tools you were given. Load them with \
+         ToolSearch (query `select:{name}`), then call {name} again."
+    )
+}
+
+fn sorted_entries(mut tools: Vec<Arc<dyn Tool>>) -> Vec<Entry> {
+    tools.sort_by(|one, next| one.name().cmp(next.name()));
+    tools
+        .into_iter()
+        .map(|tool| Entry {
+            check: SchemaCheck::new(tool.input_schema()),
+            tool,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

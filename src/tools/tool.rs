@@ -15,6 +15,11 @@ pub trait Tool: Send + Sync {
     /// JSON Schema of the input: an object schema.
     fn input_schema(&self) -> &Value;
 
+    /// Whether its schema is kept from the model until it asks for it (`ToolSearch`).
+    fn is_deferred(&self) -> bool {
+        false
+    }
+
     /// What a call with this input touches.
     ///
     /// # Errors
@@ -24,6 +29,11 @@ pub trait Tool: Send + Sync {
     /// What an interrupt does to a running call.
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
+    }
+
+    /// Whether failures of it and its siblings belong together.
+    fn kind(&self) -> ToolKind {
+        ToolKind::Independent
     }
 
     /// The largest result kept inline.
@@ -57,6 +67,15 @@ pub enum InterruptBehavior {
     Cancel,
     /// It runs to its end.
     Block,
+}
+
+/// Whether calls of a tool depend on each other without saying so (seed 002 section 4.5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// A shell: a failing command is likely to doom the ones after it.
+    Shell,
+    /// Anything else.
+    Independent,
 }
 
 /// The largest result a tool wants kept inline, in characters (UTF-16 units).

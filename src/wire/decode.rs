@@ -1,6 +1,13 @@
 //! From a record's bytes to events.
 
-use super::Event;
+use super::envelope::Envelope;
+use super::foreign::{Sign, sign};
+use super::gemini::MadeIds;
+use super::object::{given, text, words};
+use super::reply::Reply;
+use super::shape::{Shape, shape};
+use super::{Event, MessageId, Opening, SessionId};
+use super::{anthropic, gemini, openai};
 
 /// A vocabulary for tool calls and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -13,16 +20,17 @@ pub enum Dialect {
     Gemini,
 }
 
-/// Needles of which at least one occurs in every record that can yield an event, whatever its
-/// spelling (escapes of ASCII letters, `\u00..`, are needles themselves).
-pub fn prefilter_needles() -> &'static [&'static str] {
-    &["\"type\""]
-}
-
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.
+///
+/// A record without any of [`super::prefilter_needles`] has no events and changes nothing here,
+/// so it need not be given.
 #[derive(Debug, Default)]
 pub struct Decoder {
     pinned: Option<Dialect>,
+    reply: Reply,
+    made_ids: MadeIds,
+    opening: Option<Opening>,
+    session: Option<SessionId>,
 }
 
 impl Decoder {
@@ -31,21 +39,116 @@ impl Decoder {
         Self::default()
     }
 
-    /// Reads one dialect only.
+    /// Reads one dialect only. Openings, executors, `result` records, interrupts, prompts and
+    /// texts are told in any case.
     pub fn pinned(dialect: Dialect) -> Self {
         Self {
             pinned: Some(dialect),
+            ..Self::default()
         }
     }
 
-    /// The events of one record. A record that is understood by no dialect has none.
+    /// The events of one record: a JSON object. A record that is understood by no dialect has
+    /// none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
-        let _ = (record, self.pinned);
-        Vec::new()
+        let mut events = Vec::new();
+        let Some(record) = Envelope::read(record) else {
+            return events;
+        };
+        let kind = text(record.kind);
+        let sign = sign(kind.as_deref(), &record);
+        let shape = self.readable(shape(kind.as_deref(), &record));
+        if sign.is_none() && matches!(shape, Shape::Other) {
+            return events;
+        }
+        if let Some(sign) = sign {
+            self.opening(sign, &mut events);
+        }
+        // Subagent traffic: somebody else's calls, results and session.
+        if given(record.parent_tool_use_id).is_none() {
+            self.session(&record, &mut events);
+            self.content(&shape, &record, &mut events);
+        }
+        events
     }
 
     /// The events of the end of the input: open streamed calls are cut off, the turn ends.
     pub fn finish(&mut self) -> Vec<Event> {
-        Vec::new()
+        let mut events = Vec::new();
+        self.reply.finish(&mut events);
+        events
+    }
+
+    fn readable<'a>(&self, shape: Shape<'a>) -> Shape<'a> {
+        match (self.pinned, shape.dialect()) {
+            (Some(pinned), Some(dialect)) if pinned != dialect => Shape::Other,
+            _ => shape,
+        }
+    }
+
+    /// An opening record is told each time, a mark when it says something new.
+    fn opening(&mut self, sign: Sign, events: &mut Vec<Event>) {
+        let opening = match sign {
+            Sign::Opens(opening) => {
+                // What came before is cut off first: it is not of this stream.
+                self.reply.new_stream(events);
+                opening
+            }
+            Sign::Marks(name) => {
+                let opening = Opening::Foreign(name);
+                if self.opening.as_ref() == Some(&opening) {
+                    return;
+                }
+                opening
+            }
+            Sign::Hints(_) if self.opening.is_some() => return,
+            Sign::Hints(name) => Opening::Foreign(name),
+        };
+        self.opening = Some(opening.clone());
+        events.push(Event::Opening(opening));
+    }
+
+    fn session(&mut self, record: &Envelope<'_>, events: &mut Vec<Event>) {
+        let id = words(record.session_id).or_else(|| words(record.session_id_camel));
+        if let Some(id) = id
+            && self.session.as_ref().is_none_or(|known| *known.0 != *id)
+        {
+            let id = SessionId::from(&*id);
+            self.session = Some(id.clone());
+            events.push(Event::Session(id));
+        }
+    }
+
+    fn content(&mut self, shape: &Shape<'_>, record: &Envelope<'_>, events: &mut Vec<Event>) {
+        let reply = &mut self.reply;
+        match shape {
+            Shape::Assistant(message) => anthropic::assistant(message, reply, events),
+            Shape::User(message) => anthropic::user(message, reply, events),
+            Shape::StreamEvent(event) => anthropic::stream_event(event, reply, events),
+            Shape::BareCall => {
+                let call = anthropic::bare_call(record.id, record.name, record.input);
+                if let Some(call) = call {
+                    reply.bare(call, events);
+                }
+            }
+            Shape::BareResult => events.extend(anthropic::result(record.tool_use_id)),
+            Shape::OpenaiAssistant(message) => openai::assistant(message, reply, events),
+            Shape::OpenaiResult => events.extend(anthropic::result(record.tool_call_id)),
+            Shape::Completion => openai::completion(record.id, record.choices, reply, events),
+            Shape::Content(content) => {
+                let id = words(record.uuid).map(|id| MessageId::from(&*id));
+                gemini::content(content, id, &mut self.made_ids, reply, events);
+            }
+            Shape::Response => {
+                let ids = &mut self.made_ids;
+                gemini::response(record.response_id, record.candidates, ids, reply, events);
+            }
+            Shape::SessionResult => reply.session_result(events),
+            Shape::Executor => events.push(Event::Executor),
+            Shape::Interrupt => events.push(Event::Interrupt {
+                request_id: text(record.request_id).unwrap_or_default().into_owned(),
+            }),
+            Shape::Other => {}
+        }
     }
 }

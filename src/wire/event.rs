@@ -80,6 +80,10 @@ pub enum CutOff {
     /// The reply ended by its token limit inside of this call, or in the block before the end.
     #[error("the reply was cut off by its token limit (`{0}`) before the call was complete")]
     TokenLimit(String),
+    /// Somebody ended the reply inside of this call, or in the block before the end: a content
+    /// filter, a refusal, a failing server.
+    #[error("the reply was stopped (`{0}`) before the call was complete")]
+    Stopped(String),
     /// The stream ended before the call was complete.
     #[error("the stream ended before the call was complete")]
     EndOfStream,

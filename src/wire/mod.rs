@@ -3,10 +3,31 @@
 //! Reads every dialect of protocol section 1, told apart line by line; joins streamed deltas.
 //! Executes nothing and reads no files. What a stage does about an event is not decided here.
 
+mod anthropic;
+mod arguments;
+mod balance;
 mod decode;
+mod deltas;
+mod ending;
+mod envelope;
 mod event;
+mod foreign;
+mod gemini;
 mod ids;
+mod needles;
+mod object;
+mod openai;
+mod outcome;
+mod reply;
+mod shape;
 
-pub use decode::{Decoder, Dialect, prefilter_needles};
+pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};
+pub use needles::{prefilter_needles, result_needles};
+pub use outcome::{Lane, Outcome};
+
+#[cfg(test)]
+mod fixtures_tests;
+#[cfg(test)]
+mod recorded_tests;

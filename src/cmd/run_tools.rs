@@ -1,0 +1,311 @@
+//! `run-tools`: executes the tool calls of a stream while they are still arriving.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::progress_line::observer;
+use super::{Globals, Outcome, UsageError, output, usage};
+use crate::config::{Overrides, Settings};
+use crate::exec::{
+    self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
+    Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
+};
+use crate::io::{Input, Io};
+use crate::jsonl::AhoCorasickPrefilter;
+use crate::process::{EndSignal, Spawners, report_end_signals};
+use crate::state::ReadLog;
+use crate::tools::{Registry, Tool, ToolContext, load_manifest};
+use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
+
+/// Threads that start processes. More than the machine has cores would only wait.
+const SPAWNER_THREADS: usize = 4;
+
+/// Execute the tool calls of an assistant stream
+///
+/// Reads records on standard input, copies them, and runs the tool calls among them as soon as
+/// they are complete: calls that only read side by side, any other call alone. Each call gets
+/// exactly one result record, in call order. Recordings of other agents, transcripts, and calls
+/// that have a result already are copied and never run.
+#[derive(Debug, Args)]
+pub(super) struct RunToolsArguments {
+    /// Print in which batches the calls would run, and run nothing
+    #[arg(long)]
+    plan: bool,
+    /// Run unanswered calls even of a recording
+    #[arg(long)]
+    execute: bool,
+    /// Do not copy the input
+    #[arg(long)]
+    no_echo: bool,
+    /// When results go out
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    emit: Emit,
+    /// How the scheduler tells which calls can run together
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    schedule: Policy,
+    /// What a failing call does to the other calls of its turn
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    on_error: OnError,
+    /// Which calls may run
+    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    permission_mode: PermissionMode,
+    /// How many calls run at once [default: 10]
+    #[arg(long, value_name = "N")]
+    max_concurrency: Option<NonZeroUsize>,
+    /// Run only these tools
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools_only: Option<Vec<String>>,
+    /// Add the command tools of a manifest (TOML or JSON); repeatable
+    #[arg(long, value_name = "FILE")]
+    tools: Vec<PathBuf>,
+    /// End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// Replace results that repeat an earlier one by a reference
+    #[arg(long)]
+    dedup: bool,
+    /// Read one dialect only, instead of telling it line by line
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    from: Option<Dialect>,
+    /// The session whose state is used and kept
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// Where state is kept
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    /// Where shell calls start [default: this directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Another directory that shell calls may stay in; repeatable
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+    /// Write the run as a trace for Chrome's or Perfetto's viewer
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Exit with 3 if the input had unusable records
+    #[arg(long)]
+    strict: bool,
+    /// Exit with 1 if a call failed or was denied
+    #[arg(long)]
+    exit_status: bool,
+}
+
+impl RunToolsArguments {
+    /// Runs the calls of standard input.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or reading or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        if io.terminal.stdin {
+            return Ok(usage::expects_piped_input(&["run-tools"], io));
+        }
+        let overrides = Overrides {
+            source: globals.config_source(),
+            state_directory: self.state_dir.clone(),
+            concurrency: self.max_concurrency,
+            manifests: self.tools.clone(),
+        };
+        let settings = Settings::resolve(overrides, &io.environment)
+            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        let registry = registry(&settings)?;
+        let options = self.options(&settings);
+        let context = self.context(&settings, io)?;
+        let lifecycle = Lifecycle {
+            registry,
+            permission_mode: options.permission_mode,
+            limits: options.limits.clone(),
+            tools_only: options.tools_only.clone(),
+        };
+        let trace = self.trace.as_ref().map(open_trace).transpose()?;
+        let end = self.drive(&options, lifecycle, context, trace, globals, io)?;
+        Ok(self.outcome(&end, io))
+    }
+
+    fn drive(
+        &self,
+        options: &Options,
+        lifecycle: Lifecycle,
+        context: ToolContext,
+        trace: Option<Trace>,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<RunEnd> {
+        let mut ledger = Ledger::default();
+        if let Input::Descriptor(file) = &io.stdin {
+            let needles = AhoCorasickPrefilter::new(result_needles())?;
+            exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
+        }
+        let channels = Channels::new();
+        let report = channels.signals();
+        report_end_signals(move |signal| {
+            report(match signal {
+                EndSignal::Interrupt => Signal::Interrupt,
+                EndSignal::Terminate => Signal::Terminate,
+            });
+        })
+        .context("cannot listen for signals")?;
+        #[cfg(unix)]
+        if let Some(output) = io.stdout_watch.take() {
+            let report = channels.signals();
+            crate::process::report_departure(output, move || report(Signal::OutputGone))
+                .context("cannot watch the output")?;
+        }
+        let decoder = options
+            .dialect
+            .map_or_else(Decoder::detecting, Decoder::pinned);
+        let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
+        let sink = output::take_sink(io)?;
+        channels
+            .start_reading(
+                stdin,
+                AhoCorasickPrefilter::new(prefilter_needles())?,
+                decoder,
+            )
+            .context("cannot read input")?;
+        let surroundings = Surroundings {
+            sink,
+            messages: io.messages.clone(),
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
+            observer: observer(globals, io.terminal),
+            trace,
+        };
+        Ok(exec::run(
+            options,
+            lifecycle,
+            context,
+            ledger,
+            surroundings,
+            channels,
+        ))
+    }
+
+    fn options(&self, settings: &Settings) -> Options {
+        Options {
+            mode: if self.plan { Mode::Plan } else { Mode::Execute },
+            policy: self.schedule,
+            cap: settings.concurrency,
+            on_error: self.on_error,
+            emit: self.emit,
+            echo: if self.no_echo {
+                Echo::OwnRecords
+            } else {
+                Echo::Everything
+            },
+            insistence: if self.execute {
+                Insistence::Execute
+            } else {
+                Insistence::Respect
+            },
+            permission_mode: self.permission_mode,
+            dedup: if self.dedup { Dedup::On } else { Dedup::Off },
+            limits: settings.limits.clone(),
+            tools_only: self
+                .tools_only
+                .as_ref()
+                .map(|names| BTreeSet::from_iter(names.clone())),
+            timeout: self.timeout,
+            session_id: self.session_id.clone().map(SessionId),
+            state_root: Some(settings.state_root.clone()),
+            dialect: self.from,
+        }
+    }
+
+    fn context(&self, settings: &Settings, io: &Io) -> anyhow::Result<ToolContext> {
+        let here = match &self.cwd {
+            Some(directory) => std::fs::canonicalize(directory)
+                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?,
+            None => std::env::current_dir().context("cannot find the working directory")?,
+        };
+        let mut allowed = vec![here.clone()];
+        for directory in &self.add_dir {
+            let directory = std::fs::canonicalize(directory)
+                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?;
+            allowed.push(directory);
+        }
+        Ok(ToolContext {
+            directory: here.clone(),
+            home_directory: here,
+            allowed_directories: allowed,
+            environment: Arc::new(io.environment.clone()),
+            read_log: Arc::new(ReadLog::default()),
+            todos: Arc::new(serde_json::Value::Null),
+            shell_timeouts: settings.shell_timeouts,
+            spawners: Arc::new(Spawners::new(SPAWNER_THREADS)),
+            clock: Arc::clone(&io.clock),
+            scratch_directory: settings.temporary_directory.clone(),
+        })
+    }
+
+    fn outcome(&self, end: &RunEnd, io: &Io) -> Outcome {
+        match &end.cause {
+            EndCause::Interrupted => Outcome::Interrupted,
+            EndCause::Terminated => Outcome::Terminated,
+            EndCause::OutputGone => Outcome::ReaderGone,
+            EndCause::OutputFailed(reason) | EndCause::InputFailed(reason) => {
+                io.messages.note(reason);
+                Outcome::InputOutputFailed
+            }
+            EndCause::EndOfInput | EndCause::TimeUp => {
+                if end.cause == EndCause::TimeUp {
+                    io.messages.note("the time for the whole run was up");
+                }
+                if self.strict && end.damaged_lines > 0 {
+                    Outcome::UnusableRecords
+                } else if self.exit_status
+                    && (end.failed_calls > 0 || end.cause == EndCause::TimeUp)
+                {
+                    Outcome::AnswerIsNo
+                } else {
+                    Outcome::Done
+                }
+            }
+        }
+    }
+}
+
+fn registry(settings: &Settings) -> Result<Registry, UsageError> {
+    let mut registry = Registry::builtin();
+    for manifest in &settings.manifests {
+        let declared =
+            load_manifest(manifest).map_err(|error| UsageError::new(error.to_string()))?;
+        let tools = declared
+            .into_iter()
+            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
+            .collect();
+        registry
+            .add(tools)
+            .map_err(|error| UsageError::new(format!("{}: {error}", manifest.display())))?;
+    }
+    Ok(registry)
+}
+
+fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Trace::new(Box::new(BufWriter::new(file)))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A number with a unit: `ms`, `s` (the default), `m`, `h`.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "not a number with a unit".to_owned())?;
+    let seconds = match &text[digits.len()..] {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        unit => return Err(format!("unknown unit `{unit}`: use ms, s, m or h")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

@@ -1,0 +1,99 @@
+//! `state clean`: removes what sessions left long ago.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::{Globals, Outcome, UsageError, output};
+use crate::config::{Overrides, Settings};
+use crate::io::Io;
+use crate::state::clean;
+
+/// Look after the state that sessions leave
+#[derive(Debug, Args)]
+pub(super) struct StateArguments {
+    /// What to do.
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Clean(CleanArguments),
+}
+
+/// Remove persisted results and other state that is old
+///
+/// Sessions that are in use are left alone. Writes one record that says what was removed.
+#[derive(Debug, Args)]
+struct CleanArguments {
+    /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    older_than: Duration,
+    /// Where state is kept
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+/// What was removed.
+#[derive(Debug, Serialize)]
+struct CleanedRecord {
+    r#type: &'static str,
+    files: u64,
+    bytes: u64,
+    sessions: u64,
+    path: PathBuf,
+}
+
+impl StateArguments {
+    /// Does it.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or something cannot be removed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let Action::Clean(arguments) = self.action;
+        let overrides = Overrides {
+            source: globals.config_source(),
+            state_directory: arguments.state_dir,
+            ..Overrides::default()
+        };
+        let settings = Settings::resolve(overrides, &io.environment)
+            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        let report = clean(
+            &settings.state_root,
+            arguments.older_than,
+            SystemTime::now(),
+        )?;
+        let mut writer = output::record_writer(io)?;
+        writer.record(&CleanedRecord {
+            r#type: "state_cleaned",
+            files: report.files,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            path: settings.state_root.0,
+        })?;
+        writer.flush()?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// A whole number with a unit: `d`, `h`, `m`, `s`.
+fn parse_age(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "not a number with a unit".to_owned())?;
+    let seconds = match &text[digits.len()..] {
+        "d" => 24 * 60 * 60,
+        "h" => 60 * 60,
+        "m" => 60,
+        "s" => 1,
+        _ => return Err("name a unit: d, h, m or s".to_owned()),
+    };
+    number
+        .checked_mul(seconds)
+        .map(Duration::from_secs)
+        .ok_or_else(|| "too long".to_owned())
+}

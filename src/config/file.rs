@@ -1,0 +1,158 @@
+//! The configuration file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::variables::{CONFIG, CONFIG_HOME, HOME};
+use crate::io::Environment;
+
+/// Which file is read (`--config`, `--no-config`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// The one that the environment names, else the usual one if it exists.
+    #[default]
+    Usual,
+    /// This one; it must exist.
+    Named(PathBuf),
+    /// None.
+    Nothing,
+}
+
+/// The configuration makes no sense; nothing was run.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file holds something else than settings.
+    #[error("{}: {reason}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, on one line.
+        reason: String,
+    },
+}
+
+/// What a file can set. Unknown keys are errors: a setting that is silently ignored is worse than
+/// none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ConfigFile {
+    /// Where state is kept.
+    pub(super) state_dir: Option<PathBuf>,
+    /// How many calls run at once.
+    pub(super) max_concurrency: Option<std::num::NonZeroUsize>,
+    /// Manifests of command tools; relative to the file.
+    pub(super) tools: Vec<PathBuf>,
+    /// The largest inline result of single tools, in UTF-16 units; 0 is no limit.
+    pub(super) max_result_chars: BTreeMap<String, usize>,
+    /// The timeout of a shell call that asks for none.
+    pub(super) bash_default_timeout_ms: Option<u64>,
+    /// The longest timeout a shell call can ask for.
+    pub(super) bash_max_timeout_ms: Option<u64>,
+}
+
+impl ConfigFile {
+    pub(super) fn load(
+        source: &ConfigSource,
+        environment: &Environment,
+    ) -> Result<Self, ConfigError> {
+        match source {
+            ConfigSource::Nothing => Ok(Self::default()),
+            ConfigSource::Named(path) => Self::read(path),
+            ConfigSource::Usual => match CONFIG.text(environment) {
+                Some(path) => Self::read(Path::new(path)),
+                None => usual_path(environment).map_or_else(
+                    || Ok(Self::default()),
+                    |path| match Self::read(&path) {
+                        Err(ConfigError::Unreadable { source, .. })
+                            if source.kind() == ErrorKind::NotFound =>
+                        {
+                            Ok(Self::default())
+                        }
+                        other => other,
+                    },
+                ),
+            },
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut file: Self = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(0, |span| {
+                text[..span.start.min(text.len())].matches('\n').count() + 1
+            });
+            let message = error.message().replace('\n', " ");
+            ConfigError::Invalid {
+                path: path.to_owned(),
+                reason: format!("line {line}: {message}"),
+            }
+        })?;
+        if let Some(base) = path.parent() {
+            for manifest in &mut file.tools {
+                *manifest = base.join(&*manifest);
+            }
+        }
+        Ok(file)
+    }
+}
+
+fn usual_path(environment: &Environment) -> Option<PathBuf> {
+    let base = match CONFIG_HOME.text(environment) {
+        Some(base) => PathBuf::from(base),
+        None => Path::new(HOME.text(environment)?).join(".config"),
+    };
+    Some(base.join("turnpipe/config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<ConfigFile, ConfigError> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        fs::write(&path, text).unwrap();
+        ConfigFile::load(&ConfigSource::Named(path), &Environment::default())
+    }
+
+    #[test]
+    fn unknown_keys_are_errors_that_name_the_line() {
+        let error = load("max_concurrency = 4\nmax_concurency = 5\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 2") && error.contains("max_concurency"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_usual_file_is_no_error_a_named_one_is() {
+        let home: Environment = [("HOME", "/nonexistent")].into_iter().collect();
+        assert!(ConfigFile::load(&ConfigSource::Usual, &home).is_ok());
+        assert!(ConfigFile::load(&ConfigSource::Usual, &Environment::default()).is_ok());
+        let named: Environment = [("TURNPIPE_CONFIG", "/nonexistent")].into_iter().collect();
+        assert!(ConfigFile::load(&ConfigSource::Usual, &named).is_err());
+    }
+
+    #[test]
+    fn manifests_are_relative_to_the_file() {
+        let file = load("tools = [\"tools.toml\"]\n").unwrap();
+        assert!(file.tools[0].is_absolute(), "{:?}", file.tools);
+    }
+}

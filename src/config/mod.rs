@@ -1,0 +1,11 @@
+//! One typed configuration, resolved from flags over environment over file (protocol section 4).
+//!
+//! The only room that looks into the environment. What a setting means is its room's business.
+
+mod file;
+mod settings;
+mod variables;
+
+pub use file::{ConfigError, ConfigSource};
+pub use settings::{Overrides, Settings};
+pub use variables::{VARIABLES, Variable};

@@ -1,0 +1,179 @@
+//! The resolved settings.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::file::{ConfigError, ConfigFile, ConfigSource};
+use super::variables::{
+    CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
+};
+use crate::io::Environment;
+use crate::results::{InlineLimit, ToolLimits};
+use crate::state::StateRoot;
+use crate::tools::ShellTimeouts;
+
+/// How many calls run at once by default.
+const DEFAULT_CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
+
+/// What flags say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Which configuration file.
+    pub source: ConfigSource,
+    /// Where state is kept.
+    pub state_directory: Option<PathBuf>,
+    /// How many calls run at once.
+    pub concurrency: Option<NonZeroUsize>,
+    /// Manifests of command tools, before those of the file.
+    pub manifests: Vec<PathBuf>,
+}
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Where state is kept.
+    pub state_root: StateRoot,
+    /// How many calls run at once.
+    pub concurrency: NonZeroUsize,
+    /// Manifests of command tools.
+    pub manifests: Vec<PathBuf>,
+    /// Inline limits of single tools.
+    pub limits: ToolLimits,
+    /// Timeouts of shell calls.
+    pub shell_timeouts: ShellTimeouts,
+    /// Where temporary files go.
+    pub temporary_directory: PathBuf,
+}
+
+impl Settings {
+    /// Flags over environment over file over defaults.
+    ///
+    /// # Errors
+    /// The configuration file is missing where it was named, unreadable, or invalid.
+    pub fn resolve(overrides: Overrides, environment: &Environment) -> Result<Self, ConfigError> {
+        let file = ConfigFile::load(&overrides.source, environment)?;
+        let temporary_directory = TEMPORARY
+            .text(environment)
+            .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        let state_root = overrides
+            .state_directory
+            .or(file.state_dir)
+            .unwrap_or_else(|| default_state_directory(environment, &temporary_directory));
+        let mut limits = ToolLimits::default();
+        for (tool, units) in file.max_result_chars {
+            let limit = if units == 0 {
+                InlineLimit::Unlimited
+            } else {
+                InlineLimit::Units(units)
+            };
+            limits.set(tool, limit);
+        }
+        let mut manifests = overrides.manifests;
+        manifests.extend(file.tools);
+        Ok(Self {
+            state_root: StateRoot(state_root),
+            concurrency: overrides
+                .concurrency
+                .or_else(|| {
+                    let number = CONCURRENCY.positive(environment)?;
+                    NonZeroUsize::new(usize::try_from(number).ok()?)
+                })
+                .or(file.max_concurrency)
+                .unwrap_or(DEFAULT_CONCURRENCY),
+            manifests,
+            limits,
+            shell_timeouts: shell_timeouts(
+                SHELL_TIMEOUT
+                    .positive(environment)
+                    .or(file.bash_default_timeout_ms),
+                LONGEST_SHELL_TIMEOUT
+                    .positive(environment)
+                    .or(file.bash_max_timeout_ms),
+            ),
+            temporary_directory,
+        })
+    }
+}
+
+/// The ceiling is the larger of the two: a default above it raises it.
+fn shell_timeouts(default_ms: Option<u64>, maximum_ms: Option<u64>) -> ShellTimeouts {
+    let usual = ShellTimeouts::default();
+    let default = default_ms.map_or(usual.default, Duration::from_millis);
+    let maximum = maximum_ms
+        .map_or(usual.maximum, Duration::from_millis)
+        .max(default);
+    ShellTimeouts { default, maximum }
+}
+
+fn default_state_directory(environment: &Environment, temporary: &Path) -> PathBuf {
+    if let Some(base) = STATE_HOME
+        .text(environment)
+        .filter(|base| Path::new(base).is_absolute())
+    {
+        return Path::new(base).join("turnpipe");
+    }
+    match HOME.text(environment) {
+        Some(home) => Path::new(home).join(".local/state/turnpipe"),
+        None => temporary.join(format!("turnpipe-{}", user())),
+    }
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn user() -> u32 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(overrides: Overrides, pairs: &[(&str, &str)]) -> Settings {
+        let environment = pairs.iter().copied().collect();
+        Settings::resolve(overrides, &environment).unwrap()
+    }
+
+    #[test]
+    fn an_empty_environment_will_do() {
+        let settings = resolve(Overrides::default(), &[]);
+        assert_eq!(settings.concurrency.get(), 10);
+        assert!(settings.state_root.0.starts_with("/tmp"));
+        assert_eq!(settings.shell_timeouts, ShellTimeouts::default());
+    }
+
+    #[test]
+    fn flags_stand_above_the_environment() {
+        let pairs = [
+            ("TURNPIPE_MAX_TOOL_CONCURRENCY", "3"),
+            ("XDG_STATE_HOME", "/state"),
+        ];
+        let settings = resolve(Overrides::default(), &pairs);
+        assert_eq!(settings.concurrency.get(), 3);
+        assert_eq!(settings.state_root.0, Path::new("/state/turnpipe"));
+        let overrides = Overrides {
+            concurrency: NonZeroUsize::new(2),
+            state_directory: Some("/elsewhere".into()),
+            ..Overrides::default()
+        };
+        let settings = resolve(overrides, &pairs);
+        assert_eq!(settings.concurrency.get(), 2);
+        assert_eq!(settings.state_root.0, Path::new("/elsewhere"));
+    }
+
+    #[test]
+    fn the_ceiling_of_shell_timeouts_is_the_larger_value() {
+        let settings = resolve(
+            Overrides::default(),
+            &[("BASH_DEFAULT_TIMEOUT_MS", "900000")],
+        );
+        assert_eq!(settings.shell_timeouts.default, Duration::from_mins(15));
+        assert_eq!(settings.shell_timeouts.maximum, Duration::from_mins(15));
+        let settings = resolve(Overrides::default(), &[("BASH_MAX_TIMEOUT_MS", "1000")]);
+        assert_eq!(settings.shell_timeouts.maximum, Duration::from_mins(2));
+    }
+}

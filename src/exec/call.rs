@@ -1,0 +1,70 @@
+//! A call between its arrival and its result record.
+
+use std::time::Duration;
+
+use super::{BatchNumber, Completed, Prepared, TurnNumber};
+use crate::process::CancelToken;
+use crate::tools::{InterruptBehavior, ToolKind};
+use crate::wire::{Lane, ToolUseId};
+
+/// A call that is ours to answer.
+pub(super) struct Call {
+    pub(super) id: ToolUseId,
+    /// The tool's name as the model wrote it.
+    pub(super) name: String,
+    pub(super) turn: TurnNumber,
+    pub(super) batch: BatchNumber,
+    pub(super) lane: Lane,
+    pub(super) stage: CallStage,
+    /// What it touches, for its record.
+    pub(super) verdict: Verdict,
+    /// A short description for the results of its siblings, e.g. `Bash(npm test)`.
+    pub(super) label: String,
+    pub(super) cancel: CancelToken,
+    pub(super) cancel_reason: Option<CancelReason>,
+    /// When it arrived and when it started, on the run's clock.
+    pub(super) arrived: Duration,
+    pub(super) started: Option<Duration>,
+}
+
+/// What a call touches, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) access: &'static str,
+    pub(super) why: String,
+}
+
+/// How far a call is.
+pub(super) enum CallStage {
+    /// Waits for its start.
+    Waiting(Prepared),
+    /// A worker has it.
+    Running {
+        interrupt: InterruptBehavior,
+        kind: ToolKind,
+    },
+    /// It has its result.
+    Done(Box<Completed>),
+}
+
+/// Why we end a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CancelReason {
+    /// The user interrupted.
+    Interrupt,
+    /// The time of the whole run is up.
+    TimeUp,
+    /// A sibling failed; the text names it and its error.
+    Sibling(String),
+}
+
+impl Call {
+    /// The kind of its tool, if it has one.
+    pub(super) fn kind(&self) -> Option<ToolKind> {
+        match &self.stage {
+            CallStage::Waiting(Prepared::Ready(ready)) => Some(ready.tool.kind()),
+            CallStage::Running { kind, .. } => Some(*kind),
+            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a call has become, before it is written as a record.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Admission;
+use crate::results::Persisted;
+use crate::tools::{Content, ContextChange};
+use crate::wire::Outcome;
+
+/// The end of one call, whether it ran or not.
+#[derive(Debug)]
+pub struct Completed {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the model sees.
+    pub content: Content,
+    /// Structured output of the tool, or the error as text.
+    pub structured: Value,
+    /// Changes for later calls.
+    pub changes: Vec<ContextChange>,
+    /// Whether a failure cancels siblings under `--on-error cancel-shell`.
+    pub cancels_siblings: bool,
+    /// Where the full text went.
+    pub persisted: Option<Persisted>,
+    /// Whether the turn's budget may replace it: not if its tool declares no limit.
+    pub replaceable: bool,
+    /// How long the checks before the tool and the mapping after it took.
+    pub phases: Phases,
+    /// What the permission check said; none if the call never came that far.
+    pub admission: Option<Admission>,
+    /// Something people should know (on stderr), e.g. that persisting failed.
+    pub note: Option<String>,
+}
+
+/// How long each phase of a call took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Meaning of the input, permission.
+    pub check: Duration,
+    /// The tool itself.
+    pub run: Duration,
+    /// Mapping and persisting its result.
+    pub map: Duration,
+}
+
+impl Completed {
+    /// A call that did not run, with the text for the model.
+    pub fn refused(outcome: Outcome, content: String) -> Self {
+        let structured = Value::String(format!("Error: {content}"));
+        Self {
+            outcome,
+            content: Content::Text(content),
+            structured,
+            changes: Vec::new(),
+            cancels_siblings: false,
+            persisted: None,
+            replaceable: true,
+            phases: Phases::default(),
+            admission: None,
+            note: None,
+        }
+    }
+
+    /// Whether the model is told that it went wrong.
+    pub fn is_error(&self) -> bool {
+        self.outcome != Outcome::Ok
+    }
+}

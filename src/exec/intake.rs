@@ -1,0 +1,193 @@
+//! The input side of a run: a thread that reads lines, decodes them and hands them over in
+//! batches, never more of them than the credit allows.
+
+use std::io::{self, Read};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::runner::Happening;
+use crate::jsonl::{Piece, Prefilter, Reader};
+use crate::wire::{Decoder, Event};
+
+/// How many bytes of input may be under way between reader and runner.
+const CREDIT: usize = 4 * 1024 * 1024;
+
+/// A part of the input, in order.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// The bytes to echo.
+    pub(super) raw: Vec<u8>,
+    /// What they mean.
+    pub(super) events: Vec<Event>,
+    /// What is wrong with them.
+    pub(super) reports: Vec<Report>,
+    /// Whether own records may follow, or a giant line is still open.
+    pub(super) boundary: Boundary,
+}
+
+/// Where an item ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Boundary {
+    /// At the end of a line, or of the input.
+    Line,
+    /// Inside of a giant line.
+    Inside,
+}
+
+/// A damaged line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Report {
+    pub(super) line: u64,
+    pub(super) offset: u64,
+    pub(super) reason: String,
+}
+
+/// What the reading thread sends.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// What was at hand without waiting.
+    Items(Vec<Item>),
+    /// The input ended; these events follow from that.
+    End(Vec<Event>),
+    /// The input could not be read further.
+    Failed(io::Error),
+}
+
+/// Bytes that may still be sent; whoever takes in an item gives its bytes back.
+#[derive(Debug, Clone)]
+pub(super) struct Credit {
+    shared: Arc<(Mutex<usize>, Condvar)>,
+}
+
+impl Credit {
+    pub(super) fn new() -> Self {
+        Self {
+            shared: Arc::new((Mutex::new(CREDIT), Condvar::new())),
+        }
+    }
+
+    /// Waits until something is left and takes `bytes`, if need be more than there is: an item
+    /// larger than the whole credit must still pass.
+    fn take(&self, bytes: usize) {
+        let (left, changed) = &*self.shared;
+        let guard = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = changed
+            .wait_while(guard, |left| *left == 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        *left = left.saturating_sub(bytes);
+    }
+
+    pub(super) fn give_back(&self, bytes: usize) {
+        let (left, changed) = &*self.shared;
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = (*left + bytes).min(CREDIT);
+        changed.notify_one();
+    }
+}
+
+/// Reads `source` to its end, or until the runner is gone.
+pub(super) fn read_all(
+    source: impl Read,
+    prefilter: impl Prefilter + 'static,
+    mut decoder: Decoder,
+    credit: &Credit,
+    runner: &Sender<Happening>,
+) {
+    let mut reader = Reader::new(source, prefilter);
+    loop {
+        let mut items = Vec::new();
+        let mut ended = None;
+        loop {
+            match reader.next_piece() {
+                Ok(Some(piece)) => items.push(item(piece, &mut decoder)),
+                Ok(None) => {
+                    ended = Some(Arrival::End(decoder.finish()));
+                    break;
+                }
+                Err(error) => {
+                    ended = Some(Arrival::Failed(error));
+                    break;
+                }
+            }
+            if !reader.holds_a_piece() {
+                break;
+            }
+        }
+        credit.take(items.iter().map(|item| item.raw.len()).sum());
+        if !items.is_empty()
+            && runner
+                .send(Happening::Arrival(Arrival::Items(items)))
+                .is_err()
+        {
+            return;
+        }
+        if let Some(ended) = ended {
+            let _ = runner.send(Happening::Arrival(ended));
+            return;
+        }
+    }
+}
+
+fn item(piece: Piece, decoder: &mut Decoder) -> Item {
+    match piece {
+        Piece::Plain { raw } => Item {
+            raw,
+            events: Vec::new(),
+            reports: Vec::new(),
+            boundary: Boundary::Line,
+        },
+        Piece::Line {
+            raw,
+            records,
+            damage,
+            number,
+            ..
+        } => {
+            let events = records
+                .iter()
+                .flat_map(|record| decoder.record(record.text(&raw)))
+                .collect();
+            let reports = damage
+                .into_iter()
+                .map(|damage| Report {
+                    line: number,
+                    offset: damage.offset,
+                    reason: damage.reason,
+                })
+                .collect();
+            Item {
+                raw,
+                events,
+                reports,
+                boundary: Boundary::Line,
+            }
+        }
+        Piece::Giant {
+            raw,
+            damage,
+            number,
+            end,
+            ..
+        } => {
+            let reports = damage
+                .into_iter()
+                .map(|damage| Report {
+                    line: number,
+                    offset: damage.offset,
+                    reason: damage.reason,
+                })
+                .collect();
+            let boundary = if end.is_some() {
+                Boundary::Line
+            } else {
+                Boundary::Inside
+            };
+            Item {
+                raw,
+                events: Vec::new(),
+                reports,
+                boundary,
+            }
+        }
+    }
+}

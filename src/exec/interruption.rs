@@ -1,0 +1,231 @@
+//! When signals and deadlines end a run: a pure state machine over given times (protocol 6.9).
+
+use std::time::{Duration, Instant};
+
+use super::{EndCause, Signal};
+
+/// How long a cancelled call may take to end by itself before its result goes out without it.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How long an interrupted stage that has run nothing waits for more input.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// What has been asked of the run so far.
+#[derive(Debug)]
+pub(super) struct Interruption {
+    run_ends: Option<Instant>,
+    time_is_up: bool,
+    signal: Option<Signal>,
+    insisted: bool,
+    patience_ends: Option<Instant>,
+    idle_since: Instant,
+}
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demand {
+    /// Stop starting calls, end the running ones that can be ended.
+    Stop,
+    /// End everything at once.
+    StopAtOnce,
+    /// The output is gone: nothing is of use any more.
+    Leave,
+}
+
+impl Interruption {
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
+        let now = Instant::now();
+        Self {
+            run_ends: timeout.map(|timeout| now + timeout),
+            time_is_up: false,
+            signal: None,
+            insisted: false,
+            patience_ends: None,
+            idle_since: now,
+        }
+    }
+
+    /// A signal came.
+    pub(super) fn signalled(&mut self, signal: Signal, now: Instant) -> Demand {
+        match (signal, self.signal) {
+            (Signal::OutputGone, _) => Demand::Leave,
+            (_, None) => {
+                self.signal = Some(signal);
+                self.idle_since = now;
+                Demand::Stop
+            }
+            (_, Some(_)) => {
+                self.insisted = true;
+                if signal == Signal::Terminate {
+                    self.signal = Some(signal);
+                }
+                Demand::StopAtOnce
+            }
+        }
+    }
+
+    /// Whether calls that arrive now may still start.
+    pub(super) fn lets_calls_start(&self) -> bool {
+        self.signal.is_none() && !self.time_is_up
+    }
+
+    /// Whether the stop is for lack of time.
+    pub(super) fn is_for_time(&self) -> bool {
+        self.time_is_up && self.signal.is_none()
+    }
+
+    /// Running calls were told to end.
+    pub(super) fn calls_cancelled(&mut self, now: Instant) {
+        self.patience_ends.get_or_insert(now + PATIENCE);
+    }
+
+    /// Whether cancelled calls have had their time; asked once, then quiet until the next cancel.
+    pub(super) fn patience_is_over(&mut self, now: Instant) -> bool {
+        let over = self.patience_ends.is_some_and(|end| end <= now);
+        if over {
+            self.patience_ends = None;
+        }
+        over
+    }
+
+    /// Whether the run's own time has just run out.
+    pub(super) fn time_is_up(&mut self, now: Instant) -> bool {
+        let up = !self.time_is_up && self.run_ends.is_some_and(|end| end <= now);
+        self.time_is_up |= up;
+        up
+    }
+
+    /// Input came, so the producer is still alive.
+    pub(super) fn input_arrived(&mut self, now: Instant) {
+        self.idle_since = now;
+    }
+
+    /// When to look again if nothing happens.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let run_ends = self.run_ends.filter(|_| !self.time_is_up);
+        let idle_ends = self.signal.map(|_| self.idle_since + IDLE);
+        run_ends
+            .into_iter()
+            .chain(self.patience_ends)
+            .chain(idle_ends)
+            .min()
+    }
+
+    /// Why the run is over before its input is, if it is. `open`: calls still wait for their
+    /// result; `ran_calls`: this stage has run some; `history`: the calls of the stream are not
+    /// ours, so that an earlier stage of the pipeline ends the input when it is done.
+    pub(super) fn ends_the_run(
+        &self,
+        open: Open,
+        stage: StageKind,
+        now: Instant,
+    ) -> Option<EndCause> {
+        if open == Open::Calls {
+            return None;
+        }
+        match (self.signal, stage) {
+            (None, _) => self.time_is_up.then_some(EndCause::TimeUp),
+            (Some(Signal::Terminate), _) => Some(EndCause::Terminated),
+            (Some(_), _) if self.insisted => Some(EndCause::Interrupted),
+            (Some(_), StageKind::Active) => Some(EndCause::Interrupted),
+            (Some(_), StageKind::History) => None,
+            (Some(_), StageKind::Untouched) => {
+                (now >= self.idle_since + IDLE).then_some(EndCause::Interrupted)
+            }
+        }
+    }
+
+    /// Why the run is over when its input is.
+    pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
+        match (self.signal, stage) {
+            (Some(Signal::Terminate), _) => EndCause::Terminated,
+            (Some(_), StageKind::Active | StageKind::Untouched) => EndCause::Interrupted,
+            (Some(_), StageKind::History) | (None, _) => EndCause::EndOfInput,
+        }
+    }
+}
+
+/// Whether calls wait for their result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Open {
+    /// Some do.
+    Calls,
+    /// None does.
+    Nothing,
+}
+
+/// What this stage is to its pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StageKind {
+    /// It has run calls.
+    Active,
+    /// The calls that pass through are somebody else's.
+    History,
+    /// Neither is known yet.
+    Untouched,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interrupted(now: Instant) -> Interruption {
+        let mut state = Interruption::new(None);
+        assert_eq!(state.signalled(Signal::Interrupt, now), Demand::Stop);
+        state
+    }
+
+    #[test]
+    fn an_active_stage_ends_when_its_calls_are_answered() {
+        let now = Instant::now();
+        let state = interrupted(now);
+        assert_eq!(
+            state.ends_the_run(Open::Calls, StageKind::Active, now),
+            None
+        );
+        let end = state.ends_the_run(Open::Nothing, StageKind::Active, now);
+        assert_eq!(end, Some(EndCause::Interrupted));
+    }
+
+    #[test]
+    fn a_later_stage_ignores_the_first_interrupt_and_obeys_the_second() {
+        let now = Instant::now();
+        let mut state = interrupted(now);
+        let later = now + Duration::from_hours(1);
+        assert_eq!(
+            state.ends_the_run(Open::Nothing, StageKind::History, later),
+            None
+        );
+        assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
+        assert_eq!(state.signalled(Signal::Interrupt, now), Demand::StopAtOnce);
+        let end = state.ends_the_run(Open::Nothing, StageKind::History, now);
+        assert_eq!(end, Some(EndCause::Interrupted));
+    }
+
+    #[test]
+    fn an_untouched_stage_waits_for_its_producer_but_not_for_ever() {
+        let now = Instant::now();
+        let mut state = interrupted(now);
+        assert_eq!(
+            state.ends_the_run(Open::Nothing, StageKind::Untouched, now),
+            None
+        );
+        state.input_arrived(now + IDLE);
+        assert_eq!(
+            state.ends_the_run(Open::Nothing, StageKind::Untouched, now + IDLE),
+            None
+        );
+        let end = state.ends_the_run(Open::Nothing, StageKind::Untouched, now + 2 * IDLE);
+        assert_eq!(end, Some(EndCause::Interrupted));
+    }
+
+    #[test]
+    fn time_is_up_once() {
+        let mut state = Interruption::new(Some(Duration::ZERO));
+        let now = Instant::now();
+        assert!(state.time_is_up(now));
+        assert!(!state.time_is_up(now));
+        assert!(!state.lets_calls_start());
+        let end = state.ends_the_run(Open::Nothing, StageKind::Active, now);
+        assert_eq!(end, Some(EndCause::TimeUp));
+    }
+}

@@ -1,0 +1,272 @@
+//! One call from look-up to result (seed 002 section 4.4).
+//!
+//! `prepare` is what must be known before a call can be scheduled: the tool, a valid input, what
+//! it touches. `execute` is everything after the scheduler let it start: meaning, permission, the
+//! tool itself, mapping, persistence. Each step that fails ends the call with a result.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::completed::Phases;
+use super::{Admission, Completed, PermissionMode};
+use crate::results::{
+    InlineLimit, PREVIEW_UNITS, PersistError, Persisted, ToolLimits, ToolResultStore, empty_result,
+    persisted_output, preview, stale_read_hint, tool_use_error,
+};
+use crate::state::StateRoot;
+use crate::text::{byte_size, byte_size_trimmed, utf16_length};
+use crate::tools::{
+    Access, CallContext, CallStatus, Content, Input, LookupError, Registry, Tool, ToolContext,
+    ToolReply,
+};
+use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
+
+/// Everything that is the same for all calls of a run.
+pub struct Lifecycle {
+    /// The tools on offer.
+    pub registry: Registry,
+    /// What may run.
+    pub permission_mode: PermissionMode,
+    /// What stays inline.
+    pub limits: ToolLimits,
+    /// If set, only these tools run.
+    pub tools_only: Option<BTreeSet<String>>,
+}
+
+/// Where results go that are too large for the stream.
+#[derive(Debug, Clone)]
+pub struct ResultPlace {
+    /// The state of all sessions; none if nothing may be written.
+    pub root: Option<StateRoot>,
+    /// The session of the call.
+    pub session: SessionId,
+}
+
+/// A call on its way to the scheduler.
+pub enum Prepared {
+    /// It can be scheduled.
+    Ready(Ready),
+    /// It already has its result. It is scheduled as touching everything all the same, so that
+    /// it keeps its place between its neighbours.
+    Refused(Completed),
+}
+
+/// A call that waits for its start.
+#[derive(Clone)]
+pub struct Ready {
+    /// The tool.
+    pub tool: Arc<dyn Tool>,
+    /// Its arguments, valid under the tool's schema.
+    pub input: Input,
+    /// What it touches.
+    pub access: Access,
+    /// Why it counts as touching that.
+    pub why: String,
+}
+
+impl Lifecycle {
+    /// Finds the tool, checks the input against its schema and asks what the call touches.
+    pub fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
+        let input: Input = match serde_json::from_str(call.input.get()) {
+            Ok(input) => input,
+            Err(error) => return invalid_input(&format!("{} {error}", call.name)),
+        };
+        let resolved = match self.registry.resolve(&call.name, input) {
+            Ok(resolved) => resolved,
+            Err(error @ LookupError::Unknown { .. }) => {
+                let text = tool_use_error(&format!("Error: {error}"));
+                return Prepared::Refused(Completed::refused(Outcome::UnknownTool, text));
+            }
+            Err(error @ LookupError::Unmappable(_)) => return invalid_input(&error.to_string()),
+        };
+        let tool = resolved.tool;
+        if self
+            .tools_only
+            .as_ref()
+            .is_some_and(|only| !only.contains(tool.name()))
+        {
+            let text = format!(
+                "{} was not run: it is not among the tools of this run.",
+                tool.name()
+            );
+            return Prepared::Refused(Completed::refused(Outcome::NotRun, text));
+        }
+        let input = Value::Object(resolved.input);
+        if let Err(issues) = self.registry.check_schema(&*tool, &input) {
+            return invalid_input(&issues);
+        }
+        let Value::Object(input) = input else {
+            return invalid_input("not an object");
+        };
+        let (access, why) = assess(&*tool, &input, session);
+        Prepared::Ready(Ready {
+            tool,
+            input,
+            access,
+            why,
+        })
+    }
+
+    /// Runs a call to its end on the calling thread; results too large for the stream go to
+    /// `place`.
+    pub fn execute(
+        &self,
+        ready: &Ready,
+        context: &CallContext<'_>,
+        place: &ResultPlace,
+    ) -> Completed {
+        let clock = &context.session.clock;
+        let arrived = clock.elapsed();
+        if let Err(error) = ready.tool.validate(&ready.input, context.session) {
+            return Completed::refused(Outcome::InvalidInput, tool_use_error(&error.to_string()));
+        }
+        let admission = self.permission_mode.admits(&ready.access);
+        if admission == Admission::Denied {
+            let mut denied = Completed::refused(Outcome::Denied, denial(ready.tool.name()));
+            denied.admission = Some(admission);
+            return denied;
+        }
+        let stale_before = Self::stale_files(ready, context.session);
+        let begun = clock.elapsed();
+        let reply = ready.tool.call(&ready.input, context);
+        let ended = clock.elapsed();
+        let mut completed = match reply {
+            Ok(reply) => self.map(ready, context.id, reply, place),
+            Err(failure) => {
+                Completed::refused(Outcome::Error, tool_use_error(&failure.to_string()))
+            }
+        };
+        completed.admission = Some(admission);
+        if let Some(before) = stale_before
+            && let Some(hint) = stale_read_hint(&before, &context.session.read_log.stale_files())
+        {
+            add_stale_hint(&mut completed, hint);
+        }
+        completed.phases = Phases {
+            check: begun.saturating_sub(arrived),
+            run: ended.saturating_sub(begun),
+            map: clock.elapsed().saturating_sub(ended),
+        };
+        completed
+    }
+
+    /// The files that had changed since they were read before the call, if it can change any.
+    fn stale_files(ready: &Ready, session: &ToolContext) -> Option<Vec<std::path::PathBuf>> {
+        (!ready.access.is_read_only()).then(|| session.read_log.stale_files())
+    }
+
+    fn map(
+        &self,
+        ready: &Ready,
+        id: &ToolUseId,
+        reply: ToolReply,
+        place: &ResultPlace,
+    ) -> Completed {
+        let outcome = match reply.status {
+            CallStatus::Ok => Outcome::Ok,
+            CallStatus::Error => Outcome::Error,
+            CallStatus::TimedOut => Outcome::Timeout,
+            CallStatus::Cancelled => Outcome::Interrupted,
+        };
+        let mut completed = Completed {
+            outcome,
+            content: reply.content,
+            structured: reply.structured,
+            changes: reply.changes,
+            cancels_siblings: reply.cancels_siblings,
+            persisted: None,
+            replaceable: true,
+            phases: Phases::default(),
+            admission: None,
+            note: None,
+        };
+        let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
+        completed.replaceable = limit != InlineLimit::Unlimited;
+        let Content::Text(text) = &completed.content else {
+            return completed;
+        };
+        if text.trim().is_empty() {
+            completed.content = Content::Text(empty_result(ready.tool.name()));
+            return completed;
+        }
+        let is_excerpt = reply.full.is_some() && limit != InlineLimit::Unlimited;
+        if !is_excerpt && limit.admits(utf16_length(text)) {
+            return completed;
+        }
+        let Some(root) = &place.root else {
+            return completed;
+        };
+        let session = root.session(&place.session).map_err(PersistError::from);
+        let written = session.and_then(|session| {
+            ToolResultStore::new(&session).persist(id, |sink| match &reply.full {
+                Some(full) => full.write_to(sink).map(drop),
+                None => sink.write_all(text.as_bytes()),
+            })
+        });
+        match written {
+            Ok(persisted) => {
+                completed.content = Content::Text(stand_in(&persisted, text));
+                completed.persisted = Some(persisted);
+            }
+            Err(error) => {
+                completed.note = Some(format!(
+                    "cannot save the result of {id}, it is sent whole: {error}"
+                ));
+            }
+        }
+        completed
+    }
+}
+
+/// What a call that never became complete gets.
+pub fn refuse_cut_off(call: &InvalidCall) -> Completed {
+    let text = format!(
+        "InputValidationError: the call was not run: {}",
+        call.reason
+    );
+    Completed::refused(Outcome::InvalidInput, tool_use_error(&text))
+}
+
+/// The text that is sent in place of a persisted one.
+pub fn stand_in(persisted: &Persisted, text: &str) -> String {
+    persisted_output(
+        &byte_size(persisted.size),
+        &persisted.path,
+        &byte_size_trimmed(PREVIEW_UNITS as u64),
+        preview(text),
+    )
+}
+
+fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, String) {
+    match tool.access(input, session) {
+        Ok(access) if access.is_read_only() => (access, format!("{} only reads", tool.name())),
+        Ok(access) => (access, format!("{} may change something", tool.name())),
+        Err(error) => (
+            Access::world(),
+            format!("{} cannot be analysed: {error}", tool.name()),
+        ),
+    }
+}
+
+fn invalid_input(issues: &str) -> Prepared {
+    let text = tool_use_error(&format!("InputValidationError: {issues}"));
+    Prepared::Refused(Completed::refused(Outcome::InvalidInput, text))
+}
+
+fn denial(tool: &str) -> String {
+    format!(
+        "Permission to use {tool} was denied: the call may change something, and this run only lets calls through that read."
+    )
+}
+
+fn add_stale_hint(completed: &mut Completed, hint: String) {
+    if let Content::Text(text) = &mut completed.content {
+        text.push_str("\n\n");
+        text.push_str(&hint);
+    }
+    if let Value::Object(structured) = &mut completed.structured {
+        structured.insert("staleReadFileStateHint".to_owned(), Value::String(hint));
+    }
+}

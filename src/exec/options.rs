@@ -1,0 +1,127 @@
+//! What a run is asked to do.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::{Insistence, PermissionMode, Policy};
+use crate::results::ToolLimits;
+use crate::state::StateRoot;
+use crate::wire::{Dialect, SessionId};
+
+/// Everything about a run that is decided before it starts.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Run the calls, or only say in which batches they would run.
+    pub mode: Mode,
+    /// How the scheduler compares calls.
+    pub policy: Policy,
+    /// How many calls run at once.
+    pub cap: NonZeroUsize,
+    /// What a failing call does to its siblings.
+    pub on_error: OnError,
+    /// When results go out.
+    pub emit: Emit,
+    /// Whether input lines are copied.
+    pub echo: Echo,
+    /// What to do about history.
+    pub insistence: Insistence,
+    /// What may run.
+    pub permission_mode: PermissionMode,
+    /// Whether repeated results are replaced by a reference.
+    pub dedup: Dedup,
+    /// Limits of single tools.
+    pub limits: ToolLimits,
+    /// If set, only these tools run.
+    pub tools_only: Option<BTreeSet<String>>,
+    /// The longest the whole run may take.
+    pub timeout: Option<Duration>,
+    /// The session's id, if it was given.
+    pub session_id: Option<SessionId>,
+    /// Where state is kept, if anywhere.
+    pub state_root: Option<StateRoot>,
+    /// The dialect, if it is pinned.
+    pub dialect: Option<Dialect>,
+}
+
+/// Run, or only plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Calls run.
+    #[default]
+    Execute,
+    /// Nothing runs; batches are printed.
+    Plan,
+}
+
+/// What a failing call does to its siblings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnError {
+    /// A failing shell command that is not read-only cancels the shell commands of its turn.
+    #[default]
+    CancelShell,
+    /// Nothing.
+    Continue,
+    /// Any failing call cancels all others of its turn.
+    CancelAll,
+}
+
+/// When results go out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Emit {
+    /// Each as soon as its turn in call order comes.
+    #[default]
+    Result,
+    /// All at the turn's end, within the turn's budget.
+    Turn,
+}
+
+/// Whether input lines are copied to the output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Echo {
+    /// Every line, byte for byte.
+    #[default]
+    Everything,
+    /// Own records only.
+    OwnRecords,
+}
+
+/// Whether repeated results are replaced by a reference to the first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Dedup {
+    /// They are repeated.
+    #[default]
+    Off,
+    /// They are replaced.
+    On,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEnd {
+    /// Why it ended.
+    pub cause: EndCause,
+    /// How many calls did not end well.
+    pub failed_calls: u64,
+    /// How many lines of the input were unusable.
+    pub damaged_lines: u64,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndCause {
+    /// The input ended and every call has its result.
+    EndOfInput,
+    /// The run's time was up.
+    TimeUp,
+    /// An interrupt (Ctrl-C).
+    Interrupted,
+    /// A request to terminate.
+    Terminated,
+    /// Nobody reads our output any more.
+    OutputGone,
+    /// The output could not be written.
+    OutputFailed(String),
+    /// The input could not be read.
+    InputFailed(String),
+}

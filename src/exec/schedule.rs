@@ -1,0 +1,209 @@
+//! Which call may start when: a pure state machine.
+//!
+//! One rule: a call may start when it conflicts with no call that is running and none that is
+//! queued before it; two calls conflict when one writes something the other touches. Batches,
+//! streaming and parallelism by file all follow from it (seed 002 sections 4.2, 4.3, 4.5).
+//! No I/O, no time, no knowledge of tools.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+
+use crate::tools::{Access, Touch};
+
+/// How fine the rule looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Policy {
+    /// Every call touches everything: calls that only read run together, any other call alone.
+    #[default]
+    Greedy,
+    /// Calls that touch different files run together.
+    Access,
+}
+
+/// The place of a call in call order, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallIndex(pub u64);
+
+/// The calls that are not yet yielded.
+#[derive(Debug)]
+pub struct Schedule {
+    policy: Policy,
+    cap: NonZeroUsize,
+    slots: VecDeque<Slot>,
+    /// The call index of `slots[0]`.
+    first: u64,
+    executing: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    access: Access,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Waits for this many unfinished earlier calls that it conflicts with.
+    Queued {
+        blockers: usize,
+    },
+    Executing,
+    Completed,
+}
+
+impl Schedule {
+    /// An empty schedule that lets at most `cap` calls run at once.
+    pub fn new(policy: Policy, cap: NonZeroUsize) -> Self {
+        Self {
+            policy,
+            cap,
+            slots: VecDeque::new(),
+            first: 0,
+            executing: 0,
+        }
+    }
+
+    /// Adds the next call in call order.
+    pub fn enqueue(&mut self, access: Access) -> CallIndex {
+        let access = self.coarsened(access);
+        let blockers = self
+            .slots
+            .iter()
+            .filter(|slot| slot.blocks(&access))
+            .count();
+        self.slots.push_back(Slot {
+            access,
+            stage: Stage::Queued { blockers },
+        });
+        CallIndex(self.first + self.slots.len() as u64 - 1)
+    }
+
+    /// The first queued call that may start now, if any; it counts as executing from here on.
+    pub fn start_next(&mut self) -> Option<CallIndex> {
+        if self.executing >= self.cap.get() {
+            return None;
+        }
+        let position = self
+            .slots
+            .iter()
+            .position(|slot| slot.stage == Stage::Queued { blockers: 0 })?;
+        self.slots[position].stage = Stage::Executing;
+        self.executing += 1;
+        Some(CallIndex(self.first + position as u64))
+    }
+
+    /// An executing call has ended, or a queued one will never run.
+    pub fn complete(&mut self, call: CallIndex) {
+        let Some(position) = self.position(call) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.slots[position].stage, Stage::Completed);
+        match before {
+            Stage::Completed => return,
+            Stage::Executing => self.executing -= 1,
+            Stage::Queued { .. } => {}
+        }
+        let access = self.slots[position].access.clone();
+        for slot in self.slots.range_mut(position + 1..) {
+            if let Stage::Queued { blockers } = &mut slot.stage
+                && slot.access.conflicts_with(&access)
+            {
+                *blockers -= 1;
+            }
+        }
+    }
+
+    /// The next call in call order if it is completed; it leaves the schedule.
+    pub fn yield_next(&mut self) -> Option<CallIndex> {
+        let front = self.slots.front()?;
+        if front.stage != Stage::Completed {
+            return None;
+        }
+        self.slots.pop_front();
+        let call = CallIndex(self.first);
+        self.first += 1;
+        Some(call)
+    }
+
+    /// Replaces what queued calls touch, after the working directory changed under them.
+    pub fn reassess(&mut self, mut access_of: impl FnMut(CallIndex) -> Option<Access>) {
+        for position in 0..self.slots.len() {
+            if !matches!(self.slots[position].stage, Stage::Queued { .. }) {
+                continue;
+            }
+            if let Some(access) = access_of(CallIndex(self.first + position as u64)) {
+                self.slots[position].access = self.coarsened(access);
+            }
+            let access = self.slots[position].access.clone();
+            let blockers = self
+                .slots
+                .range(..position)
+                .filter(|slot| slot.blocks(&access))
+                .count();
+            self.slots[position].stage = Stage::Queued { blockers };
+        }
+    }
+
+    /// Calls that wait, in call order.
+    pub fn queued(&self) -> impl Iterator<Item = CallIndex> + '_ {
+        self.in_stage(|stage| matches!(stage, Stage::Queued { .. }))
+    }
+
+    /// Calls that run, in call order.
+    pub fn executing(&self) -> impl Iterator<Item = CallIndex> + '_ {
+        self.in_stage(|stage| stage == Stage::Executing)
+    }
+
+    /// How many calls run.
+    pub fn executing_count(&self) -> usize {
+        self.executing
+    }
+
+    /// How many calls are not yet yielded.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether every call was yielded.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    fn in_stage<'a>(
+        &'a self,
+        wanted: impl Fn(Stage) -> bool + 'a,
+    ) -> impl Iterator<Item = CallIndex> + 'a {
+        (self.first..)
+            .zip(&self.slots)
+            .filter(move |(_, slot)| wanted(slot.stage))
+            .map(|(index, _)| CallIndex(index))
+    }
+
+    fn position(&self, call: CallIndex) -> Option<usize> {
+        let position = usize::try_from(call.0.checked_sub(self.first)?).ok()?;
+        (position < self.slots.len()).then_some(position)
+    }
+
+    /// What the policy makes of an access: greedily, everything is touched or written at once.
+    fn coarsened(&self, access: Access) -> Access {
+        match self.policy {
+            Policy::Access => access,
+            Policy::Greedy if access.is_read_only() => Access {
+                reads: Touch::World,
+                writes: Touch::Nothing,
+            },
+            Policy::Greedy => Access::world(),
+        }
+    }
+}
+
+impl Slot {
+    /// Whether this earlier call keeps a later one that touches `access` from starting.
+    fn blocks(&self, access: &Access) -> bool {
+        self.stage != Stage::Completed && self.access.conflicts_with(access)
+    }
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

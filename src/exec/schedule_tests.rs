@@ -1,0 +1,315 @@
+//! The scheduler against a plain statement of its rule: exhaustively for small sets of calls,
+//! at random for large ones.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn cap(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).unwrap()
+}
+
+/// The kinds of calls that can differ under the rule.
+fn kinds() -> Vec<Access> {
+    vec![
+        Access::nothing(),
+        Access::reads_world(),
+        Access::world(),
+        Access::reads("/a"),
+        Access::writes("/a"),
+        Access::writes("/a/b"),
+        Access::writes("/c"),
+    ]
+}
+
+/// What the driver does next; `Finish(n)` ends the n-th of the executing calls.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Arrive,
+    Start,
+    Finish(usize),
+    Yield,
+}
+
+/// A run of the machine, with the invariants checked at every step.
+struct Run<'a> {
+    calls: &'a [Access],
+    schedule: Schedule,
+    arrived: usize,
+    running: BTreeSet<u64>,
+    started: BTreeSet<u64>,
+    done: BTreeSet<u64>,
+    yielded: u64,
+}
+
+impl<'a> Run<'a> {
+    fn new(calls: &'a [Access], policy: Policy, limit: usize) -> Self {
+        Self {
+            calls,
+            schedule: Schedule::new(policy, cap(limit)),
+            arrived: 0,
+            running: BTreeSet::new(),
+            started: BTreeSet::new(),
+            done: BTreeSet::new(),
+            yielded: 0,
+        }
+    }
+
+    fn effective(&self, index: u64) -> Access {
+        self.schedule
+            .coarsened(self.calls[usize::try_from(index).unwrap()].clone())
+    }
+
+    /// The rule, stated without counters.
+    fn may_start(&self) -> Option<u64> {
+        if self.running.len() >= self.schedule.cap.get() {
+            return None;
+        }
+        (0..self.arrived as u64)
+            .filter(|index| !self.started.contains(index))
+            .find(|index| {
+                let access = self.effective(*index);
+                (0..*index)
+                    .filter(|earlier| !self.done.contains(earlier))
+                    .chain(self.running.iter().copied())
+                    .all(|other| !self.effective(other).conflicts_with(&access))
+            })
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Arrive if self.arrived < self.calls.len() => {
+                let index = self.schedule.enqueue(self.calls[self.arrived].clone());
+                assert_eq!(index.0, self.arrived as u64);
+                self.arrived += 1;
+            }
+            Step::Arrive => {}
+            Step::Start => {
+                let expected = self.may_start();
+                let actual = self.schedule.start_next();
+                assert_eq!(actual.map(|call| call.0), expected);
+                if let Some(call) = actual {
+                    for other in &self.running {
+                        let (a, b) = (self.effective(*other), self.effective(call.0));
+                        assert!(!a.conflicts_with(&b), "conflicting calls overlap");
+                    }
+                    assert!(self.started.insert(call.0), "a call starts once");
+                    self.running.insert(call.0);
+                }
+            }
+            Step::Finish(choice) => {
+                let running: Vec<_> = self.running.iter().copied().collect();
+                if let Some(index) = running.get(choice % running.len().max(1)) {
+                    self.schedule.complete(CallIndex(*index));
+                    self.running.remove(index);
+                    self.done.insert(*index);
+                }
+            }
+            Step::Yield => {
+                if let Some(call) = self.schedule.yield_next() {
+                    assert_eq!(call.0, self.yielded, "results come in call order");
+                    assert!(
+                        self.done.contains(&call.0),
+                        "only finished calls are yielded"
+                    );
+                    self.yielded += 1;
+                }
+            }
+        }
+        assert_eq!(self.schedule.executing_count(), self.running.len());
+        assert_eq!(self.schedule.executing().count(), self.running.len());
+    }
+
+    /// Nothing starves: whatever happened before, plain progress ends everything.
+    fn finish(mut self) {
+        while self.arrived < self.calls.len() {
+            self.step(Step::Arrive);
+        }
+        for _ in 0..=self.calls.len() {
+            while self.may_start().is_some() {
+                self.step(Step::Start);
+            }
+            self.step(Step::Finish(0));
+            self.step(Step::Yield);
+        }
+        while self.yielded < self.done.len() as u64 {
+            self.step(Step::Yield);
+        }
+        assert_eq!(
+            self.yielded,
+            self.calls.len() as u64,
+            "each call has exactly one result"
+        );
+        assert!(self.schedule.is_empty());
+        assert_eq!(self.schedule.start_next(), None);
+    }
+}
+
+/// Every list of up to `length` calls over `kinds`.
+fn sequences(kinds: &[Access], length: usize) -> Vec<Vec<Access>> {
+    let mut all = vec![Vec::new()];
+    let mut longest = all.clone();
+    for _ in 0..length {
+        longest = longest
+            .iter()
+            .flat_map(|sequence| {
+                kinds.iter().map(move |kind| {
+                    let mut longer: Vec<Access> = sequence.clone();
+                    longer.push(kind.clone());
+                    longer
+                })
+            })
+            .collect();
+        all.extend(longest.iter().cloned());
+    }
+    all
+}
+
+/// Explores every order in which the executing calls of one list can end, all having arrived.
+fn explore(calls: &[Access], policy: Policy, limit: usize, endings: &mut Vec<usize>) -> usize {
+    let mut run = Run::new(calls, policy, limit);
+    for _ in calls {
+        run.step(Step::Arrive);
+    }
+    let mut runs = 0;
+    for ending in endings.iter() {
+        while run.may_start().is_some() {
+            run.step(Step::Start);
+        }
+        run.step(Step::Finish(*ending));
+        run.step(Step::Yield);
+    }
+    while run.may_start().is_some() {
+        run.step(Step::Start);
+    }
+    let choices = run.running.len();
+    if choices == 0 {
+        run.finish();
+        return 1;
+    }
+    for choice in 0..choices {
+        endings.push(choice);
+        runs += explore(calls, policy, limit, endings);
+        endings.pop();
+    }
+    runs
+}
+
+#[test]
+fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
+    let small = [Access::reads_world(), Access::world()];
+    let mut runs = 0;
+    for calls in sequences(&small, 6) {
+        for limit in [1, 2, 10] {
+            runs += explore(&calls, Policy::Greedy, limit, &mut Vec::new());
+        }
+    }
+    for calls in sequences(&kinds(), 4) {
+        for limit in [2, 10] {
+            runs += explore(&calls, Policy::Access, limit, &mut Vec::new());
+        }
+    }
+    let by_file = [
+        Access::reads("/a"),
+        Access::writes("/a"),
+        Access::writes("/c"),
+    ];
+    for calls in sequences(&by_file, 6) {
+        runs += explore(&calls, Policy::Access, 10, &mut Vec::new());
+    }
+    assert!(runs > 50_000, "explored only {runs} runs");
+}
+
+/// The published partitioning (seed 002 section 4.2.1), written down on its own.
+fn partition(read_only: &[bool]) -> Vec<Vec<usize>> {
+    let mut batches: Vec<(bool, Vec<usize>)> = Vec::new();
+    for (index, safe) in read_only.iter().enumerate() {
+        match batches.last_mut() {
+            Some((true, batch)) if *safe => batch.push(index),
+            _ => batches.push((*safe, vec![index])),
+        }
+    }
+    batches.into_iter().map(|(_, batch)| batch).collect()
+}
+
+proptest! {
+    #[test]
+    fn random_calls_in_random_order(
+        picks in prop::collection::vec(0..7_usize, 0..200),
+        steps in prop::collection::vec((0..4_u8, 0..10_usize), 0..600),
+        limit in 1..12_usize,
+        by_access in any::<bool>(),
+    ) {
+        let kinds = kinds();
+        let calls: Vec<_> = picks.iter().map(|pick| kinds[*pick].clone()).collect();
+        let policy = if by_access { Policy::Access } else { Policy::Greedy };
+        let mut run = Run::new(&calls, policy, limit);
+        for (kind, choice) in steps {
+            run.step(match kind {
+                0 => Step::Arrive,
+                1 => Step::Start,
+                2 => Step::Finish(choice),
+                _ => Step::Yield,
+            });
+        }
+        run.finish();
+    }
+
+    #[test]
+    fn greedy_is_the_published_partitioning(read_only in prop::collection::vec(any::<bool>(), 0..60)) {
+        let mut schedule = Schedule::new(Policy::Greedy, cap(1000));
+        for safe in &read_only {
+            schedule.enqueue(if *safe { Access::reads("/x") } else { Access::writes("/y") });
+        }
+        let mut waves = Vec::new();
+        loop {
+            let wave: Vec<_> = std::iter::from_fn(|| schedule.start_next()).collect();
+            if wave.is_empty() {
+                break;
+            }
+            for call in &wave {
+                schedule.complete(*call);
+            }
+            waves.push(wave.iter().map(|call| usize::try_from(call.0).unwrap()).collect::<Vec<_>>());
+        }
+        prop_assert_eq!(waves, partition(&read_only));
+    }
+
+    #[test]
+    fn cancelling_queued_calls_unblocks_what_waits_for_them(picks in prop::collection::vec(0..7_usize, 1..40), victim in 0..40_usize) {
+        let kinds = kinds();
+        let mut schedule = Schedule::new(Policy::Access, cap(64));
+        for pick in &picks {
+            schedule.enqueue(kinds[*pick].clone());
+        }
+        schedule.complete(CallIndex((victim % picks.len()) as u64));
+        let mut yielded = 0;
+        while !schedule.is_empty() {
+            let started: Vec<_> = std::iter::from_fn(|| schedule.start_next()).collect();
+            for call in started {
+                schedule.complete(call);
+            }
+            while schedule.yield_next().is_some() {
+                yielded += 1;
+            }
+        }
+        prop_assert_eq!(yielded, picks.len());
+    }
+
+    #[test]
+    fn reassessing_counts_blockers_afresh(picks in prop::collection::vec((0..7_usize, 0..7_usize), 1..30)) {
+        let kinds = kinds();
+        let mut reassessed = Schedule::new(Policy::Access, cap(64));
+        let mut direct = Schedule::new(Policy::Access, cap(64));
+        for (before, after) in &picks {
+            reassessed.enqueue(kinds[*before].clone());
+            direct.enqueue(kinds[*after].clone());
+        }
+        reassessed.reassess(|call| Some(kinds[picks[usize::try_from(call.0).unwrap()].1].clone()));
+        let first: Vec<_> = std::iter::from_fn(|| reassessed.start_next()).collect();
+        let second: Vec<_> = std::iter::from_fn(|| direct.start_next()).collect();
+        prop_assert_eq!(first, second);
+    }
+}

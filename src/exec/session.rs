@@ -1,0 +1,145 @@
+//! The session as the calls of a run see it, and its state on disk.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::results::Seen;
+use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
+use crate::tools::{ContextChange, ToolContext};
+use crate::wire::SessionId;
+
+/// Where the session's name comes from; decides whether its state is worth keeping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// A flag or the stream named it.
+    Named(SessionId),
+    /// Nobody did: a fresh id, which no later process will know.
+    Fresh(SessionId),
+}
+
+impl Naming {
+    pub(super) fn id(&self) -> &SessionId {
+        match self {
+            Self::Named(id) | Self::Fresh(id) => id,
+        }
+    }
+}
+
+/// The current context, and what of it must be kept.
+pub(super) struct Session {
+    pub(super) context: Arc<ToolContext>,
+    pub(super) seen: Seen,
+    pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
+    root: Option<StateRoot>,
+    directory: Option<SessionDirectory>,
+    changed: bool,
+}
+
+impl Session {
+    pub(super) fn new(context: ToolContext, root: Option<StateRoot>) -> Self {
+        Self {
+            context: Arc::new(context),
+            seen: Seen::default(),
+            replacements: std::collections::BTreeMap::new(),
+            root,
+            directory: None,
+            changed: false,
+        }
+    }
+
+    /// Takes up what earlier processes of a named session left.
+    pub(super) fn resume(&mut self, naming: &Naming) -> Result<(), StateError> {
+        let Naming::Named(id) = naming else {
+            return Ok(());
+        };
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        if !root.has_session(id) {
+            return Ok(());
+        }
+        let directory = root.session(id)?;
+        let state = SessionState::load(&directory)?;
+        let context = Arc::make_mut(&mut self.context);
+        if let Some(kept) = state.directory.filter(|kept| kept.is_dir()) {
+            context.directory = kept;
+        }
+        if let Some(todos) = state.todos {
+            context.todos = Arc::new(todos);
+        }
+        context.read_log = Arc::new(ReadLog::with_entries(state.reads));
+        self.seen = Seen::with_results(state.results);
+        self.replacements = state.replacements;
+        self.directory = Some(directory);
+        Ok(())
+    }
+
+    /// The session's directory, created when first needed.
+    pub(super) fn directory(
+        &mut self,
+        naming: &Naming,
+    ) -> Result<Option<&SessionDirectory>, StateError> {
+        if self.directory.is_none()
+            && let Some(root) = &self.root
+        {
+            self.directory = Some(root.session(naming.id())?);
+        }
+        Ok(self.directory.as_ref())
+    }
+
+    /// Applies what a call changed. Returns whether the working directory is another one now.
+    pub(super) fn apply(&mut self, changes: Vec<ContextChange>) -> bool {
+        let mut moved = false;
+        for change in changes {
+            let context = Arc::make_mut(&mut self.context);
+            match change {
+                ContextChange::Directory(directory) => {
+                    moved |= context.directory != directory;
+                    self.changed |= context.directory != directory;
+                    context.directory = directory;
+                }
+                ContextChange::Todos(todos) => {
+                    context.todos = Arc::new(todos);
+                    self.changed = true;
+                }
+            }
+        }
+        moved
+    }
+
+    /// Whether a later process would need to know something that this run changed.
+    pub(super) fn has_changes(&self) -> bool {
+        self.changed
+    }
+
+    /// Writes down what the next process needs. A fresh session has no next process.
+    pub(super) fn save(&mut self, naming: &Naming) -> Result<(), StateError> {
+        if matches!(naming, Naming::Fresh(_)) {
+            return Ok(());
+        }
+        let reads = self.context.read_log.entries();
+        let nothing_new = !self.changed
+            && reads.is_empty()
+            && self.replacements.is_empty()
+            && self.seen.results().is_empty();
+        if nothing_new {
+            return Ok(());
+        }
+        let todos = (*self.context.todos != Value::Null).then(|| (*self.context.todos).clone());
+        let directory = self.context.directory.clone();
+        let (replacements, results) = (self.replacements.clone(), self.seen.results().clone());
+        let Some(session) = self.directory(naming)? else {
+            return Ok(());
+        };
+        SessionState::update(session, |state| {
+            state.directory = Some(directory);
+            if todos.is_some() {
+                state.todos = todos;
+            }
+            state.reads.extend(reads);
+            state.replacements.extend(replacements);
+            state.results.extend(results);
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! What the reader hands out: the parts of the input, the records in them, and what was wrong.
+
+use std::ops::Range;
+
+/// The next part of the input. The `raw` bytes of all pieces, joined, are the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Whole lines, each a well-formed JSON object or blank, none of which the prefilter wants.
+    /// Each ends with its newline, but for the last line of the input, which may lack it.
+    Plain {
+        /// The lines.
+        raw: Vec<u8>,
+    },
+    /// One line that the prefilter wants or that is damaged, with its newline if it has one.
+    Line {
+        /// The line as it stood in the input (with BOM, CR, NUL runs, …).
+        raw: Vec<u8>,
+        /// The whole JSON objects on the line that the prefilter wants, in order: one on a healthy
+        /// line, none on a hopeless one, several on a glued one.
+        records: Vec<Record>,
+        /// What was wrong with the line, in order.
+        damage: Vec<Damage>,
+        /// Counted from 1.
+        number: u64,
+        /// Where the line starts, in bytes from the start of the input.
+        offset: u64,
+        /// The line ended with a newline. Only the last line of the input may not.
+        terminated: bool,
+    },
+    /// A part of a line of more than [`super::LONGEST_LINE`] bytes, passed on unparsed. The first
+    /// part carries the damage report.
+    Giant {
+        /// A part of the line; the last one ends with the newline if there is one, and is empty
+        /// if the input ended just then.
+        raw: Vec<u8>,
+        /// On the first part: what to report.
+        damage: Option<Damage>,
+        /// Counted from 1.
+        number: u64,
+        /// Where the line starts, in bytes from the start of the input.
+        offset: u64,
+        /// On the last part: whether the line ended with a newline.
+        end: Option<bool>,
+    },
+}
+
+impl Piece {
+    /// The bytes of the input that this piece stands for.
+    pub fn raw(&self) -> &[u8] {
+        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::Giant { raw, .. }) = self;
+        raw
+    }
+}
+
+/// A whole JSON object on a line: valid UTF-8, well formed, of any depth and size, without lone
+/// surrogate escapes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// It stands in the line's `raw` bytes as it is.
+    Range(Range<usize>),
+    /// Invalid UTF-8 or lone surrogate escapes in its strings were replaced by U+FFFD.
+    Repaired(String),
+}
+
+impl Record {
+    /// The JSON text of the record. `raw` is the `raw` of the line it came with; of any other
+    /// bytes the answer is some text, perhaps empty.
+    pub fn text<'a>(&'a self, raw: &'a [u8]) -> &'a str {
+        match self {
+            Self::Range(range) => raw
+                .get(range.clone())
+                .and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok())
+                .unwrap_or_default(),
+            Self::Repaired(text) => text,
+        }
+    }
+}
+
+/// Something wrong with a line; reported on stderr, and exit 3 with `--strict`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Damage {
+    /// What is wrong, as a lowercase phrase.
+    pub reason: String,
+    /// Where, in bytes from the start of the input.
+    pub offset: u64,
+}

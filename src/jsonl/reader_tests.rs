@@ -1,0 +1,446 @@
+use std::io::{self, Read};
+
+use proptest::prelude::*;
+
+use super::super::samples::{interesting_byte, mutated, object_line};
+use super::super::{
+    AhoCorasickPrefilter, Damage, Kind, LONGEST_LINE, Piece, Prefilter, Record, Verdict, validate,
+};
+use super::Reader;
+
+/// Hands out its parts one a read, with an interruption before each.
+struct Chunks {
+    parts: Vec<Vec<u8>>,
+    interrupted: bool,
+}
+
+impl Chunks {
+    /// `input` cut after each of the `lengths`, over and over.
+    fn new(input: &[u8], lengths: &[usize]) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = input;
+        for length in lengths.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (part, others) = rest.split_at((*length).clamp(1, rest.len()));
+            parts.push(part.to_vec());
+            rest = others;
+        }
+        parts.reverse();
+        Self {
+            parts,
+            interrupted: false,
+        }
+    }
+}
+
+impl Read for Chunks {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let Some(mut part) = self.parts.pop() else {
+            return Ok(0);
+        };
+        let rest = part.split_off(part.len().min(buffer.len()));
+        if !rest.is_empty() {
+            self.parts.push(rest);
+        }
+        buffer[..part.len()].copy_from_slice(&part);
+        Ok(part.len())
+    }
+}
+
+fn prefilter() -> AhoCorasickPrefilter {
+    AhoCorasickPrefilter::new(&["\"w\"", "wanted"]).unwrap()
+}
+
+/// Wants everything, so that every line comes out.
+struct All;
+
+impl Prefilter for All {
+    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+        (from < haystack.len()).then_some(from)
+    }
+}
+
+fn pieces(source: impl Read, prefilter: impl Prefilter + 'static) -> Vec<Piece> {
+    let mut reader = Reader::new(source, prefilter);
+    let mut pieces = Vec::new();
+    while let Some(piece) = reader.next_piece().unwrap() {
+        pieces.push(piece);
+    }
+    assert_eq!(reader.next_piece().unwrap(), None);
+    pieces
+}
+
+fn joined(pieces: &[Piece]) -> Vec<u8> {
+    pieces.iter().flat_map(Piece::raw).copied().collect()
+}
+
+/// What does not depend on how the input arrived: the text of each record, each damage, with the
+/// number, the offset and the termination of its line.
+type Line = (u64, u64, bool, Vec<String>, Vec<Damage>);
+
+fn lines(pieces: &[Piece]) -> Vec<Line> {
+    let line = |piece: &Piece| match piece {
+        Piece::Line {
+            raw,
+            records,
+            damage,
+            number,
+            offset,
+            terminated,
+        } => {
+            let texts = records.iter().map(|record| record.text(raw).to_owned());
+            Some((
+                *number,
+                *offset,
+                *terminated,
+                texts.collect(),
+                damage.clone(),
+            ))
+        }
+        Piece::Plain { .. } | Piece::Giant { .. } => None,
+    };
+    pieces.iter().filter_map(line).collect()
+}
+
+/// The texts and reasons of a single line.
+fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
+    let mut texts = Vec::new();
+    let mut reasons = Vec::new();
+    for (_, _, _, line_texts, damage) in lines(&pieces(input, All)) {
+        texts.extend(line_texts);
+        reasons.extend(
+            damage
+                .into_iter()
+                .map(|damage| (damage.reason, damage.offset)),
+        );
+    }
+    (texts, reasons)
+}
+
+#[test]
+fn bad_input_matrix() {
+    const UTF8: &str = "invalid utf-8";
+    const NULS: &str = "nul bytes beside a record";
+    const OTHER: &str = "not a json object";
+    const CONTROL: &str = "not json: raw control character in a string";
+    const GLUED: &str = "several records on one line";
+    const CUT: &str = "record is cut off";
+    type Row<'a> = (&'a [u8], &'a [&'a str], &'a [(&'a str, u64)]);
+    let table: &[Row] = &[
+        (b"", &[], &[]),
+        (b"\n\r\n \t\n", &[], &[]),
+        (b"\xef\xbb\xbf", &[], &[]),
+        (b"\xef\xbb\xbf{\"a\":1}\n{}\n", &["{\"a\":1}", "{}"], &[]),
+        (
+            b"{}\n\xef\xbb\xbf{}\n",
+            &["{}"],
+            &[("not json: a value was expected", 3)],
+        ),
+        (b"{\"a\":1}\r\n {} \r\n", &["{\"a\":1}", "{}"], &[]),
+        (b"{}\n\0\0{}\0\n", &["{}", "{}"], &[(NULS, 3)]),
+        (
+            b"{\"a\":\"\xff\xc3\"}\n{\"b\":\"\xc3\xa9\"}",
+            &["{\"a\":\"\u{fffd}\u{fffd}\"}", "{\"b\":\"\u{e9}\"}"],
+            &[(UTF8, 6)],
+        ),
+        (
+            b"\xff{}\n",
+            &[],
+            &[("not json: a value was expected", 0), (UTF8, 0)],
+        ),
+        (
+            b"{\"a\":\"\\ud83d\xff\"}",
+            &["{\"a\":\"\\ufffd\u{fffd}\"}"],
+            &[(UTF8, 12)],
+        ),
+        (b"{\"a\":\"\\uD83D\"}", &["{\"a\":\"\\ufffd\"}"], &[]),
+        (
+            b"{\"a\":\"\\ud83d\\ude00\"}",
+            &["{\"a\":\"\\ud83d\\ude00\"}"],
+            &[],
+        ),
+        (b"{\"a\":\"x\x01\"}\n{}", &["{}"], &[(CONTROL, 7)]),
+        (b"{\"a\":1,\"a\":2}", &["{\"a\":1,\"a\":2}"], &[]),
+        (b"{\"a\":1e999}", &["{\"a\":1e999}"], &[]),
+        (
+            b"{\"a\":1}{\"b\":2}\n",
+            &["{\"a\":1}", "{\"b\":2}"],
+            &[(GLUED, 7)],
+        ),
+        (
+            b"{\"type\":\"assistant\",\"mes{\"type\":\"user\"}\n",
+            &["{\"type\":\"user\"}"],
+            &[("record is cut off and runs into the next one", 0)],
+        ),
+        (b"{\"a\":[{\"b\":1}\n{}", &["{}"], &[(CUT, 0)]),
+        (b"{}\n{\"a\":[{\"b\":1}", &["{}"], &[(CUT, 3)]),
+        (
+            b"1\nnull\n[{}]\n\"a\"",
+            &[],
+            &[(OTHER, 0), (OTHER, 2), (OTHER, 7), (OTHER, 12)],
+        ),
+    ];
+    for (input, texts, reasons) in table {
+        let shown = String::from_utf8_lossy(input);
+        let (seen_texts, seen_reasons) = seen(input);
+        assert_eq!(seen_texts, *texts, "{shown:?}");
+        let expected: Vec<_> = reasons
+            .iter()
+            .map(|(text, at)| ((*text).to_owned(), *at))
+            .collect();
+        assert_eq!(seen_reasons, expected, "{shown:?}");
+    }
+}
+
+#[test]
+fn depth_is_no_damage() {
+    let line = format!("{}1{}\n", "{\"w\":".repeat(100_000), "}".repeat(100_000));
+    let pieces = pieces(line.as_bytes(), prefilter());
+    let [
+        Piece::Line {
+            raw,
+            records,
+            damage,
+            ..
+        },
+    ] = pieces.as_slice()
+    else {
+        panic!("not a single line");
+    };
+    assert_eq!(records[0].text(raw), line.trim_end());
+    assert!(damage.is_empty());
+    // Without a needle it is passed on.
+    let line = line.replace('w', "x");
+    let pieces = super::tests::pieces(line.as_bytes(), prefilter());
+    assert!(matches!(pieces.as_slice(), [Piece::Plain { .. }]));
+}
+
+#[test]
+fn lines_without_needle_come_in_runs() {
+    let input = "{\"a\":1}\n\n{\"b\":2}\r\n{\"w\":3}\n{\"c\":4}\n{bad\n{\"d\":5}";
+    let pieces = pieces(input.as_bytes(), prefilter());
+    let [
+        Piece::Plain { raw: first },
+        wanted,
+        Piece::Plain { raw: second },
+        bad,
+        Piece::Plain { raw: last },
+    ] = pieces.as_slice()
+    else {
+        panic!("{pieces:?}");
+    };
+    assert_eq!(first, b"{\"a\":1}\n\n{\"b\":2}\r\n");
+    assert_eq!(second, b"{\"c\":4}\n");
+    assert_eq!(last, b"{\"d\":5}");
+    assert_eq!(
+        *wanted,
+        Piece::Line {
+            raw: b"{\"w\":3}\n".to_vec(),
+            records: vec![Record::Range(0..7)],
+            damage: vec![],
+            number: 4,
+            offset: 18,
+            terminated: true,
+        }
+    );
+    assert_eq!(
+        *bad,
+        Piece::Line {
+            raw: b"{bad\n".to_vec(),
+            records: vec![],
+            damage: vec![Damage {
+                reason: "not json: a key was expected".into(),
+                offset: 35
+            }],
+            number: 6,
+            offset: 34,
+            terminated: true,
+        }
+    );
+}
+
+#[test]
+fn only_the_wanted_records_of_a_glued_line_are_delivered() {
+    let pieces = pieces(b"{\"a\":1}{\"w\":2}{\"b\":3}".as_slice(), prefilter());
+    let lines = lines(&pieces);
+    assert_eq!(lines[0].3, ["{\"w\":2}"]);
+    assert_eq!(lines[0].4.len(), 2);
+}
+
+/// The reader may read again only after everything whole was returned.
+#[test]
+fn a_whole_line_is_returned_before_the_next_read() {
+    struct Watched(Vec<&'static [u8]>);
+    impl Read for Watched {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let part = self.0.pop().ok_or(io::ErrorKind::WouldBlock)?;
+            buffer[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+    let source = Watched(vec![b"3}\n{\"w\"", b"{\"a\":1}\n{\"w\":2}\n{\"w\":"]);
+    let mut reader = Reader::new(source, prefilter());
+    let mut raws = Vec::new();
+    for _ in 0..2 {
+        raws.push(reader.next_piece().unwrap().unwrap().raw().to_vec());
+    }
+    assert!(!reader.holds_a_piece());
+    raws.push(reader.next_piece().unwrap().unwrap().raw().to_vec());
+    // A failed read loses nothing and can be repeated.
+    for _ in 0..2 {
+        let error = reader.next_piece().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+    reader.source.0.push(b":4}\n");
+    raws.push(reader.next_piece().unwrap().unwrap().raw().to_vec());
+    assert_eq!(
+        raws,
+        [
+            b"{\"a\":1}\n".as_slice(),
+            b"{\"w\":2}\n",
+            b"{\"w\":3}\n",
+            b"{\"w\":4}\n"
+        ]
+    );
+}
+
+#[test]
+fn giant_lines_are_passed_on_in_parts() {
+    let long = |length: usize| format!("{{\"w\":\"{}\"}}", "x".repeat(length - 8)).into_bytes();
+    for (length, giant) in [
+        (LONGEST_LINE, false),
+        (LONGEST_LINE + 1, true),
+        (40 << 20, true),
+    ] {
+        for newline in [b"\n".as_slice(), b""] {
+            let tail: &[u8] = if newline.is_empty() {
+                b""
+            } else {
+                b"{\"w\":1}"
+            };
+            let input = [b"{\"w\":0}\n", long(length).as_slice(), newline, tail].concat();
+            let mut reader = Reader::new(input.as_slice(), prefilter());
+            let mut output = Vec::new();
+            let mut damages = 0;
+            let mut ends = Vec::new();
+            let mut numbers = Vec::new();
+            while let Some(piece) = reader.next_piece().unwrap() {
+                assert!(piece.raw().len() <= LONGEST_LINE + 1);
+                output.extend_from_slice(piece.raw());
+                match &piece {
+                    Piece::Giant {
+                        damage,
+                        number,
+                        offset,
+                        end,
+                        ..
+                    } => {
+                        damages += usize::from(damage.is_some());
+                        ends.extend(*end);
+                        assert_eq!((*number, *offset), (2, 8));
+                    }
+                    Piece::Line { number, damage, .. } => {
+                        assert!(damage.is_empty());
+                        numbers.push(*number);
+                    }
+                    Piece::Plain { .. } => panic!("plain"),
+                }
+                reader.recycle(piece);
+            }
+            assert!(output == input);
+            assert_eq!(damages, usize::from(giant));
+            let expected: &[u64] = match (giant, newline.is_empty()) {
+                (false, false) => &[1, 2, 3],
+                (false, true) => &[1, 2],
+                (true, false) => &[1, 3],
+                (true, true) => &[1],
+            };
+            assert_eq!(numbers, expected);
+            assert_eq!(
+                ends,
+                if giant {
+                    vec![!newline.is_empty()]
+                } else {
+                    vec![]
+                }
+            );
+        }
+    }
+}
+
+/// Lines of all sorts, healthy and not.
+fn input() -> impl Strategy<Value = Vec<u8>> {
+    let line = prop_oneof![
+        4 => object_line(),
+        2 => Just(b"{\"w\":\"wanted\"}".to_vec()),
+        2 => mutated(object_line()),
+        1 => prop::sample::select(vec![
+            b"".to_vec(), b"\r".to_vec(), b"\0\0".to_vec(), b"\xef\xbb\xbf".to_vec(),
+            b"{\"w\":\"\xff\"}".to_vec(), b"{\"w\":\"\\ud83d\"}".to_vec(), b"{\"w\":1,\"x".to_vec(),
+        ]),
+        1 => prop::collection::vec(interesting_byte(), 0..20),
+    ];
+    let end = prop_oneof![4 => Just("\n"), 1 => Just("\r\n"), 1 => Just("")];
+    prop::collection::vec((line, end), 0..8).prop_map(|lines| {
+        lines
+            .iter()
+            .flat_map(|(line, end)| [line.as_slice(), end.as_bytes()].concat())
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn pieces_do_not_depend_on_chunks(
+        input in input(),
+        lengths in prop::collection::vec(1..40_usize, 1..6),
+    ) {
+        let at_once = pieces(input.as_slice(), prefilter());
+        prop_assert_eq!(&joined(&at_once), &input);
+        let in_parts = pieces(Chunks::new(&input, &lengths), prefilter());
+        prop_assert_eq!(&joined(&in_parts), &input);
+        prop_assert_eq!(lines(&in_parts), lines(&at_once));
+    }
+
+    #[test]
+    fn noise_is_passed_on(input in prop::collection::vec(any::<u8>(), 0..200), length in 1..40_usize) {
+        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), prefilter())), input.clone());
+        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), All)), input);
+    }
+
+    #[test]
+    fn records_are_objects_that_parse(input in input()) {
+        for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), All)) {
+            for text in texts {
+                let whole = Verdict::Whole { kind: Kind::Object, span: 0..text.len() };
+                prop_assert_eq!(validate(text.as_bytes()), whole);
+                let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+                // A number may be out of range; nothing else may be wrong.
+                let fine = value.map_or_else(|error| error.to_string().contains("out of range"), |value| value.is_object());
+                prop_assert!(fine, "{}", text);
+            }
+        }
+    }
+
+    /// What comes as plain is what comes without damage and without a needle.
+    #[test]
+    fn plain_lines_are_healthy_and_unwanted(input in input()) {
+        for piece in pieces(input.as_slice(), prefilter()) {
+            if let Piece::Plain { raw } = piece {
+                prop_assert_eq!(prefilter().find(&raw, 0), None);
+                prop_assert!(std::str::from_utf8(&raw).is_ok());
+                for line in raw.split(|byte| *byte == b'\n') {
+                    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+                    let value = serde_json::from_slice::<serde::de::IgnoredAny>(line);
+                    prop_assert!(value.is_ok() || line.trim_ascii().is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Results that were given before.
+
+use std::collections::BTreeMap;
+
+use crate::state::fingerprint;
+use crate::wire::ToolUseId;
+
+/// Shorter results than this are cheaper to repeat than to refer to, in bytes.
+const WORTHWHILE: usize = 400;
+/// How many results are remembered.
+const REMEMBERED: usize = 4096;
+
+/// The results given so far, by fingerprint.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    results: BTreeMap<String, String>,
+}
+
+impl Seen {
+    /// Continues what an earlier process of the session remembered.
+    pub fn with_results(results: BTreeMap<String, String>) -> Self {
+        Self { results }
+    }
+
+    /// Everything remembered.
+    pub fn results(&self) -> &BTreeMap<String, String> {
+        &self.results
+    }
+
+    /// Remembers a result; if the same tool gave the same text before, returns what to say
+    /// instead of repeating it.
+    pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
+        if text.len() < WORTHWHILE {
+            return None;
+        }
+        let key = key(tool, text);
+        if let Some(earlier) = self.results.get(&key)
+            && earlier != id.as_str()
+        {
+            return Some(match tool {
+                "Read" => format!(
+                    "The file is unchanged: its text is in the result of the earlier call {earlier}."
+                ),
+                _ => format!("The same output as the earlier call {earlier}; see its result."),
+            });
+        }
+        if self.results.len() < REMEMBERED {
+            self.results.insert(key, id.0.clone());
+        }
+        None
+    }
+}
+
+/// Length, two independent 64-bit hashes: equal keys mean equal texts for all practical purposes.
+fn key(tool: &str, text: &str) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    format!(
+        "{tool}-{}-{:016x}{:016x}",
+        text.len(),
+        hasher.finish(),
+        fingerprint(text)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_second_time_and_only_long_texts() {
+        let mut seen = Seen::default();
+        let text = "x".repeat(WORTHWHILE);
+        assert_eq!(seen.reference("Read", &"a".into(), &text), None);
+        let again = seen.reference("Read", &"b".into(), &text).unwrap();
+        assert!(again.contains("earlier call a"), "{again}");
+        assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
+        assert_eq!(seen.reference("Read", &"d".into(), "short"), None);
+        assert_eq!(seen.reference("Read", &"e".into(), "short"), None);
+    }
+}

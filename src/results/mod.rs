@@ -1,0 +1,20 @@
+//! What becomes of a tool's output: limits, previews, persistence, the per-turn budget with stable
+//! replacements, deduplication, stale-read hints, padding.
+//!
+//! Executes nothing; the rules are pure, the store writes files.
+
+mod budget;
+mod dedup;
+mod limit;
+mod preview;
+mod stale;
+mod store;
+mod text;
+
+pub use budget::{Candidate, Decision, TURN_BUDGET, Verdict, decide};
+pub use dedup::Seen;
+pub use limit::{DEFAULT_LIMIT, InlineLimit, ToolLimits};
+pub use preview::{PREVIEW_UNITS, preview};
+pub use stale::stale_read_hint;
+pub use store::{PersistError, Persisted, ToolResultStore};
+pub use text::{empty_result, persisted_output, tool_use_error};

@@ -1,0 +1,166 @@
+//! Full texts of results that are too large to be sent.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::state::{SessionDirectory, StateError, safe_file_name};
+use crate::wire::ToolUseId;
+
+const DIRECTORY: &str = "tool-results";
+
+/// Writes results below a session's directory.
+#[derive(Debug)]
+pub struct ToolResultStore<'a> {
+    session: &'a SessionDirectory,
+}
+
+/// A result that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persisted {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Why a result could not be written; it is then sent whole.
+#[derive(Debug, thiserror::Error)]
+pub enum PersistError {
+    /// The session's directory is not usable.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// Writing failed; nothing is left behind.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl<'a> ToolResultStore<'a> {
+    /// Results of this session.
+    pub fn new(session: &'a SessionDirectory) -> Self {
+        Self { session }
+    }
+
+    /// Writes the text of one result to `tool-results/<id>.txt` (mode 0600). A file that exists is
+    /// kept: the same id always names the same bytes. Links are never followed.
+    ///
+    /// # Errors
+    /// The file could not be written completely; it is removed again.
+    pub fn persist(
+        &self,
+        id: &ToolUseId,
+        mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Persisted, PersistError> {
+        let directory = self.session.subdirectory(DIRECTORY)?;
+        let path = directory.join(format!("{}.txt", safe_file_name(id.as_str())));
+        let file = match create_exclusively(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return existing(path);
+            }
+            Err(source) => return Err(PersistError::Io { path, source }),
+        };
+        let mut writer = BufWriter::new(file);
+        let written = content(&mut writer)
+            .and_then(|()| writer.flush())
+            .and_then(|()| writer.get_ref().metadata());
+        match written {
+            Ok(metadata) => Ok(Persisted {
+                path,
+                size: metadata.len(),
+            }),
+            Err(source) => {
+                // A half-written file would later pass for the whole result.
+                let _ = std::fs::remove_file(&path);
+                Err(PersistError::Io { path, source })
+            }
+        }
+    }
+}
+
+fn existing(path: PathBuf) -> Result<Persisted, PersistError> {
+    match std::fs::symlink_metadata(&path) {
+        Ok(metadata) if metadata.is_file() => Ok(Persisted {
+            path,
+            size: metadata.len(),
+        }),
+        Ok(_) => {
+            let source = io::Error::other("exists and is not a regular file");
+            Err(PersistError::Io { path, source })
+        }
+        Err(source) => Err(PersistError::Io { path, source }),
+    }
+}
+
+fn create_exclusively(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::state::StateRoot;
+
+    fn session() -> (tempfile::TempDir, SessionDirectory) {
+        let guard = tempfile::tempdir().unwrap();
+        let session = StateRoot(guard.path().join("state"))
+            .session(&"s".into())
+            .unwrap();
+        (guard, session)
+    }
+
+    #[test]
+    fn the_first_text_of_an_id_stays() {
+        let (_guard, session) = session();
+        let store = ToolResultStore::new(&session);
+        let id = "../toolu".into();
+        let first = store.persist(&id, |sink| sink.write_all(b"one")).unwrap();
+        let second = store
+            .persist(&id, |sink| sink.write_all(b"another"))
+            .unwrap();
+        assert_eq!(first, second);
+        assert_eq!(std::fs::read(&first.path).unwrap(), b"one");
+        assert_eq!(first.path.parent().unwrap(), session.path().join(DIRECTORY));
+        let mode = std::fs::metadata(&first.path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_link_in_the_way_is_not_followed() {
+        let (guard, session) = session();
+        let target = guard.path().join("target");
+        let directory = session.subdirectory(DIRECTORY).unwrap();
+        symlink(&target, directory.join("toolu.txt")).unwrap();
+        let store = ToolResultStore::new(&session);
+        assert!(
+            store
+                .persist(&"toolu".into(), |sink| sink.write_all(b"x"))
+                .is_err()
+        );
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let (_guard, session) = session();
+        let store = ToolResultStore::new(&session);
+        let failing = store.persist(&"toolu".into(), |sink| {
+            sink.write_all(b"half")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert!(failing.is_err());
+        let directory = session.subdirectory(DIRECTORY).unwrap();
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
+    }
+}

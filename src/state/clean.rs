@@ -1,0 +1,156 @@
+//! Removal of old state.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::{StateError, StateRoot};
+
+/// What a clean-up did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CleanReport {
+    /// Files removed.
+    pub files: u64,
+    /// Their sizes together, in bytes.
+    pub bytes: u64,
+    /// Session directories that were empty afterwards and were removed.
+    pub sessions: u64,
+}
+
+/// Removes the files below the state directory that were last changed more than `age` before
+/// `now`, and the directories that are empty then. Links are removed, never followed. A session
+/// that somebody holds the lock of is left alone.
+///
+/// # Errors
+/// The directory cannot be read, or something in it cannot be removed.
+pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanReport, StateError> {
+    let mut report = CleanReport::default();
+    let oldest_kept = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+    let sessions = match fs::read_dir(&root.0) {
+        Ok(sessions) => sessions,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(report),
+        Err(source) => {
+            return Err(StateError::Io {
+                path: root.0.clone(),
+                source,
+            });
+        }
+    };
+    for session in sessions {
+        let path = session.map_err(StateError::io(&root.0))?.path();
+        let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+        if !is_directory || is_locked(&path) {
+            continue;
+        }
+        if remove_old(&path, oldest_kept, &mut report)? {
+            report.sessions += 1;
+        }
+    }
+    Ok(report)
+}
+
+fn is_locked(session: &Path) -> bool {
+    fs::File::open(session.join("lock"))
+        .is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+}
+
+/// Whether the directory itself went too.
+fn remove_old(
+    directory: &Path,
+    oldest_kept: SystemTime,
+    report: &mut CleanReport,
+) -> Result<bool, StateError> {
+    let mut empty = true;
+    for entry in fs::read_dir(directory).map_err(StateError::io(directory))? {
+        let path = entry.map_err(StateError::io(directory))?.path();
+        let metadata = fs::symlink_metadata(&path).map_err(StateError::io(&path))?;
+        if metadata.is_dir() {
+            empty &= remove_old(&path, oldest_kept, report)?;
+        } else if metadata
+            .modified()
+            .is_ok_and(|modified| modified < oldest_kept)
+        {
+            fs::remove_file(&path).map_err(StateError::io(&path))?;
+            report.files += 1;
+            report.bytes += metadata.len();
+        } else {
+            empty = false;
+        }
+    }
+    if empty {
+        fs::remove_dir(directory).map_err(StateError::io(directory))?;
+    }
+    Ok(empty)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn file(path: &Path, text: &str, age: Duration) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(SystemTime::now() - age)
+            .unwrap();
+    }
+
+    const DAY: Duration = Duration::from_hours(24);
+
+    #[test]
+    fn old_files_go_young_ones_stay() {
+        let guard = tempfile::tempdir().unwrap();
+        let root = StateRoot(guard.path().to_owned());
+        file(
+            &guard.path().join("old/tool-results/a.txt"),
+            "12345",
+            40 * DAY,
+        );
+        file(
+            &guard.path().join("mixed/tool-results/b.txt"),
+            "1",
+            40 * DAY,
+        );
+        file(&guard.path().join("mixed/state.json"), "{}", DAY);
+        let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
+        assert_eq!(
+            report,
+            CleanReport {
+                files: 2,
+                bytes: 6,
+                sessions: 1
+            }
+        );
+        assert!(!guard.path().join("old").exists());
+        assert!(guard.path().join("mixed/state.json").exists());
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let guard = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        file(&outside.path().join("kept"), "x", 40 * DAY);
+        fs::create_dir_all(guard.path().join("s")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), guard.path().join("s/link")).unwrap();
+        clean(
+            &StateRoot(guard.path().to_owned()),
+            Duration::ZERO,
+            SystemTime::now() + DAY,
+        )
+        .unwrap();
+        assert!(outside.path().join("kept").exists());
+    }
+
+    #[test]
+    fn a_missing_directory_has_nothing_to_clean() {
+        let root = StateRoot("/nonexistent/turnpipe-state".into());
+        assert_eq!(
+            clean(&root, DAY, SystemTime::now()).unwrap(),
+            CleanReport::default()
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! The private directory of a session.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::safe_file_name;
+use crate::wire::SessionId;
+
+/// How long another process of the same session may hold the lock.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+/// How often the lock is tried again.
+const LOCK_RETRY: Duration = Duration::from_millis(5);
+
+/// The directory that holds the state of all sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateRoot(pub PathBuf);
+
+/// Why state cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A directory exists but others could have put things there.
+    #[error("{}: not a private directory of this user: {reason}", path.display())]
+    Untrusted {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Another process of the session holds the lock for too long.
+    #[error("{}: locked by another process", path.display())]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A file holds something that is not ours.
+    #[error("{}: unreadable state: {reason}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl StateError {
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+impl StateRoot {
+    /// Whether the session left anything.
+    pub fn has_session(&self, id: &SessionId) -> bool {
+        self.0.join(safe_file_name(id.as_str())).exists()
+    }
+
+    /// Opens the directory of one session, creating it (mode 0700) where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be created, is a link, or is not ours alone.
+    pub fn session(&self, id: &SessionId) -> Result<SessionDirectory, StateError> {
+        create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
+        let path = self.0.join(safe_file_name(id.as_str()));
+        create_trusted(&path, OPEN_TO_OTHERS)?;
+        Ok(SessionDirectory { path })
+    }
+}
+
+/// A directory that only this user can read and write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionDirectory {
+    path: PathBuf,
+}
+
+impl SessionDirectory {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A private directory below it, created where it is missing.
+    ///
+    /// # Errors
+    /// As for the session directory itself.
+    pub fn subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
+        let path = self.path.join(name);
+        create_trusted(&path, OPEN_TO_OTHERS)?;
+        Ok(path)
+    }
+
+    /// Locks the session against other processes until the returned file is dropped.
+    ///
+    /// # Errors
+    /// The lock is held by somebody else for more than two seconds, or cannot be taken.
+    pub fn lock(&self) -> Result<File, StateError> {
+        let path = self.path.join("lock");
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(StateError::io(&path))?;
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(LOCK_RETRY);
+                }
+                Err(TryLockError::WouldBlock) => return Err(StateError::Locked { path }),
+                Err(TryLockError::Error(source)) => return Err(StateError::Io { path, source }),
+            }
+        }
+    }
+}
+
+/// Mode bits that let others change what is in a directory: too much for the one of all sessions.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Mode bits that let others see anything: too much for the directory of a session.
+const OPEN_TO_OTHERS: u32 = 0o077;
+
+/// Creates a directory and its parents, then makes sure that it is a real directory of ours with
+/// none of the `refused` mode bits.
+fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(StateError::io(path))?;
+    let metadata = fs::symlink_metadata(path).map_err(StateError::io(path))?;
+    let untrusted = |reason| {
+        Err(StateError::Untrusted {
+            path: path.to_owned(),
+            reason,
+        })
+    };
+    if !metadata.is_dir() {
+        return untrusted("it is a link or a file");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return untrusted("it belongs to another user");
+        }
+        if metadata.mode() & refused != 0 {
+            return untrusted("others have rights in it; run `chmod 700` on it");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn root() -> (tempfile::TempDir, StateRoot) {
+        let directory = tempfile::tempdir().unwrap();
+        let root = StateRoot(directory.path().join("state"));
+        (directory, root)
+    }
+
+    #[test]
+    fn a_session_directory_is_private() {
+        let (_guard, root) = root();
+        let session = root.session(&"../x".into()).unwrap();
+        assert_eq!(session.path().parent().unwrap(), root.0);
+        let mode = fs::metadata(session.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_others_may_enter_is_refused() {
+        let (_guard, root) = root();
+        let path = root.session(&"s".into()).unwrap().path().to_owned();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(matches!(
+            root.session(&"s".into()),
+            Err(StateError::Untrusted { .. })
+        ));
+    }
+
+    #[test]
+    fn a_link_is_refused() {
+        let (guard, root) = root();
+        root.session(&"other".into()).unwrap();
+        let elsewhere = guard.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
+        symlink(&elsewhere, root.0.join("s")).unwrap();
+        assert!(matches!(
+            root.session(&"s".into()),
+            Err(StateError::Untrusted { .. })
+        ));
+    }
+
+    #[test]
+    fn a_second_lock_waits_and_gives_up() {
+        let (_guard, root) = root();
+        let session = root.session(&"s".into()).unwrap();
+        let held = session.lock().unwrap();
+        assert!(matches!(session.lock(), Err(StateError::Locked { .. })));
+        drop(held);
+        session.lock().unwrap();
+    }
+}

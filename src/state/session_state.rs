@@ -1,0 +1,122 @@
+//! The facts about a session that its next process needs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ReadEntry, SessionDirectory, StateError};
+
+const FILE: &str = "state.json";
+
+/// Everything kept in one small file, rewritten as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// The shell's working directory.
+    pub directory: Option<PathBuf>,
+    /// The to-do list.
+    pub todos: Option<Value>,
+    /// Files that calls have read or written.
+    pub reads: BTreeMap<PathBuf, ReadEntry>,
+    /// Decisions of the per-turn budget: the replacement text of a result, or none if the result
+    /// was sent as it is. Either way the same id gets the same bytes for ever.
+    pub replacements: BTreeMap<String, Option<String>>,
+    /// Fingerprints of results already given, with the call that gave them.
+    pub results: BTreeMap<String, String>,
+}
+
+impl SessionState {
+    /// What earlier processes of the session left; nothing yet is an empty state.
+    ///
+    /// # Errors
+    /// The file exists but cannot be read or understood.
+    pub fn load(directory: &SessionDirectory) -> Result<Self, StateError> {
+        let _lock = directory.lock()?;
+        Self::read(&directory.path().join(FILE))
+    }
+
+    /// Applies `change` to the state on disk under the session's lock and replaces the file in one
+    /// step, so that a crash leaves the old state or the new one.
+    ///
+    /// # Errors
+    /// The state cannot be read, locked or written.
+    pub fn update(
+        directory: &SessionDirectory,
+        change: impl FnOnce(&mut Self),
+    ) -> Result<(), StateError> {
+        let _lock = directory.lock()?;
+        let path = directory.path().join(FILE);
+        let mut state = Self::read(&path)?;
+        let before = state.clone();
+        change(&mut state);
+        if state == before {
+            return Ok(());
+        }
+        let text = serde_json::to_vec(&state).map_err(|error| StateError::Corrupt {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        let new = directory.path().join("state.json.new");
+        fs::File::create(&new)
+            .and_then(|mut file| file.write_all(&text))
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(StateError::io(&path))
+    }
+
+    fn read(path: &Path) -> Result<Self, StateError> {
+        match fs::read(path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| StateError::Corrupt {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(StateError::Io {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::StateRoot;
+
+    #[test]
+    fn a_state_survives_and_is_merged_into() {
+        let guard = tempfile::tempdir().unwrap();
+        let session = StateRoot(guard.path().join("state"))
+            .session(&"s".into())
+            .unwrap();
+        assert_eq!(
+            SessionState::load(&session).unwrap(),
+            SessionState::default()
+        );
+        SessionState::update(&session, |state| state.directory = Some("/w".into())).unwrap();
+        SessionState::update(&session, |state| {
+            state.replacements.insert("toolu_1".into(), None);
+        })
+        .unwrap();
+        let state = SessionState::load(&session).unwrap();
+        assert_eq!(state.directory, Some("/w".into()));
+        assert_eq!(state.replacements.len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_not_an_empty_state() {
+        let guard = tempfile::tempdir().unwrap();
+        let session = StateRoot(guard.path().join("state"))
+            .session(&"s".into())
+            .unwrap();
+        fs::write(session.path().join(FILE), "{").unwrap();
+        assert!(matches!(
+            SessionState::load(&session),
+            Err(StateError::Corrupt { .. })
+        ));
+    }
+}

@@ -1,0 +1,91 @@
+//! Where a shell call starts, and where the next one will.
+
+use std::path::{Path, PathBuf};
+
+use super::script::FinalDirectory;
+use crate::tools::ToolContext;
+
+/// Where a call starts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    /// An existing directory.
+    pub(super) directory: PathBuf,
+    /// What the model is told if this is not where it left the shell.
+    pub(super) note: Option<String>,
+}
+
+/// Where the next call will start, if not where this one did.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    /// An allowed directory.
+    pub(super) to: PathBuf,
+    /// What the model is told if this is not where the command went.
+    pub(super) note: Option<String>,
+}
+
+/// The session's directory; if that is gone, the one where the session began, else the first
+/// allowed one that exists. `None`: there is none of them.
+pub(super) fn start(context: &ToolContext) -> Option<Start> {
+    if context.directory.is_dir() {
+        return Some(Start {
+            directory: context.directory.clone(),
+            note: None,
+        });
+    }
+    std::iter::once(&context.home_directory)
+        .chain(&context.allowed_directories)
+        .find(|directory| directory.is_dir())
+        .map(|directory| Start {
+            directory: directory.clone(),
+            note: Some(format!(
+                "{} no longer exists. {}",
+                context.directory.display(),
+                reset_to(directory)
+            )),
+        })
+}
+
+/// What becomes of the shell's directory after a call that began at `started`.
+pub(super) fn after(context: &ToolContext, started: &Path, end: FinalDirectory) -> Option<Move> {
+    let end = match end {
+        FinalDirectory::Unknown => return move_to(context, started),
+        FinalDirectory::Gone => None,
+        FinalDirectory::At(end) => Some(end),
+    };
+    if let Some(end) = end {
+        // The shell reports the physical path; the session may have a link in its own.
+        if physical(started) == end && is_allowed(context, &end) {
+            return move_to(context, started);
+        }
+        if is_allowed(context, &end) {
+            return move_to(context, &end);
+        }
+    }
+    Some(Move {
+        to: context.home_directory.clone(),
+        note: Some(reset_to(&context.home_directory)),
+    })
+}
+
+fn move_to(context: &ToolContext, directory: &Path) -> Option<Move> {
+    (directory != context.directory).then(|| Move {
+        to: directory.to_owned(),
+        note: None,
+    })
+}
+
+fn is_allowed(context: &ToolContext, directory: &Path) -> bool {
+    context
+        .allowed_directories
+        .iter()
+        .any(|allowed| directory.starts_with(physical(allowed)))
+}
+
+/// Without links, as far as the path exists.
+fn physical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn reset_to(directory: &Path) -> String {
+    format!("Shell cwd was reset to {}", directory.display())
+}

@@ -1,0 +1,9 @@
+//! `Bash`: a command line in a shell whose working directory is kept between calls.
+
+mod directory;
+mod exit_code;
+mod last_command;
+mod script;
+mod tool;
+
+pub use tool::Bash;

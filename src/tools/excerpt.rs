@@ -1,0 +1,186 @@
+//! The beginning and the end of a text that is too long to show.
+
+/// Collects text piece by piece and keeps about half of `limit` UTF-16 units from each end.
+/// Memory does not grow with the text.
+#[derive(Debug)]
+pub(super) struct Excerpt {
+    limit: usize,
+    head: String,
+    head_units: usize,
+    tail: String,
+    tail_units: usize,
+    total_units: usize,
+}
+
+impl Excerpt {
+    /// Of at most `limit` UTF-16 units, the marker not counted.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            head: String::new(),
+            head_units: 0,
+            tail: String::new(),
+            tail_units: 0,
+            total_units: 0,
+        }
+    }
+
+    /// Appends a piece.
+    pub(super) fn push(&mut self, piece: &str) {
+        let units = units_of(piece);
+        self.total_units += units;
+        let room = (self.limit / 2).saturating_sub(self.head_units);
+        let cut = prefix_length(piece, room);
+        let (to_head, rest) = piece.split_at(cut);
+        // Once something went to the tail nothing may go to the head any more.
+        if self.tail.is_empty() {
+            self.head.push_str(to_head);
+            self.head_units += units_of(to_head);
+            self.push_tail(rest, units - units_of(to_head));
+        } else {
+            self.push_tail(piece, units);
+        }
+    }
+
+    /// The whole text if it fits; else head, a marker with the number of units left out, and tail.
+    pub(super) fn finish(mut self) -> String {
+        self.trim_tail();
+        let omitted = self.total_units - self.head_units - self.tail_units;
+        if omitted > 0 {
+            self.head.push_str("\n\n... [");
+            self.head.push_str(&omitted.to_string());
+            self.head.push_str(" characters omitted] ...\n\n");
+        }
+        self.head.push_str(&self.tail);
+        self.head
+    }
+
+    /// Whether nothing was appended yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.total_units == 0
+    }
+
+    /// Whether something had to be left out.
+    pub(super) fn is_partial(&self) -> bool {
+        self.total_units > self.limit
+    }
+
+    fn push_tail(&mut self, piece: &str, units: usize) {
+        let capacity = self.limit - self.head_units;
+        let surplus = units.saturating_sub(capacity);
+        if surplus > 0 {
+            // Nothing from before this piece can be among the last characters.
+            self.tail.clear();
+            self.tail_units = 0;
+        }
+        let kept = &piece[suffix_start(piece, surplus)..];
+        self.tail.push_str(kept);
+        self.tail_units += units_of(kept);
+        // Not on every push: cutting moves the whole tail.
+        if self.tail_units > capacity.saturating_mul(4) {
+            self.trim_tail();
+        }
+    }
+
+    fn trim_tail(&mut self) {
+        let surplus = (self.head_units + self.tail_units).saturating_sub(self.limit);
+        if surplus > 0 {
+            let start = suffix_start(&self.tail, surplus);
+            self.tail.drain(..start);
+            self.tail_units = units_of(&self.tail);
+        }
+    }
+}
+
+/// The text itself if it has at most `limit` UTF-16 units, else its two ends around a marker.
+pub(super) fn excerpt_of(text: &str, limit: usize) -> String {
+    let mut excerpt = Excerpt::new(limit);
+    excerpt.push(text);
+    excerpt.finish()
+}
+
+/// Length in UTF-16 units.
+pub(super) fn units_of(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// Bytes of the longest prefix of at most `units` UTF-16 units.
+fn prefix_length(text: &str, units: usize) -> usize {
+    let mut seen = 0;
+    text.char_indices()
+        .find(|(_, character)| {
+            seen += character.len_utf16();
+            seen > units
+        })
+        .map_or(text.len(), |(start, _)| start)
+}
+
+/// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
+fn suffix_start(text: &str, units: usize) -> usize {
+    let mut seen = 0;
+    text.char_indices()
+        .find(|(_, character)| {
+            let before = seen;
+            seen += character.len_utf16();
+            before >= units
+        })
+        .map_or(text.len(), |(start, _)| start)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_text_that_fits_stays_whole() {
+        for text in ["", "a", "abcd", "äöü🚀"] {
+            assert_eq!(excerpt_of(text, 10), text);
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_long_text_goes() {
+        assert_eq!(
+            excerpt_of("aaaa-middle-zzzz", 8),
+            "aaaa\n\n... [8 characters omitted] ...\n\nzzzz"
+        );
+    }
+
+    #[test]
+    fn no_character_is_split() {
+        // Each rocket is two units; the first half of ten holds two of them, what is left three.
+        let cut = excerpt_of(&"🚀".repeat(10), 10);
+        assert_eq!(cut, "🚀🚀\n\n... [10 characters omitted] ...\n\n🚀🚀🚀");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(pieces in prop::collection::vec(".{0,12}", 0..12), limit in 0_usize..60) {
+            let whole = pieces.concat();
+            let mut excerpt = Excerpt::new(limit);
+            for piece in &pieces {
+                excerpt.push(piece);
+            }
+            let partial = excerpt.is_partial();
+            let text = excerpt.finish();
+            prop_assert_eq!(&text, &excerpt_of(&whole, limit));
+            prop_assert_eq!(partial, text != whole);
+            prop_assert_eq!(partial, units_of(&whole) > limit);
+        }
+
+        #[test]
+        fn head_and_tail_come_from_the_text(text in "\\PC{0,80}", limit in 2_usize..40) {
+            let cut = excerpt_of(&text, limit);
+            if let Some((head, rest)) = cut.split_once("\n\n... [") {
+                let (count, tail) = rest.split_once(" characters omitted] ...\n\n").unwrap();
+                prop_assert!(text.starts_with(head));
+                prop_assert!(text.ends_with(tail));
+                prop_assert_eq!(count.parse::<usize>().unwrap() + units_of(head) + units_of(tail), units_of(&text));
+            } else {
+                prop_assert_eq!(cut, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+use super::*;
+use crate::tools::{Input, Tool};
+
+const OUTLINE: &str = r#"
+[[tool]]
+name = "Outline"
+description = "Lists functions"
+command = ["./outline.py", "--depth={depth}", "--", "{path}"]
+stdin = "json"
+access = { reads = ["{path}"] }
+interrupt = "block"
+timeout_ms = 5000
+max_result_chars = 2000
+aliases = ["outline_file"]
+deferred = true
+environment = { LANG = "C" }
+
+[tool.input_schema]
+type = "object"
+required = ["path"]
+[tool.input_schema.properties]
+path = { type = "string" }
+depth = { type = "integer" }
+"#;
+
+fn toml_error(text: &str) -> String {
+    match parse_manifest(Path::new("m.toml"), text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn everything_a_tool_can_say() {
+    let declared = parse_manifest(Path::new("/etc/tools/m.toml"), OUTLINE).unwrap();
+    let [outline] = declared.as_slice() else {
+        panic!("one tool");
+    };
+    assert_eq!(outline.aliases, ["outline_file"]);
+    let tool = &outline.tool;
+    assert_eq!(tool.name(), "Outline");
+    assert_eq!(tool.description(), "Lists functions");
+    assert_eq!(tool.interrupt(), InterruptBehavior::Block);
+    assert_eq!(tool.result_limit(), ResultLimit::Characters(2000));
+    assert!(tool.is_deferred());
+    assert_eq!(
+        tool.input_schema()["properties"]["depth"]["type"],
+        "integer"
+    );
+    assert!(
+        format!("{tool:?}").contains("/etc/tools/./outline.py"),
+        "{tool:?}"
+    );
+}
+
+#[test]
+fn json_says_the_same() {
+    let value: Value = toml::from_str(OUTLINE).unwrap();
+    let from_json = parse_manifest(Path::new("/etc/tools/m.json"), &value.to_string()).unwrap();
+    let from_toml = parse_manifest(Path::new("/etc/tools/m.toml"), OUTLINE).unwrap();
+    assert_eq!(
+        format!("{:?}", from_json[0].tool),
+        format!("{:?}", from_toml[0].tool)
+    );
+}
+
+#[test]
+fn what_may_be_left_out() {
+    let text = "[[tool]]\nname = \"Date\"\ndescription = \"The date\"\ncommand = [\"date\"]\n";
+    let declared = parse_manifest(Path::new("m.toml"), text).unwrap();
+    let tool = &declared[0].tool;
+    assert_eq!(tool.interrupt(), InterruptBehavior::Cancel);
+    assert_eq!(tool.result_limit(), ResultLimit::Default);
+    assert!(!tool.is_deferred());
+    assert!(declared[0].aliases.is_empty());
+    let check = SchemaCheck::new(tool.input_schema()).unwrap();
+    assert!(check.problems(&Value::Object(Input::new())).is_empty());
+    assert!(!check.problems(&json!({"a": 1})).is_empty());
+    assert!(parse_manifest(Path::new("m.toml"), "").unwrap().is_empty());
+}
+
+#[test]
+fn mistakes_name_file_tool_and_field() {
+    let with = |line: &str| {
+        let base = "[[tool]]\nname = \"T\"\ndescription = \"d\"\ncommand = [\"p\"]\n";
+        let key = line.split(' ').next().unwrap_or_default();
+        let kept: Vec<&str> = base.lines().filter(|kept| !kept.starts_with(key)).collect();
+        toml_error(&format!("{}\n{line}\n", kept.join("\n")))
+    };
+    let rows = [
+        (
+            "name = 3",
+            "m.toml: tool #1: name: invalid type: integer `3`, expected a string",
+        ),
+        (
+            "name = \"a b\"",
+            "m.toml: tool a b: name: \"a b\" is not 1 to 64 of the characters A-Z a-z 0-9 _ -",
+        ),
+        (
+            "description = \" \"",
+            "m.toml: tool T: description: is empty",
+        ),
+        (
+            "command = []",
+            "m.toml: tool T: command: must name a program",
+        ),
+        (
+            "command = \"ls\"",
+            "m.toml: tool T: command: invalid type: string \"ls\", expected a sequence",
+        ),
+        (
+            "command = [\"{x}\"]",
+            "m.toml: tool T: command: \"{x}\": `x` is not among the properties of input_schema",
+        ),
+        (
+            "command = [\"p\", \"{x\"]",
+            "m.toml: tool T: command: \"{x\": `{` begins no field name (write `{{` for a brace)",
+        ),
+        ("colour = 1", "m.toml: tool T: colour: unknown key"),
+        (
+            "stdin = \"yaml\"",
+            "m.toml: tool T: stdin: \"yaml\" is not \"json\" or \"none\"",
+        ),
+        (
+            "interrupt = \"maybe\"",
+            "m.toml: tool T: interrupt: \"maybe\" is not \"cancel\" or \"block\"",
+        ),
+        (
+            "access = \"some\"",
+            "m.toml: tool T: access: \"some\" is not \"read-only\" or \"world\"",
+        ),
+        (
+            "access = { wipes = [] }",
+            "m.toml: tool T: access: unknown key `wipes`",
+        ),
+        (
+            "access = { reads = [3] }",
+            "m.toml: tool T: access: reads: invalid type: integer `3`, expected a string",
+        ),
+        (
+            "access = 3",
+            "m.toml: tool T: access: must be \"read-only\", \"world\" or { reads = [..], writes = [..] }",
+        ),
+        (
+            "timeout_ms = 0",
+            "m.toml: tool T: timeout_ms: must be at least 1",
+        ),
+        (
+            "timeout_ms = -1",
+            "m.toml: tool T: timeout_ms: invalid value: integer `-1`, expected u64",
+        ),
+        (
+            "deferred = 1",
+            "m.toml: tool T: deferred: invalid type: integer `1`, expected a boolean",
+        ),
+        (
+            "aliases = [\"\"]",
+            "m.toml: tool T: aliases: \"\" is not 1 to 64 of the characters A-Z a-z 0-9 _ -",
+        ),
+        (
+            "environment = { \"A=B\" = \"c\" }",
+            "m.toml: tool T: environment: \"A=B\" is no variable name",
+        ),
+        (
+            "input_schema = { type = \"string\" }",
+            "m.toml: tool T: input_schema: must be an object schema (`type = \"object\"`)",
+        ),
+    ];
+    for (line, expected) in rows {
+        assert_eq!(with(line), expected, "{line}");
+    }
+    assert_eq!(
+        toml_error("[[tool]]\nname = \"T\"\ndescription = \"d\"\n"),
+        "m.toml: tool T: command: is missing"
+    );
+    let schema =
+        with("input_schema = { type = \"object\", properties = { a = { type = \"strung\" } } }");
+    assert!(
+        schema.starts_with("m.toml: tool T: input_schema: not a usable JSON Schema: "),
+        "{schema}"
+    );
+}
+
+#[test]
+fn a_program_is_never_taken_from_the_input() {
+    let text = "[[tool]]\nname = \"T\"\ndescription = \"d\"\ncommand = [\"{p}\"]\n\
+                input_schema = { type = \"object\", properties = { p = { type = \"string\" } } }\n";
+    assert_eq!(
+        toml_error(text),
+        "m.toml: tool T: command: the program must not depend on the input"
+    );
+}
+
+#[test]
+fn files_that_are_no_manifests() {
+    let rows = [
+        (
+            "m.toml",
+            "tool = 3",
+            "m.toml: `tool` must be a list of tools",
+        ),
+        ("m.toml", "tool = [3]", "m.toml: tool #1 is not an object"),
+        ("m.toml", "tools = []", "m.toml: unknown key `tools`"),
+        ("m.yaml", "", "m.yaml: not a .toml or .json file"),
+        (
+            "m.json",
+            "[]",
+            "m.json: invalid type: sequence, expected a map at line 1 column 0",
+        ),
+    ];
+    for (file, text, expected) in rows {
+        let error = parse_manifest(Path::new(file), text).err().unwrap();
+        assert_eq!(error.to_string(), expected);
+    }
+    let broken = toml_error("name = ");
+    assert!(
+        broken.starts_with("m.toml: TOML parse error at line 1"),
+        "{broken}"
+    );
+    assert!(!broken.contains('\n'), "{broken}");
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("none.toml");
+    let error = load_manifest(&file).err().unwrap().to_string();
+    assert!(error.starts_with(&file.display().to_string()), "{error}");
+}

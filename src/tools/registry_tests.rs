@@ -1,0 +1,248 @@
+use serde_json::json;
+
+use super::*;
+use crate::tools::{
+    Access, AccessError, CallContext, Format, ToolContext, ToolFailure, ToolReply, declarations,
+};
+
+struct Named {
+    name: &'static str,
+    schema: Value,
+    deferred: bool,
+}
+
+impl Tool for Named {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> &'static str {
+        "A tool"
+    }
+
+    fn input_schema(&self) -> &Value {
+        &self.schema
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.deferred
+    }
+
+    fn access(&self, _: &Input, _: &ToolContext) -> Result<Access, AccessError> {
+        Ok(Access::nothing())
+    }
+
+    fn call(&self, _: &Input, _: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        Ok(ToolReply::text("", Value::Null))
+    }
+}
+
+fn tool(name: &'static str) -> Arc<dyn Tool> {
+    Arc::new(Named {
+        name,
+        schema: json!({
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+            "additionalProperties": false
+        }),
+        deferred: false,
+    })
+}
+
+fn deferred(name: &'static str) -> Arc<dyn Tool> {
+    Arc::new(Named {
+        name,
+        schema: json!({"type": "object", "required": ["x"]}),
+        deferred: true,
+    })
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::with_tools(vec![tool("Read"), Arc::new(Bash::new())]);
+    registry
+        .add(vec![
+            (tool("zeta"), vec!["omega".to_owned()]),
+            (deferred("alpha"), Vec::new()),
+        ])
+        .unwrap();
+    registry
+}
+
+fn names(registry: &Registry) -> Vec<String> {
+    registry.iter().map(|tool| tool.name().to_owned()).collect()
+}
+
+fn object(value: &Value) -> Input {
+    value.as_object().unwrap().clone()
+}
+
+#[test]
+fn built_in_tools_come_first_each_group_by_name() {
+    assert_eq!(names(&registry()), ["Bash", "Read", "alpha", "zeta"]);
+}
+
+#[test]
+fn the_first_of_two_built_in_tools_of_one_name_counts() {
+    let registry = Registry::with_tools(vec![tool("Read"), deferred("Read")]);
+    assert_eq!(names(&registry), ["Read"]);
+    assert!(!registry.iter().next().unwrap().is_deferred());
+}
+
+#[test]
+fn names_that_are_taken_are_refused_and_nothing_is_added() {
+    let rows: [(&'static str, &[&str], &str); 5] = [
+        ("Bash", &[], "Bash"),
+        ("new", &["Read"], "Read"),
+        ("zeta", &[], "zeta"),
+        ("omega", &[], "omega"),
+        ("new", &["twice", "twice"], "twice"),
+    ];
+    for (name, aliases, clashing) in rows {
+        let mut registry = registry();
+        let aliases = aliases.iter().map(|&alias| alias.to_owned()).collect();
+        let error = registry
+            .add(vec![(tool("fine"), Vec::new()), (tool(name), aliases)])
+            .unwrap_err();
+        assert_eq!(
+            (error.name.as_str(), error.clashing.as_str()),
+            (name, clashing)
+        );
+        assert_eq!(names(&registry), names(&self::registry()));
+    }
+}
+
+#[test]
+fn calls_find_their_tool() {
+    let registry = registry();
+    let rows = [
+        ("Read", json!({"path": "a"}), "Read", json!({"path": "a"})),
+        ("zeta", json!({}), "zeta", json!({})),
+        ("omega", json!({"path": "a"}), "zeta", json!({"path": "a"})),
+        (
+            "functions.Bash",
+            json!({"command": "ls"}),
+            "Bash",
+            json!({"command": "ls"}),
+        ),
+        (
+            "functions.exec_command",
+            json!({"cmd": "ls"}),
+            "Bash",
+            json!({"command": "ls"}),
+        ),
+        (
+            "run_shell_command",
+            json!({"command": "ls"}),
+            "Bash",
+            json!({"command": "ls"}),
+        ),
+    ];
+    for (name, input, expected, mapped) in rows {
+        let found = registry.resolve(name, object(&input)).unwrap();
+        assert_eq!(found.tool.name(), expected, "{name}");
+        assert_eq!(Value::Object(found.input), mapped, "{name}");
+    }
+}
+
+#[test]
+fn unknown_names_get_a_suggestion_if_one_is_close() {
+    let registry = registry();
+    let rows = [
+        ("bash", "No such tool available: bash. Did you mean Bash?"),
+        ("Raed", "No such tool available: Raed. Did you mean Read?"),
+        ("WebFetch", "No such tool available: WebFetch"),
+        ("", "No such tool available: "),
+        // The tool that the alias stands for is not here.
+        ("write_file", "No such tool available: write_file"),
+    ];
+    for (name, expected) in rows {
+        let error = registry.resolve(name, Input::new()).err().unwrap();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_mapped() {
+    let error = registry()
+        .resolve("shell", object(&json!({"command": 1})))
+        .err()
+        .unwrap();
+    assert!(matches!(error, LookupError::Unmappable(text) if text.contains("`command`")));
+}
+
+#[test]
+fn schemas_are_checked() {
+    let registry = registry();
+    let tool = Arc::clone(registry.iter().nth(1).unwrap());
+    assert_eq!(
+        registry.check_schema(tool.as_ref(), &json!({"path": "a"})),
+        Ok(())
+    );
+    assert_eq!(
+        registry.check_schema(tool.as_ref(), &json!({"file": "a"})),
+        Err("Read failed due to the following issues:\n\
+             The required parameter `path` is missing\n\
+             An unexpected parameter `file` was provided"
+            .to_owned())
+    );
+    let deferred = Arc::clone(registry.iter().nth(2).unwrap());
+    let text = registry
+        .check_schema(deferred.as_ref(), &json!({}))
+        .unwrap_err();
+    assert!(
+        text.starts_with("alpha failed due to the following issue:\n"),
+        "{text}"
+    );
+    assert!(text.contains("ToolSearch (query `select:alpha`)"), "{text}");
+}
+
+#[test]
+fn a_tool_that_is_not_registered_is_checked_all_the_same() {
+    let stranger = tool("stranger");
+    assert!(
+        registry()
+            .check_schema(stranger.as_ref(), &json!({}))
+            .is_err()
+    );
+}
+
+#[test]
+fn an_unusable_schema_lets_no_call_through() {
+    let broken: Arc<dyn Tool> = Arc::new(Named {
+        name: "broken",
+        schema: json!({"type": "strung"}),
+        deferred: false,
+    });
+    let registry = Registry::with_tools(vec![Arc::clone(&broken)]);
+    assert!(registry.check_schema(broken.as_ref(), &json!({})).is_err());
+}
+
+#[test]
+fn declarations_in_three_shapes() {
+    let mut registry = Registry::with_tools(vec![tool("Read")]);
+    registry.add(vec![(deferred("later"), Vec::new())]).unwrap();
+    let schema = tool("Read").input_schema().clone();
+    assert_eq!(
+        declarations(&registry, Format::Anthropic),
+        json!([
+            {"name": "Read", "description": "A tool", "input_schema": schema},
+            {"name": "later", "description": "A tool", "input_schema": {"type": "object", "required": ["x"]}, "defer_loading": true}
+        ])
+    );
+    assert_eq!(
+        declarations(&registry, Format::OpenAi),
+        json!([{"type": "function", "function": {"name": "Read", "description": "A tool", "parameters": schema}}])
+    );
+    assert_eq!(
+        declarations(&registry, Format::Gemini),
+        json!([{"functionDeclarations": [{
+            "name": "Read", "description": "A tool",
+            "parameters": {"type": "OBJECT", "required": ["path"], "properties": {"path": {"type": "STRING"}}}
+        }]}])
+    );
+    assert_eq!(
+        declarations(&Registry::default(), Format::Gemini),
+        json!([])
+    );
+}

@@ -1,0 +1,197 @@
+//! Anthropic messages: whole ones, in stream-json records or bare, and their streaming events.
+
+use serde_json::value::RawValue;
+
+use super::arguments::{Arguments, settle};
+use super::deltas::{Closing, Slot};
+use super::ending::Ending;
+use super::object::{bytes, elements, is_object, number, object, text, words};
+use super::reply::{Reply, Whole};
+use super::{Event, MessageId, ResultSeen, ToolUseId};
+
+object! {
+    /// A message of the Messages API, and what tells other agents' messages from it.
+    Message {
+        role = "role",
+        id = "id",
+        content = "content",
+        parts = "parts",
+        stop_reason = "stop_reason",
+    }
+}
+
+object! {
+    /// A content block.
+    Block {
+        kind = "type",
+        id = "id",
+        name = "name",
+        input = "input",
+        tool_use_id = "tool_use_id",
+    }
+}
+
+object! {
+    /// A streaming event.
+    StreamEvent {
+        kind = "type",
+        message = "message",
+        index = "index",
+        content_block = "content_block",
+        delta = "delta",
+    }
+}
+
+object! {
+    /// The change in a streaming event.
+    Delta {
+        kind = "type",
+        partial_json = "partial_json",
+        stop_reason = "stop_reason",
+    }
+}
+
+impl Message<'_> {
+    /// Whether it is what the model said.
+    pub(super) fn is_from_model(&self) -> bool {
+        text(self.role).is_none_or(|role| role == "assistant")
+    }
+}
+
+impl Block<'_> {
+    fn is(&self, kind: &str) -> bool {
+        text(self.kind).is_some_and(|given| given == kind)
+    }
+
+    /// The call that this block is, if it is one.
+    fn call(&self, message: Option<&MessageId>) -> Event {
+        let id = text(self.id).unwrap_or_default();
+        let name = text(self.name).unwrap_or_default();
+        let input = self.input.map_or(Arguments::Missing, Arguments::Json);
+        settle(Some(&id), &name, input, message)
+    }
+}
+
+/// A bare `tool_use` line: an event only if id, name and input are of the right type.
+pub(super) fn bare_call(
+    id: Option<&RawValue>,
+    name: Option<&RawValue>,
+    input: Option<&RawValue>,
+) -> Option<Event> {
+    let (id, name) = (words(id)?, words(name)?);
+    match settle(Some(&id), &name, Arguments::Json(input?), None) {
+        call @ Event::Call(_) => Some(call),
+        _ => None,
+    }
+}
+
+/// An assistant message as a whole or a part of one.
+pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let id = words(message.id).map(|id| MessageId::from(&*id));
+    let blocks = elements(message.content);
+    let mut calls = Vec::new();
+    let mut last_block_is_call = false;
+    for block in &blocks {
+        let block = Block::of(Some(block)).unwrap_or_default();
+        last_block_is_call = block.is("tool_use");
+        if last_block_is_call {
+            calls.push(block.call(id.as_ref()));
+        }
+    }
+    let ending = words(message.stop_reason).map(|reason| Ending::of(&reason));
+    let whole = Whole {
+        id,
+        calls,
+        last_block_is_call,
+        ending,
+    };
+    reply.whole(whole, events);
+}
+
+/// A user message: results, or a prompt.
+pub(super) fn user(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let mut is_prompt = true;
+    for block in elements(message.content) {
+        let block = Block::of(Some(block)).unwrap_or_default();
+        if block.is("tool_result") {
+            is_prompt = false;
+            events.extend(result(block.tool_use_id));
+        }
+    }
+    if is_prompt {
+        reply.prompt(events);
+    }
+}
+
+/// The result of the call with this id.
+pub(super) fn result(id: Option<&RawValue>) -> Option<Event> {
+    let id = ToolUseId::from(&*words(id)?);
+    Some(Event::Result(ResultSeen { id }))
+}
+
+/// One streaming event.
+pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let kind = text(event.kind).unwrap_or_default();
+    match &*kind {
+        "message_start" => message_start(event, reply, events),
+        "content_block_start" => block_start(event, reply, events),
+        "content_block_delta" => {
+            let delta = Delta::of(event.delta).unwrap_or_default();
+            if let (Some(slot), Some(fragment)) = (slot_of(event, reply), bytes(delta.partial_json))
+            {
+                reply.joiner.append(slot, &fragment);
+            }
+        }
+        "content_block_stop" => {
+            if let Some(slot) = slot_of(event, reply) {
+                reply.joiner.close(slot);
+                reply.release(events);
+            }
+        }
+        "message_delta" => {
+            let delta = Delta::of(event.delta).unwrap_or_default();
+            if let Some(reason) = words(delta.stop_reason) {
+                reply.stop(0, Ending::of(&reason), events);
+            }
+        }
+        "message_stop" => reply.stop(0, Ending::Complete, events),
+        _ => {}
+    }
+}
+
+fn message_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let message = Message::of(event.message).unwrap_or_default();
+    if message.is_from_model() {
+        let id = words(message.id).map(|id| MessageId::from(&*id));
+        reply.begin_stream(id, events);
+    }
+}
+
+fn block_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    if !reply.is_streaming() {
+        reply.begin_stream(None, events);
+    }
+    let block = Block::of(event.content_block).unwrap_or_default();
+    if block.is("tool_use") {
+        let next = || reply.joiner.last_slot(0).map_or(0, |slot| slot.index + 1);
+        let index = number(event.index).unwrap_or_else(next);
+        let slot = Slot { choice: 0, index };
+        reply.joiner.start(slot, Closing::Announced);
+        let (id, name) = (text(block.id), text(block.name));
+        reply.joiner.name(slot, id.as_deref(), name.as_deref());
+        if let Some(input) = block.input.filter(|input| is_object(Some(*input))) {
+            reply.joiner.input(slot, input);
+        }
+    } else {
+        reply.joiner.follow(0);
+    }
+    reply.release(events);
+}
+
+/// The call that an event is about. Without an index it is the one that began last.
+fn slot_of(event: &StreamEvent<'_>, reply: &Reply) -> Option<Slot> {
+    match number(event.index) {
+        Some(index) => Some(Slot { choice: 0, index }),
+        None => reply.joiner.last_slot(0),
+    }
+}

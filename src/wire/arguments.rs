@@ -1,0 +1,160 @@
+//! From what stands where a call's arguments belong to a JSON object, bytes kept.
+
+use serde_json::value::RawValue;
+
+use super::{CutOff, Event, InvalidCall, MessageId, ToolCall, ToolUseId};
+
+/// The arguments of a call, as far as they are known.
+#[derive(Debug, Clone)]
+pub(super) enum Arguments<'a> {
+    /// The dialect leaves the arguments out where there are none.
+    None,
+    /// The arguments had to be there and are not.
+    Missing,
+    /// A JSON value.
+    Json(&'a RawValue),
+    /// Text that should hold a JSON object; blank text counts as `{}`.
+    Text(String),
+}
+
+impl Arguments<'_> {
+    /// The arguments as an object, or why they are none.
+    pub(super) fn object(self) -> Result<Box<RawValue>, CutOff> {
+        match self {
+            Self::None => parse("{}".to_owned()),
+            Self::Missing => Err(CutOff::NotAnObject("absent")),
+            Self::Json(raw) => checked(raw.to_owned()),
+            Self::Text(text) if text.trim().is_empty() => parse("{}".to_owned()),
+            Self::Text(text) => parse(text),
+        }
+    }
+}
+
+fn parse(text: String) -> Result<Box<RawValue>, CutOff> {
+    RawValue::from_string(text)
+        .map_err(|error| CutOff::Unparsable(error.to_string()))
+        .and_then(checked)
+}
+
+fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
+    Err(CutOff::NotAnObject(match raw.get().as_bytes().first() {
+        Some(b'{') => return Ok(raw),
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }))
+}
+
+/// The event of a call of which all is there: [`Event::Call`], or what is wrong with it. An
+/// empty id or name counts as none.
+pub(super) fn settle(
+    id: Option<&str>,
+    name: &str,
+    arguments: Arguments<'_>,
+    message: Option<&MessageId>,
+) -> Event {
+    let Some(id) = id.filter(|id| !id.is_empty()) else {
+        return Event::Unanswerable(if name.is_empty() {
+            "a tool call has neither an id nor a name".to_owned()
+        } else {
+            format!("a call of the tool `{name}` has no id")
+        });
+    };
+    let message = message.cloned();
+    let id = ToolUseId::from(id);
+    let name = name.to_owned();
+    if name.is_empty() {
+        let reason = CutOff::NoName;
+        return Event::Invalid(InvalidCall {
+            id,
+            name,
+            reason,
+            message,
+        });
+    }
+    match arguments.object() {
+        Ok(input) => Event::Call(ToolCall {
+            id,
+            name,
+            input,
+            message,
+        }),
+        Err(reason) => Event::Invalid(InvalidCall {
+            id,
+            name,
+            reason,
+            message,
+        }),
+    }
+}
+
+/// Takes back a call that turned out to be cut off.
+pub(super) fn cut_off(event: Event, reason: CutOff) -> Event {
+    match event {
+        Event::Call(ToolCall {
+            id, name, message, ..
+        })
+        | Event::Invalid(InvalidCall {
+            id, name, message, ..
+        }) => Event::Invalid(InvalidCall {
+            id,
+            name,
+            reason,
+            message,
+        }),
+        other => other,
+    }
+}
+
+/// The id of the call that an event is about.
+pub(super) fn call_id(event: &Event) -> Option<&ToolUseId> {
+    match event {
+        Event::Call(call) => Some(&call.id),
+        Event::Invalid(call) => Some(&call.id),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(arguments: Arguments<'_>) -> String {
+        match arguments.object() {
+            Ok(input) => input.get().to_owned(),
+            Err(reason) => reason.to_string(),
+        }
+    }
+
+    #[test]
+    fn texts() {
+        let rows = [
+            ("", "{}"),
+            (" \n", "{}"),
+            (r#" {"a": 1} "#, r#"{"a": 1}"#),
+            ("[]", "the arguments are not a JSON object but an array"),
+            ("\"x\"", "the arguments are not a JSON object but a string"),
+            ("null", "the arguments are not a JSON object but null"),
+            ("-1", "the arguments are not a JSON object but a number"),
+            ("true", "the arguments are not a JSON object but a boolean"),
+            (
+                r#"{"a":"#,
+                "the arguments are not valid JSON: EOF while parsing a value at line 1 column 5",
+            ),
+            (
+                "{}{}",
+                "the arguments are not valid JSON: trailing characters at line 1 column 3",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(object(Arguments::Text(text.to_owned())), expected, "{text}");
+        }
+        assert_eq!(object(Arguments::None), "{}");
+        assert_eq!(
+            object(Arguments::Missing),
+            "the arguments are not a JSON object but absent"
+        );
+    }
+}

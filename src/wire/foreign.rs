@@ -1,0 +1,196 @@
+//! Whose stream or file a record belongs to. The signs of all agents are one table.
+//!
+//! A sign *opens* if it is the first record of a stream or file; it *marks* if every record, or
+//! many, carry it. What is done about another agent's stream is not decided here.
+
+use super::Opening;
+use super::envelope::Envelope;
+use super::object::{elements, given, is_object, object, text, words};
+
+/// What a record says about its stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// The opening record of a stream or file.
+    Opens(Opening),
+    /// A record that only one agent writes.
+    Marks(&'static str),
+    /// A record as an agent writes it, and as others might; counts while nothing else is known.
+    Hints(&'static str),
+}
+
+const CLAUDE_FILE: &str = "Claude Code transcript";
+const CLAUDE_STREAM: &str = "Claude Code stream";
+const QWEN_FILE: &str = "Qwen Code session";
+const QWEN_STREAM: &str = "Qwen Code stream";
+const CODEX_FILE: &str = "Codex session";
+const CODEX_STREAM: &str = "Codex stream";
+const GEMINI_FILE: &str = "Gemini CLI session";
+const GEMINI_STREAM: &str = "Gemini CLI stream";
+const OPENCODE_STREAM: &str = "opencode stream";
+const OPENCODE_FILE: &str = "opencode export";
+const PI_FILE: &str = "pi session";
+const PI_STREAM: &str = "pi stream";
+const UNNAMED_STREAM: &str = "another agent's stream";
+
+/// What must be there besides the type.
+#[derive(Debug, Clone, Copy)]
+enum Beside {
+    Nothing,
+    /// `payload`, an object.
+    Payload,
+    /// `session_id`, but no subtype.
+    SessionId,
+    /// `call_id`.
+    CallId,
+    /// `id` and `timestamp`.
+    IdAndTimestamp,
+    /// `tool_id`.
+    ToolId,
+}
+
+/// Type, what else, whether it opens, name.
+const BY_TYPE: [(&str, Beside, bool, &str); 24] = [
+    ("thread.started", Beside::Nothing, true, CODEX_STREAM),
+    ("turn.started", Beside::Nothing, false, CODEX_STREAM),
+    ("turn.completed", Beside::Nothing, false, CODEX_STREAM),
+    ("turn.failed", Beside::Nothing, false, CODEX_STREAM),
+    ("item.started", Beside::Nothing, false, CODEX_STREAM),
+    ("item.updated", Beside::Nothing, false, CODEX_STREAM),
+    ("item.completed", Beside::Nothing, false, CODEX_STREAM),
+    ("session_meta", Beside::Payload, true, CODEX_FILE),
+    ("response_item", Beside::Payload, false, CODEX_FILE),
+    ("event_msg", Beside::Payload, false, CODEX_FILE),
+    ("turn_context", Beside::Payload, false, CODEX_FILE),
+    ("function_call", Beside::CallId, false, CODEX_FILE),
+    ("function_call_output", Beside::CallId, false, CODEX_FILE),
+    ("custom_tool_call", Beside::CallId, false, CODEX_FILE),
+    ("local_shell_call", Beside::CallId, false, CODEX_FILE),
+    ("init", Beside::SessionId, true, GEMINI_STREAM),
+    ("tool_use", Beside::ToolId, false, GEMINI_STREAM),
+    ("tool_result", Beside::ToolId, false, GEMINI_STREAM),
+    ("gemini", Beside::IdAndTimestamp, false, GEMINI_FILE),
+    ("session", Beside::IdAndTimestamp, true, PI_FILE),
+    ("agent_start", Beside::Nothing, false, PI_STREAM),
+    ("turn_start", Beside::Nothing, false, PI_STREAM),
+    ("message_update", Beside::Nothing, false, PI_STREAM),
+    ("tool_execution_start", Beside::Nothing, false, PI_STREAM),
+];
+
+impl Beside {
+    fn stands_in(self, record: &Envelope<'_>) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Payload => is_object(record.payload),
+            Self::SessionId => words(record.session_id).is_some() && record.subtype.is_none(),
+            Self::CallId => words(record.call_id).is_some(),
+            Self::IdAndTimestamp => words(record.id).is_some() && given(record.timestamp).is_some(),
+            Self::ToolId => words(record.tool_id).is_some(),
+        }
+    }
+}
+
+object! {
+    /// What a message holds in files of different agents.
+    AnyMessage {
+        parts = "parts",
+        content = "content",
+    }
+}
+
+/// The sign in a record of the type `kind`.
+pub(super) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
+    match kind {
+        None => untyped(record),
+        Some("system") => system(record),
+        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record)),
+    }
+}
+
+fn untyped(record: &Envelope<'_>) -> Option<Sign> {
+    if given(record.record_type).is_some() {
+        return Some(Sign::Marks(CODEX_FILE));
+    }
+    if record.instructions.is_some() && is_stamped(record) {
+        return Some(Sign::Opens(Opening::Foreign(CODEX_FILE)));
+    }
+    if record.project_hash.is_some() && record.session_id_camel.is_some() {
+        return Some(Sign::Opens(Opening::Foreign(GEMINI_FILE)));
+    }
+    if record.set.is_some() || record.rewind_to.is_some() {
+        return Some(Sign::Marks(GEMINI_FILE));
+    }
+    (is_object(record.info) && record.messages.is_some())
+        .then_some(Sign::Opens(Opening::Foreign(OPENCODE_FILE)))
+}
+
+fn is_stamped(record: &Envelope<'_>) -> bool {
+    words(record.id).is_some() && given(record.timestamp).is_some()
+}
+
+fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+    BY_TYPE
+        .iter()
+        .find(|(known, beside, ..)| *known == kind && beside.stands_in(record))
+        .map(|&(_, _, opens, name)| {
+            if opens {
+                Sign::Opens(Opening::Foreign(name))
+            } else {
+                Sign::Marks(name)
+            }
+        })
+}
+
+fn system(record: &Envelope<'_>) -> Option<Sign> {
+    let subtype = text(record.subtype)?;
+    let is_ours = given(record.turnpipe).is_some();
+    let opening = match &*subtype {
+        "init" | "session_start" if is_ours => Opening::Ours,
+        "init" if record.parent_uuid.is_some() => Opening::Foreign(CLAUDE_FILE),
+        "init" if record.claude_version.is_some() => Opening::Foreign(CLAUDE_STREAM),
+        "init" if record.qwen_version.is_some() => Opening::Foreign(QWEN_STREAM),
+        "init" => Opening::Foreign(UNNAMED_STREAM),
+        "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
+        _ => return by_members("system", record),
+    };
+    Some(Sign::Opens(opening))
+}
+
+fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+    if record.parent_uuid.is_some() {
+        let message = AnyMessage::of(record.message).unwrap_or_default();
+        let is_qwen = message.parts.is_some() || record.system_payload.is_some();
+        return Some(Sign::Marks(if is_qwen { QWEN_FILE } else { CLAUDE_FILE }));
+    }
+    if record.session_id_opencode.is_some() && is_object(record.part) {
+        return Some(Sign::Marks(OPENCODE_STREAM));
+    }
+    match kind {
+        "message" if record.parent_id.is_some() && is_object(record.message) => {
+            Some(Sign::Marks(PI_FILE))
+        }
+        "message" if has_response_items(record) => Some(Sign::Marks(CODEX_FILE)),
+        "user" | "assistant" if is_object(record.message) && has_file_member(record) => {
+            Some(Sign::Hints(CLAUDE_FILE))
+        }
+        _ => None,
+    }
+}
+
+/// Members that records have in transcripts, but not in streams.
+fn has_file_member(record: &Envelope<'_>) -> bool {
+    let members = [record.session_id_camel, record.sidechain, record.cwd];
+    members.iter().any(Option::is_some)
+}
+
+object! {
+    /// A block, by its type.
+    Typed { kind = "type" }
+}
+
+/// Blocks of the Responses API, as old Codex files have them without a wrapper.
+fn has_response_items(record: &Envelope<'_>) -> bool {
+    elements(record.content).into_iter().any(|block| {
+        let block = Typed::of(Some(block)).unwrap_or_default();
+        text(block.kind).is_some_and(|kind| kind == "output_text" || kind == "input_text")
+    })
+}

@@ -1,0 +1,275 @@
+//! Gemini contents: whole ones, bare or in Qwen Code session records, and streamed responses.
+//!
+//! The API may leave out a call's id. Such a call gets `gemini_call_1`, `gemini_call_2`, … in the
+//! order in which the decoder meets them, so that reading the same input again gives the same
+//! ids; a response without an id answers the oldest such call of its name that is open.
+
+use std::collections::VecDeque;
+
+use serde_json::value::RawValue;
+
+use super::arguments::{Arguments, settle};
+use super::deltas::{Closing, Slot};
+use super::ending::Ending;
+use super::object::{elements, given, number, object, text, words};
+use super::reply::{Reply, Whole};
+use super::{Event, MessageId, ResultSeen, ToolUseId};
+
+object! {
+    /// Content: what one side said.
+    Content {
+        role = "role",
+        parts = "parts",
+    }
+}
+
+object! {
+    /// A part of a content.
+    Part {
+        text = "text",
+        call = "functionCall",
+        response = "functionResponse",
+    }
+}
+
+object! {
+    /// A call or a response.
+    Function {
+        id = "id",
+        name = "name",
+        args = "args",
+        partial_args = "partialArgs",
+        will_continue = "willContinue",
+    }
+}
+
+object! {
+    /// One of several alternative replies.
+    Candidate {
+        index = "index",
+        content = "content",
+        finish_reason = "finishReason",
+    }
+}
+
+/// So many calls without an id wait for a response at most.
+const OPEN_CALLS: usize = 1024;
+
+/// Ids for calls that have none.
+#[derive(Debug, Default)]
+pub(super) struct MadeIds {
+    made: u64,
+    /// The calls without a response: name and id.
+    open: VecDeque<(String, String)>,
+}
+
+impl MadeIds {
+    fn make(&mut self, name: &str) -> String {
+        self.made += 1;
+        let id = format!("gemini_call_{}", self.made);
+        if self.open.len() == OPEN_CALLS {
+            self.open.pop_front();
+        }
+        self.open.push_back((name.to_owned(), id.clone()));
+        id
+    }
+
+    fn answer(&mut self, name: &str) -> Option<String> {
+        let position = self.open.iter().position(|(called, _)| called == name)?;
+        self.open.remove(position).map(|(_, id)| id)
+    }
+
+    fn answered(&mut self, id: &str) {
+        self.open.retain(|(_, open)| open != id);
+    }
+}
+
+/// A function call, read.
+struct Called<'a> {
+    id: String,
+    name: String,
+    args: Option<&'a RawValue>,
+    /// Its arguments come in parts that only Vertex sends; they are not joined.
+    is_partial: bool,
+}
+
+impl<'a> Called<'a> {
+    /// `None` if it only continues a call that came in parts.
+    fn read(raw: &'a RawValue, ids: &mut MadeIds) -> Option<Self> {
+        let function = Function::of(Some(raw)).unwrap_or_default();
+        let name = text(function.name).unwrap_or_default().into_owned();
+        let will_continue = function
+            .will_continue
+            .is_some_and(|raw| raw.get() == "true");
+        let is_partial = will_continue || given(function.partial_args).is_some();
+        if name.is_empty() && (is_partial || given(function.args).is_none()) {
+            return None;
+        }
+        let id = match words(function.id) {
+            Some(id) => id.into_owned(),
+            None => ids.make(&name),
+        };
+        let args = given(function.args);
+        Some(Self {
+            id,
+            name,
+            args,
+            is_partial,
+        })
+    }
+
+    fn settle(self, message: Option<&MessageId>) -> Event {
+        let args = match self.args {
+            _ if self.is_partial => Arguments::Text(UNJOINED.to_owned()),
+            Some(args) => Arguments::Json(args),
+            None => Arguments::None,
+        };
+        settle(Some(&self.id), &self.name, args, message)
+    }
+}
+
+/// What stands for arguments that came in parts: not whole, hence never run.
+const UNJOINED: &str = "{";
+
+/// A content message: of the model, or of the user.
+pub(super) fn content(
+    content: &Content<'_>,
+    id: Option<MessageId>,
+    ids: &mut MadeIds,
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    let parts = elements(content.parts);
+    let parts = parts.into_iter().filter_map(|part| Part::of(Some(part)));
+    if text(content.role).is_some_and(|role| role == "model") {
+        let calls = parts
+            .filter_map(|part| Called::read(given(part.call)?, ids))
+            .map(|called| called.settle(id.as_ref()))
+            .collect();
+        reply.whole(
+            Whole {
+                id,
+                calls,
+                ..Whole::default()
+            },
+            events,
+        );
+        return;
+    }
+    let mut is_prompt = true;
+    for part in parts {
+        if let Some(response) = given(part.response) {
+            is_prompt = false;
+            events.extend(result(response, ids));
+        }
+    }
+    if is_prompt {
+        reply.prompt(events);
+    }
+}
+
+fn result(response: &RawValue, ids: &mut MadeIds) -> Option<Event> {
+    let function = Function::of(Some(response))?;
+    let id = match words(function.id) {
+        Some(id) => {
+            ids.answered(&id);
+            id.into_owned()
+        }
+        None => ids.answer(&words(function.name)?)?,
+    };
+    Some(Event::Result(ResultSeen { id: ToolUseId(id) }))
+}
+
+/// A response, or a chunk of a streamed one: both look the same.
+pub(super) fn response(
+    id: Option<&RawValue>,
+    candidates: Option<&RawValue>,
+    ids: &mut MadeIds,
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    let id = words(id).map(|id| MessageId::from(&*id));
+    for candidate in elements(candidates) {
+        let candidate = Candidate::of(Some(candidate)).unwrap_or_default();
+        let content = Content::of(candidate.content).unwrap_or_default();
+        let parts = elements(content.parts);
+        let reason = words(candidate.finish_reason);
+        if !open_stream(
+            id.as_ref(),
+            !parts.is_empty(),
+            reason.is_some(),
+            reply,
+            events,
+        ) {
+            continue;
+        }
+        let choice = number(candidate.index).unwrap_or_default();
+        for part in parts {
+            stream_part(
+                choice,
+                &Part::of(Some(part)).unwrap_or_default(),
+                ids,
+                reply,
+            );
+        }
+        reply.release(events);
+        if let Some(reason) = reason {
+            reply.stop(choice, Ending::of(&reason), events);
+        }
+    }
+}
+
+/// Sees to it that a candidate has a streamed message to belong to; says whether it is to be
+/// read.
+fn open_stream(
+    id: Option<&MessageId>,
+    has_parts: bool,
+    has_reason: bool,
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) -> bool {
+    let same_id = reply.may_be_open(id);
+    if reply.is_streaming() && same_id {
+        return true;
+    }
+    if same_id && id.is_some() {
+        // After the end only usage comes under the same id, or another candidate.
+        if has_parts {
+            reply.resume_stream();
+        }
+        return has_parts;
+    }
+    if !(has_parts || has_reason) {
+        return false;
+    }
+    reply.begin_stream(id.cloned(), events);
+    true
+}
+
+fn stream_part(choice: u64, part: &Part<'_>, ids: &mut MadeIds, reply: &mut Reply) {
+    let Some(called) = given(part.call) else {
+        // An empty text is no block: some replies end with one.
+        if part.text.is_none() || words(part.text).is_some() {
+            reply.joiner.follow(choice);
+        }
+        return;
+    };
+    let Some(called) = Called::read(called, ids) else {
+        return;
+    };
+    let index = reply
+        .joiner
+        .last_slot(choice)
+        .map_or(0, |slot| slot.index + 1);
+    let slot = Slot { choice, index };
+    reply.joiner.start(slot, Closing::Announced);
+    reply
+        .joiner
+        .name(slot, Some(&called.id), Some(&called.name));
+    if called.is_partial {
+        reply.joiner.append(slot, UNJOINED.as_bytes());
+    } else if let Some(args) = called.args {
+        reply.joiner.input(slot, args);
+    }
+    reply.joiner.close(slot);
+}

@@ -1,0 +1,264 @@
+//! Reading JSON objects member by member, so that nothing odd in one member loses the record.
+//!
+//! Every value stays raw until somebody asks for it. Of a key that is given twice the last value
+//! counts; depth has no limit; a lone surrogate in a string is no error. What members mean is not
+//! decided here.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
+
+/// Declares an object by the keys that are of interest; all others are skipped.
+macro_rules! object {
+    ($(#[$meta:meta])* $name:ident { $($field:ident = $key:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Default, Clone, Copy)]
+        pub(super) struct $name<'a> {
+            $(pub(super) $field: Option<&'a serde_json::value::RawValue>,)+
+        }
+
+        impl<'a> $name<'a> {
+            /// The members of the object in `json`; `None` if it is no object.
+            pub(super) fn read(json: &'a str) -> Option<Self> {
+                serde_json::from_str(json).ok()
+            }
+
+            /// The members of a raw value; `None` if it is absent or no object.
+            #[allow(dead_code, reason = "the record itself is read from text only")]
+            pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
+                let json = raw?.get();
+                json.starts_with('{').then(|| Self::read(json)).flatten()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name<'de> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+
+                impl<'de> serde::de::Visitor<'de> for Members {
+                    type Value = $name<'de>;
+
+                    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        formatter.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        mut map: A,
+                    ) -> Result<Self::Value, A::Error> {
+                        let mut members = $name::default();
+                        while let Some(key) = map.next_key::<$crate::wire::object::Wtf8<'de>>()? {
+                            $(
+                                if key.0.as_ref() == $key.as_bytes() {
+                                    members.$field = Some(map.next_value()?);
+                                    continue;
+                                }
+                            )+
+                            map.next_value::<serde::de::IgnoredAny>()?;
+                        }
+                        Ok(members)
+                    }
+                }
+
+                deserializer.deserialize_map(Members)
+            }
+        }
+    };
+}
+
+pub(super) use object;
+
+/// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wtf8<'a>(pub(super) Cow<'a, [u8]>);
+
+impl<'de> Deserialize<'de> for Wtf8<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = Wtf8<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Wtf8(Cow::Borrowed(bytes)))
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Wtf8(Cow::Owned(bytes.to_vec())))
+            }
+        }
+
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+/// The string in `raw`, unescaped, as bytes; `None` if it is absent or another type.
+pub(super) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
+    let json = raw?.get();
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner.as_bytes()));
+    }
+    serde_json::from_str::<Wtf8<'_>>(json)
+        .ok()
+        .map(|string| string.0)
+}
+
+/// The string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
+/// another type.
+pub(super) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    Some(match bytes(raw)? {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(from_wtf8(bytes)),
+    })
+}
+
+/// A string that is there and not empty.
+pub(super) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    text(raw).filter(|text| !text.is_empty())
+}
+
+/// A value that is there and not `null`.
+pub(super) fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
+    raw.filter(|raw| raw.get() != "null")
+}
+
+/// A count or index.
+pub(super) fn number(raw: Option<&RawValue>) -> Option<u64> {
+    raw?.get().parse().ok()
+}
+
+/// Whether the value is an object.
+pub(super) fn is_object(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('{'))
+}
+
+/// The elements of an array; none if the value is absent or no array.
+pub(super) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
+    raw.filter(|raw| raw.get().starts_with('['))
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default()
+}
+
+/// Text from bytes that may hold surrogates: a pair that was cut apart (a stream may split one
+/// between two deltas) becomes its character, a lone one U+FFFD.
+pub(super) fn from_wtf8(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let bytes = error.as_bytes();
+        let mut repaired = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while let Some((&first, tail)) = rest.split_first() {
+            if let Some(character) = surrogate_pair(rest) {
+                repaired.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = &rest[6..];
+            } else if surrogate(rest).is_some() {
+                repaired.extend_from_slice("\u{FFFD}".as_bytes());
+                rest = &rest[3..];
+            } else {
+                repaired.push(first);
+                rest = tail;
+            }
+        }
+        String::from_utf8_lossy(&repaired).into_owned()
+    })
+}
+
+/// The surrogate that `bytes` begins with.
+fn surrogate(bytes: &[u8]) -> Option<u32> {
+    match *bytes {
+        [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, ..] => {
+            Some(0xD000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F))
+        }
+        _ => None,
+    }
+}
+
+fn surrogate_pair(bytes: &[u8]) -> Option<char> {
+    let high = surrogate(bytes).filter(|unit| *unit < 0xDC00)?;
+    let low = surrogate(bytes.get(3..)?).filter(|unit| *unit >= 0xDC00)?;
+    char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    object! {
+        /// Two members.
+        Pair { some = "some", other = "other" }
+    }
+
+    fn pair(json: &str) -> Option<(Option<&str>, Option<&str>)> {
+        let pair = Pair::read(json)?;
+        Some((pair.some.map(RawValue::get), pair.other.map(RawValue::get)))
+    }
+
+    #[test]
+    fn members_are_found_whatever_stands_around_them() {
+        let rows = [
+            (r#"{"some":1}"#, Some((Some("1"), None))),
+            (
+                r#"{"some":1,"x":{},"some":[ 2 ]}"#,
+                Some((Some("[ 2 ]"), None)),
+            ),
+            (r#"{"s\u006fme" : null }"#, Some((Some("null"), None))),
+            (
+                r#"{"\ud800":1,"other":"\udc00"}"#,
+                Some((None, Some(r#""\udc00""#))),
+            ),
+            (r#"{"x":1e999,"other":1e999}"#, Some((None, Some("1e999")))),
+            ("{}", Some((None, None))),
+            ("[]", None),
+            ("1", None),
+            ("", None),
+            (r#"{"some":1"#, None),
+        ];
+        for (json, expected) in rows {
+            assert_eq!(pair(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn depth_has_no_limit() {
+        let deep = format!(
+            r#"{{"x":{0}1{1},"some":{0}2{1}}}"#,
+            "[".repeat(9000),
+            "]".repeat(9000)
+        );
+        let members = Pair::read(&deep).unwrap();
+        assert_eq!(members.some.unwrap().get().len(), 18001);
+    }
+
+    #[test]
+    fn strings_are_unescaped_and_never_refused() {
+        let rows = [
+            (r#""plain""#, Some("plain")),
+            (r#""a\u0062\n""#, Some("ab\n")),
+            (r#""\ud83d\ude00""#, Some("😀")),
+            (r#""\ud83d""#, Some("\u{FFFD}")),
+            (r#""""#, Some("")),
+            ("3", None),
+            ("null", None),
+        ];
+        for (json, expected) in rows {
+            let raw: &RawValue = serde_json::from_str(json).unwrap();
+            assert_eq!(text(Some(raw)).as_deref(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_split_surrogate_pair_is_joined() {
+        let mut joined = Vec::new();
+        for half in [r#""x\ud83d""#, r#""\ude00y\ud800""#] {
+            let raw: &RawValue = serde_json::from_str(half).unwrap();
+            joined.extend_from_slice(&bytes(Some(raw)).unwrap());
+        }
+        assert_eq!(from_wtf8(joined), "x😀y\u{FFFD}");
+    }
+}

@@ -1,0 +1,228 @@
+//! `OpenAI` chat completions: whole messages and completions, and the chunks of streamed ones.
+
+use serde_json::value::RawValue;
+
+use super::arguments::{Arguments, settle};
+use super::deltas::{Closing, Slot};
+use super::ending::Ending;
+use super::object::{bytes, elements, from_wtf8, given, number, object, text, words};
+use super::reply::{Reply, Whole};
+use super::{Event, MessageId};
+
+object! {
+    /// An assistant message, or the delta of one.
+    Message {
+        role = "role",
+        content = "content",
+        tool_calls = "tool_calls",
+        function_call = "function_call",
+    }
+}
+
+object! {
+    /// One of several alternative replies.
+    Choice {
+        index = "index",
+        message = "message",
+        delta = "delta",
+        finish_reason = "finish_reason",
+    }
+}
+
+object! {
+    /// A call, or the delta of one.
+    Call {
+        index = "index",
+        id = "id",
+        function = "function",
+        custom = "custom",
+    }
+}
+
+object! {
+    /// What is called.
+    Function {
+        name = "name",
+        arguments = "arguments",
+        input = "input",
+    }
+}
+
+const NO_ID: &str = "a `function_call` of the old form has no id";
+
+impl Call<'_> {
+    fn whole(&self, message: Option<&MessageId>) -> Event {
+        let function = Function::of(self.function)
+            .or_else(|| Function::of(self.custom))
+            .unwrap_or_default();
+        let name = text(function.name).unwrap_or_default();
+        let arguments = match given(function.arguments) {
+            Some(json) => match bytes(Some(json)) {
+                Some(string) => Arguments::Text(from_wtf8(string.into_owned())),
+                None => Arguments::Json(json),
+            },
+            // The free text of a custom tool is no JSON object, and says so.
+            None => function.input.map_or(Arguments::None, Arguments::Json),
+        };
+        settle(text(self.id).as_deref(), &name, arguments, message)
+    }
+}
+
+impl Message<'_> {
+    fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
+        let of = |raw| Call::of(Some(raw)).unwrap_or_default().whole(message);
+        let mut calls: Vec<Event> = elements(self.tool_calls).into_iter().map(of).collect();
+        if given(self.function_call).is_some() {
+            calls.push(Event::Unanswerable(NO_ID.to_owned()));
+        }
+        calls
+    }
+
+    /// Whether it says anything.
+    fn is_content(&self) -> bool {
+        given(self.role).is_some() || words(self.content).is_some() || self.has_calls()
+    }
+
+    fn has_calls(&self) -> bool {
+        !elements(self.tool_calls).is_empty() || given(self.function_call).is_some()
+    }
+}
+
+/// A bare assistant message.
+pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let calls = message.calls(None);
+    reply.whole(
+        Whole {
+            calls,
+            ..Whole::default()
+        },
+        events,
+    );
+}
+
+/// A completion, or a chunk of a streamed one.
+pub(super) fn completion(
+    id: Option<&RawValue>,
+    choices: Option<&RawValue>,
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    let id = words(id).map(|id| MessageId::from(&*id));
+    let choices: Vec<Choice<'_>> = elements(choices)
+        .into_iter()
+        .filter_map(|choice| Choice::of(Some(choice)))
+        .collect();
+    for choice in &choices {
+        if let Some(message) = Message::of(choice.message) {
+            let whole = Whole {
+                id: id.clone(),
+                calls: message.calls(id.as_ref()),
+                last_block_is_call: true,
+                ending: words(choice.finish_reason).map(|reason| Ending::of(&reason)),
+            };
+            reply.whole(whole, events);
+        }
+    }
+    chunk(id, &choices, reply, events);
+}
+
+/// A chunk. Its deltas belong to the streamed message that is open, unless they begin another.
+fn chunk(
+    id: Option<MessageId>,
+    choices: &[Choice<'_>],
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    let deltas: Vec<(&Choice<'_>, Message<'_>)> = choices
+        .iter()
+        .filter(|choice| choice.message.is_none())
+        .filter_map(|choice| Some((choice, Message::of(choice.delta)?)))
+        .collect();
+    if !deltas.is_empty() && !open_stream(id, &deltas, reply, events) {
+        return;
+    }
+    for (choice, delta) in &deltas {
+        let number = number(choice.index).unwrap_or_default();
+        for call in elements(delta.tool_calls) {
+            append(number, &Call::of(Some(call)).unwrap_or_default(), reply);
+        }
+        reply.release(events);
+        if given(delta.function_call).is_some_and(names_function) {
+            events.push(Event::Unanswerable(NO_ID.to_owned()));
+        }
+        if let Some(reason) = words(choice.finish_reason) {
+            reply.stop(number, Ending::of(&reason), events);
+        }
+    }
+}
+
+/// Only the first delta of an old call has the name.
+fn names_function(call: &RawValue) -> bool {
+    Function::of(Some(call)).is_some_and(|function| words(function.name).is_some())
+}
+
+/// Sees to it that the deltas have a streamed message to belong to. Some servers give each chunk
+/// its own id, some send usage or a second stop reason after the end, some repeat the role.
+/// Says whether the deltas are to be read.
+fn open_stream(
+    id: Option<MessageId>,
+    deltas: &[(&Choice<'_>, Message<'_>)],
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) -> bool {
+    let names_role = deltas.iter().any(|(_, delta)| given(delta.role).is_some());
+    let same_id = reply.may_be_open(id.as_ref());
+    if reply.is_streaming() {
+        if names_role && !same_id {
+            reply.begin_stream(id, events);
+        }
+        return true;
+    }
+    let has_calls = deltas.iter().any(|(_, delta)| delta.has_calls());
+    if same_id && !names_role {
+        if has_calls {
+            reply.resume_stream();
+        }
+        return has_calls;
+    }
+    let says_something = deltas
+        .iter()
+        .any(|(choice, delta)| delta.is_content() || words(choice.finish_reason).is_some());
+    if says_something {
+        reply.begin_stream(id, events);
+    }
+    says_something
+}
+
+/// One call delta. Some servers leave the index out, or give every call the index 0; some repeat
+/// the id with every delta.
+fn append(choice: u64, call: &Call<'_>, reply: &mut Reply) {
+    let id = words(call.id);
+    let slot = match (number(call.index), &id) {
+        (Some(index), _) => Some(Slot { choice, index }),
+        (None, Some(id)) => reply.joiner.slot_of(choice, id),
+        (None, None) => reply.joiner.last_slot(choice),
+    };
+    let next = || {
+        let index = reply
+            .joiner
+            .last_slot(choice)
+            .map_or(0, |slot| slot.index + 1);
+        Slot { choice, index }
+    };
+    let slot = slot.unwrap_or_else(next);
+    if reply.joiner.begins_call(slot, id.as_deref()) {
+        reply.joiner.start(slot, Closing::Whole);
+    }
+    let function = Function::of(call.function)
+        .or_else(|| Function::of(call.custom))
+        .unwrap_or_default();
+    let name = words(function.name);
+    reply.joiner.name(slot, id.as_deref(), name.as_deref());
+    if let Some(arguments) = given(function.arguments).or(function.input) {
+        match bytes(Some(arguments)) {
+            Some(fragment) => reply.joiner.append(slot, &fragment),
+            None => reply.joiner.input(slot, arguments),
+        }
+    }
+}

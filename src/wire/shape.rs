@@ -1,0 +1,168 @@
+//! Which kind of record a line is, told by the line alone.
+
+use serde_json::value::RawValue;
+
+use super::Dialect;
+use super::anthropic::{Delta, Message, StreamEvent};
+use super::envelope::Envelope;
+use super::gemini::Content;
+use super::object::{given, is_object, object, text, words};
+use super::openai;
+
+object! {
+    /// A control request.
+    Request { subtype = "subtype" }
+}
+
+/// What stands in a record.
+#[derive(Debug)]
+pub(super) enum Shape<'a> {
+    /// A whole Anthropic message of the model, or a part of one.
+    Assistant(Message<'a>),
+    /// An Anthropic user message.
+    User(Message<'a>),
+    /// An Anthropic streaming event.
+    StreamEvent(StreamEvent<'a>),
+    /// A `tool_use` line.
+    BareCall,
+    /// A `tool_result` line.
+    BareResult,
+    /// An assistant message of `OpenAI`.
+    OpenaiAssistant(openai::Message<'a>),
+    /// A tool message of `OpenAI`.
+    OpenaiResult,
+    /// A completion or a chunk.
+    Completion,
+    /// A content of Gemini.
+    Content(Content<'a>),
+    /// A response of Gemini, or a chunk of one.
+    Response,
+    /// A `result` record.
+    SessionResult,
+    /// Somebody runs the calls of this stream.
+    Executor,
+    /// Somebody asks to stop.
+    Interrupt,
+    /// Anything else.
+    Other,
+}
+
+impl Shape<'_> {
+    /// The dialect that the record is of, if it is of one only.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Self::Assistant(message) if is_array(message.content) => Some(Dialect::Anthropic),
+            Self::StreamEvent(_) | Self::BareCall | Self::BareResult => Some(Dialect::Anthropic),
+            Self::OpenaiAssistant(_) | Self::OpenaiResult | Self::Completion => {
+                Some(Dialect::Openai)
+            }
+            Self::Content(_) | Self::Response => Some(Dialect::Gemini),
+            // Texts look the same in several dialects, and so do prompts.
+            Self::Assistant(_)
+            | Self::User(_)
+            | Self::SessionResult
+            | Self::Executor
+            | Self::Interrupt
+            | Self::Other => None,
+        }
+    }
+}
+
+/// The streaming events that mean something here.
+const STREAM_EVENTS: [&str; 6] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+];
+
+/// Tells what stands in a record of the type `kind`.
+pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> {
+    let Some(kind) = kind else {
+        return untyped(record);
+    };
+    match kind {
+        "assistant" | "user" | "tool_result" if is_object(record.message) => wrapped(kind, record),
+        "tool_use" => Shape::BareCall,
+        "tool_result" if words(record.tool_use_id).is_some() => Shape::BareResult,
+        "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),
+        _ if STREAM_EVENTS.contains(&kind) => stream_event(record.as_stream_event()),
+        // Some agents send their text in pieces of this form.
+        "message" if record.delta.is_some_and(|delta| delta.get() == "true") => Shape::Other,
+        "message" => untyped(record),
+        "result" => Shape::SessionResult,
+        "system" if text(record.subtype).is_some_and(|subtype| subtype == "executor") => {
+            Shape::Executor
+        }
+        "control_request" if asks_to_stop(record) => Shape::Interrupt,
+        _ => Shape::Other,
+    }
+}
+
+/// A message in a record that says whose it is.
+fn wrapped<'a>(kind: &str, record: &Envelope<'a>) -> Shape<'a> {
+    let message = Message::of(record.message).unwrap_or_default();
+    if message.parts.is_some() {
+        return Shape::Content(Content {
+            role: message.role,
+            parts: message.parts,
+        });
+    }
+    match kind {
+        "assistant" => Shape::Assistant(message),
+        "user" => Shape::User(message),
+        _ => Shape::Other,
+    }
+}
+
+/// A message, completion or response as an API gives it.
+fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
+    if is_array(record.choices) {
+        return Shape::Completion;
+    }
+    if is_array(record.candidates) {
+        return Shape::Response;
+    }
+    let role = text(record.role).unwrap_or_default();
+    match &*role {
+        "model" | "user" | "function" | "tool" if is_array(record.parts) => {
+            Shape::Content(Content {
+                role: record.role,
+                parts: record.parts,
+            })
+        }
+        "assistant" if given(record.tool_calls.or(record.function_call)).is_some() => {
+            Shape::OpenaiAssistant(record.as_openai_message())
+        }
+        "assistant" => Shape::Assistant(record.as_message()),
+        "user" => Shape::User(record.as_message()),
+        "tool" if words(record.tool_call_id).is_some() => Shape::OpenaiResult,
+        _ => Shape::Other,
+    }
+}
+
+/// An event that can matter; the deltas of texts and thoughts, which are most of a stream, cannot.
+fn stream_event(event: StreamEvent<'_>) -> Shape<'_> {
+    let kind = text(event.kind).unwrap_or_default();
+    let matters = if kind == "content_block_delta" {
+        Delta::of(event.delta).is_some_and(|delta| delta.partial_json.is_some())
+    } else {
+        STREAM_EVENTS.contains(&&*kind)
+    };
+    if matters {
+        Shape::StreamEvent(event)
+    } else {
+        Shape::Other
+    }
+}
+
+fn asks_to_stop(record: &Envelope<'_>) -> bool {
+    let request = Request::of(record.request).unwrap_or_default();
+    text(request.subtype).is_some_and(|subtype| subtype == "interrupt")
+}
+
+fn is_array(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('['))
+}
