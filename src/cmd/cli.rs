@@ -11,6 +11,7 @@ use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::run_tools::RunToolsArguments;
 use super::state::StateArguments;
+use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
 use crate::io::Io;
 
@@ -25,6 +26,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "check",
         augment: CheckArguments::augment_args,
         run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "tools",
+        augment: ToolsArguments::augment_args,
+        run: |matches, globals, io| ToolsArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "state",

@@ -20,6 +20,8 @@ mod progress_line;
 mod run;
 mod run_tools;
 mod state;
+mod tool_registry;
+mod tools;
 mod usage;
 
 use cli::Globals;
