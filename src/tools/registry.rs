@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::alias::{alias, without_namespace};
 use super::schema_check::{InvalidSchema, SchemaCheck, message};
-use super::{Bash, Input, Tool};
+use super::{Bash, Input, Tool, file_tools};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).
@@ -64,7 +64,9 @@ fn suggestion_text(suggestion: Option<&str>) -> String {
 impl Registry {
     /// The built-in tools.
     pub fn builtin() -> Self {
-        Self::with_tools(vec![Arc::new(Bash::new())])
+        let mut tools = file_tools();
+        tools.push(Arc::new(Bash::new()));
+        Self::with_tools(tools)
     }
 
     /// These built-in tools. Of two with the same name the first one counts.

@@ -1,0 +1,293 @@
+//! `Edit`: one string in a file replaced by another.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::freshness::{self, Freshness};
+use super::line_window::{LineWindow, Window};
+use super::regular_file::{self, NotReadable, RegularFile};
+use super::replace_file::{self, Expected};
+use super::replacement::{Haystack, Replaced, folded};
+use super::text_file::{self, ORIGINAL_BYTES, READ_AGAIN, READ_FIRST};
+use super::{
+    Access, AccessError, CallContext, Input, InterruptBehavior, InvalidInput, Tool, ToolContext,
+    ToolFailure, ToolReply, arguments, line_numbers, patch, paths,
+};
+use crate::state::{FileStamp, ReadRange};
+
+/// The largest file that is edited, in bytes, before and after.
+const FILE_BYTES: usize = 100 << 20;
+
+/// Lines shown around an edit, and at most in all.
+const SNIPPET_CONTEXT: u64 = 4;
+const SNIPPET_LINES: u64 = 100;
+const SNIPPET_CHARACTERS: usize = 8000;
+
+/// Edits files.
+#[derive(Debug)]
+pub struct Edit;
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    file_path: String,
+    old_string: String,
+    new_string: String,
+    #[serde(default)]
+    replace_all: bool,
+}
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Absolute path of the file to change",
+            },
+            "old_string": {
+                "type": "string",
+                "description": "The text to replace, exactly as in the file, without line numbers; empty to make a new file",
+            },
+            "new_string": {
+                "type": "string",
+                "description": "The text to put in its place; must differ from old_string",
+            },
+            "replace_all": {
+                "type": "boolean",
+                "default": false,
+                "description": "Replace every occurrence; otherwise old_string must occur exactly once",
+            },
+        },
+        "required": ["file_path", "old_string", "new_string"],
+        "additionalProperties": false,
+    })
+});
+
+impl Tool for Edit {
+    fn name(&self) -> &'static str {
+        "Edit"
+    }
+
+    fn description(&self) -> &'static str {
+        "Replaces a string in a file by another. old_string must be exactly what is in the file, \
+         white space included, and occur once; add lines around it to make it unique, or set \
+         replace_all. Line ends and all else stay as they are."
+    }
+
+    fn input_schema(&self) -> &Value {
+        &SCHEMA
+    }
+
+    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
+        let arguments: Arguments = arguments::parse(input)?;
+        paths::writing(&paths::absolute(&arguments.file_path, context))
+    }
+
+    /// It takes no time worth saving, and half an edit is no use to anybody.
+    fn interrupt(&self) -> InterruptBehavior {
+        InterruptBehavior::Block
+    }
+
+    // What depends on the file is asked when the call runs: an earlier call of the same turn may
+    // read or change it.
+    fn validate(&self, input: &Input, _: &ToolContext) -> Result<(), InvalidInput> {
+        let arguments: Arguments = arguments::parse(input)?;
+        if arguments.old_string == arguments.new_string {
+            return Err(InvalidInput(
+                "No changes to make: old_string and new_string are exactly the same.".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        self.validate(input, call.session)?;
+        let arguments: Arguments = arguments::parse(input)?;
+        let path = paths::absolute(&arguments.file_path, call.session);
+        let target = paths::resolve_links(&path)
+            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
+        let (edited, expected, freshness) = match regular_file::open(&target) {
+            Ok(found) => {
+                let stamp = FileStamp::from_metadata(&found.metadata);
+                let freshness = freshness::of(call, &target, stamp);
+                let edited = edit(found, &arguments, freshness).map_err(ToolFailure)?;
+                (edited, Expected::Unchanged(stamp), freshness)
+            }
+            Err(NotReadable::Missing) if arguments.old_string.is_empty() => {
+                (created(&arguments), Expected::Missing, Freshness::Current)
+            }
+            Err(NotReadable::Missing) => {
+                return Err(ToolFailure(format!(
+                    "File does not exist. Note: the current working directory is {}.",
+                    call.session.directory.display()
+                )));
+            }
+            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        };
+        let stamp = replace_file::replace(&target, &edited.after.bytes, expected)
+            .map_err(|error| ToolFailure(error.to_string()))?;
+        // A file that the session has not seen as it was stays unread or stale: the edit fitted,
+        // but a `Write` over the rest of it would not be an informed one.
+        if freshness == Freshness::Current {
+            let known = call.session.read_log.get(&target);
+            let range = known.map_or(ReadRange::Whole, |entry| entry.range);
+            freshness::record(call, target, stamp, range);
+        }
+        Ok(reply(
+            &path.to_string_lossy(),
+            &arguments,
+            &edited,
+            freshness,
+        ))
+    }
+}
+
+/// An edit that was worked out but not yet written.
+struct Edited {
+    /// `None` for a new file.
+    before: Option<Vec<u8>>,
+    after: Replaced,
+    replacements: usize,
+}
+
+fn created(arguments: &Arguments) -> Edited {
+    let bytes = arguments.new_string.clone().into_bytes();
+    let first = 0..bytes.len();
+    Edited {
+        before: None,
+        after: Replaced { bytes, first },
+        replacements: 1,
+    }
+}
+
+fn edit(
+    source: RegularFile,
+    arguments: &Arguments,
+    freshness: Freshness,
+) -> Result<Edited, String> {
+    let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
+    let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
+    let before = text_file::bytes(source, limit)
+        .map_err(|failure| failure.0)?
+        .ok_or_else(too_large)?;
+    if arguments.old_string.is_empty() {
+        if !before.is_empty() {
+            return Err("Cannot create new file - file already exists.".to_owned());
+        }
+        let created = created(arguments);
+        return Ok(Edited {
+            before: Some(before),
+            ..created
+        });
+    }
+    let old = folded(&arguments.old_string);
+    let new = folded(&arguments.new_string);
+    if old == new {
+        return Err(
+            "No changes to make: old_string and new_string differ only in their line ends, which \
+             stay as they are in the file."
+                .to_owned(),
+        );
+    }
+    let haystack = Haystack::new(&before);
+    let replacements = haystack.matches(&old).count();
+    check_count(replacements, arguments, freshness)?;
+    let after = haystack
+        .replaced(haystack.matches(&old), &new, FILE_BYTES)
+        .ok_or_else(too_large)?;
+    Ok(Edited {
+        before: Some(before),
+        after,
+        replacements,
+    })
+}
+
+fn check_count(count: usize, arguments: &Arguments, freshness: Freshness) -> Result<(), String> {
+    let old = &arguments.old_string;
+    match count {
+        0 => {
+            let stale = match freshness {
+                Freshness::Changed => " The file has changed since it was read; read it again.",
+                Freshness::Unread | Freshness::Current => "",
+            };
+            Err(format!(
+                "String to replace not found in file.{stale}\nString: {old}"
+            ))
+        }
+        1 => Ok(()),
+        _ if !arguments.replace_all => Err(format!(
+            "Found {count} matches of the string to replace, but replace_all is false. To replace \
+             all occurrences, set replace_all to true. To replace only one occurrence, please \
+             provide more context to uniquely identify the instance.\nString: {old}"
+        )),
+        // Some of the occurrences may be ones that the model has never seen.
+        _ => match freshness {
+            Freshness::Current => Ok(()),
+            Freshness::Changed => Err(READ_AGAIN.to_owned()),
+            Freshness::Unread => Err(READ_FIRST.to_owned()),
+        },
+    }
+}
+
+fn reply(path: &str, arguments: &Arguments, edited: &Edited, freshness: Freshness) -> ToolReply {
+    let count = match edited.replacements {
+        1 => String::new(),
+        many => format!(" All {many} occurrences were replaced."),
+    };
+    let stale = match freshness {
+        Freshness::Changed => {
+            " Note: the file had changed on disk since it was last read; old_string still matched \
+             unambiguously, and the edit was made in the changed file. Read it again before \
+             relying on the rest of its content."
+        }
+        Freshness::Unread | Freshness::Current => "",
+    };
+    let text = match edited.before {
+        None => format!("File created successfully at: {path}"),
+        Some(_) => format!(
+            "The file {path} has been updated.{count}{stale} Here's the result of running \
+             `cat -n` on a snippet of the edited file:\n{}",
+            snippet(&edited.after)
+        ),
+    };
+    let before = edited.before.as_deref().map(String::from_utf8_lossy);
+    let after = String::from_utf8_lossy(&edited.after.bytes);
+    let hunks = patch::hunks(before.as_deref().unwrap_or_default(), &after);
+    let shown =
+        before.filter(|text| u64::try_from(text.len()).is_ok_and(|size| size <= ORIGINAL_BYTES));
+    ToolReply::text(
+        text,
+        json!({
+            "filePath": path,
+            "oldString": arguments.old_string,
+            "newString": arguments.new_string,
+            "originalFile": shown,
+            "structuredPatch": hunks,
+            "userModified": false,
+            "replaceAll": arguments.replace_all,
+        }),
+    )
+}
+
+/// The first replacement with the lines around it, numbered.
+fn snippet(after: &Replaced) -> String {
+    let lines =
+        |bytes: &[u8]| u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0);
+    let changed = lines(&after.bytes[..after.first.start]) + 1;
+    let first = changed.saturating_sub(SNIPPET_CONTEXT).max(1);
+    let last = changed + lines(&after.bytes[after.first.clone()]) + SNIPPET_CONTEXT;
+    let mut window = LineWindow::new(Window {
+        first,
+        limit: (last + 1 - first).min(SNIPPET_LINES),
+        characters: SNIPPET_CHARACTERS,
+    });
+    window.push(&after.bytes);
+    line_numbers::numbered(first, window.finish().lines.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+#[path = "edit_tests.rs"]
+mod tests;

@@ -1,0 +1,295 @@
+//! A window of lines out of a text that streams by, in bounded memory.
+//!
+//! A state machine over chunks of bytes: it does no I/O, and how the bytes are cut into chunks
+//! makes no difference.
+
+use memchr::{memchr, memchr_iter};
+
+use super::line_numbers::NUMBER_WIDTH;
+
+/// Longer lines are cut, in characters.
+pub(super) const LINE_CHARACTERS: usize = 2000;
+
+/// What is kept of one line while it streams by: enough bytes for the longest line that is shown.
+const LINE_BYTES: usize = 4 * (LINE_CHARACTERS + 1);
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Which lines are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    /// First line, counted from 1.
+    pub(super) first: u64,
+    /// At most this many lines.
+    pub(super) limit: u64,
+    /// At most this many characters (UTF-16 units) with the line numbers; the first line always
+    /// fits.
+    pub(super) characters: usize,
+}
+
+/// The lines that were in the window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Page {
+    /// Without line ends; what is too long is cut and says so.
+    pub(super) lines: Vec<String>,
+    /// How many of them were cut.
+    pub(super) cut_lines: usize,
+    /// Why there are no more.
+    pub(super) ended: PageEnd,
+    /// Lines of the whole text.
+    pub(super) total_lines: u64,
+    /// Whether the text's last line has a line feed.
+    pub(super) ends_with_newline: bool,
+}
+
+/// What ended a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PageEnd {
+    /// The text was over, or the number of lines was reached.
+    Window,
+    /// The next line would have been too many characters.
+    Characters,
+}
+
+/// Collects the lines of a window.
+#[derive(Debug)]
+pub(super) struct LineWindow {
+    window: Window,
+    page: Page,
+    characters: usize,
+    /// What is kept of the line that is streaming by, and how many of its bytes are not.
+    line: Vec<u8>,
+    dropped: u64,
+    last_byte: Option<u8>,
+}
+
+impl LineWindow {
+    pub(super) fn new(window: Window) -> Self {
+        Self {
+            window,
+            page: Page {
+                lines: Vec::new(),
+                cut_lines: 0,
+                ended: PageEnd::Window,
+                total_lines: 0,
+                ends_with_newline: false,
+            },
+            characters: 0,
+            line: Vec::new(),
+            dropped: 0,
+            last_byte: None,
+        }
+    }
+
+    /// Takes the next bytes of the text.
+    pub(super) fn push(&mut self, mut chunk: &[u8]) {
+        self.last_byte = chunk.last().copied().or(self.last_byte);
+        while !chunk.is_empty() {
+            if self.is_full() {
+                let lines = memchr_iter(b'\n', chunk).count();
+                self.page.total_lines += u64::try_from(lines).unwrap_or(u64::MAX);
+                return;
+            }
+            let end = memchr(b'\n', chunk);
+            let (line, rest) = chunk.split_at(end.unwrap_or(chunk.len()));
+            let wanted = self.page.total_lines + 1 >= self.window.first;
+            if wanted {
+                let kept = line.len().min(LINE_BYTES - self.line.len());
+                self.line.extend_from_slice(&line[..kept]);
+                self.dropped += u64::try_from(line.len() - kept).unwrap_or(u64::MAX);
+            }
+            if end.is_some() {
+                if wanted {
+                    self.end_line();
+                }
+                self.page.total_lines += 1;
+            }
+            chunk = rest.get(1..).unwrap_or_default();
+        }
+    }
+
+    /// The text is over.
+    pub(super) fn finish(mut self) -> Page {
+        self.page.ends_with_newline = self.last_byte == Some(b'\n');
+        if self.last_byte.is_some_and(|byte| byte != b'\n') {
+            if !self.is_full() && self.page.total_lines + 1 >= self.window.first {
+                self.end_line();
+            }
+            self.page.total_lines += 1;
+        }
+        self.page
+    }
+
+    fn is_full(&self) -> bool {
+        let lines = u64::try_from(self.page.lines.len()).unwrap_or(u64::MAX);
+        lines >= self.window.limit || self.page.ended == PageEnd::Characters
+    }
+
+    fn end_line(&mut self) {
+        let (text, was_cut) = self.shown_line();
+        let characters = NUMBER_WIDTH + 1 + text.encode_utf16().count();
+        self.line.clear();
+        self.dropped = 0;
+        if !self.page.lines.is_empty() && self.characters + characters > self.window.characters {
+            self.page.ended = PageEnd::Characters;
+            return;
+        }
+        self.characters += characters;
+        self.page.cut_lines += usize::from(was_cut);
+        self.page.lines.push(text);
+    }
+
+    fn shown_line(&self) -> (String, bool) {
+        let mut bytes = self.line.as_slice();
+        if self.page.total_lines == 0 {
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        }
+        if self.dropped == 0 {
+            bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        }
+        let text = String::from_utf8_lossy(bytes);
+        match text.char_indices().nth(LINE_CHARACTERS) {
+            None => (text.into_owned(), false),
+            Some((end, _)) => (
+                format!(
+                    "{}... [line cut after {LINE_CHARACTERS} characters]",
+                    &text[..end]
+                ),
+                true,
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: Window = Window {
+        first: 1,
+        limit: u64::MAX,
+        characters: usize::MAX,
+    };
+
+    fn page(window: Window, chunks: &[&[u8]]) -> Page {
+        let mut lines = LineWindow::new(window);
+        for chunk in chunks {
+            lines.push(chunk);
+        }
+        lines.finish()
+    }
+
+    #[test]
+    fn lines_are_counted_as_people_do() {
+        let table: [(&str, &[&str]); 7] = [
+            ("", &[]),
+            ("a", &["a"]),
+            ("a\n", &["a"]),
+            ("a\nb", &["a", "b"]),
+            ("\n\n", &["", ""]),
+            ("a\r\nb\r\n", &["a", "b"]),
+            ("\u{feff}a\n\u{feff}b", &["a", "\u{feff}b"]),
+        ];
+        for (text, expected) in table {
+            let page = page(ALL, &[text.as_bytes()]);
+            assert_eq!(page.lines, expected, "{text:?}");
+            assert_eq!(page.total_lines, expected.len() as u64, "{text:?}");
+            assert_eq!(page.ends_with_newline, text.ends_with('\n'), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_takes_its_lines_and_counts_the_rest() {
+        let text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+        let window = Window {
+            first: 4,
+            limit: 3,
+            ..ALL
+        };
+        let page = page(window, &[text.as_bytes()]);
+        assert_eq!(page.lines, ["4", "5", "6"]);
+        assert_eq!(page.total_lines, 10);
+        assert_eq!(page.ended, PageEnd::Window);
+    }
+
+    #[test]
+    fn a_page_ends_where_its_characters_end() {
+        let window = Window {
+            characters: 2 * (NUMBER_WIDTH + 3),
+            ..ALL
+        };
+        let page = page(window, &[b"ab\ncd\nef\ngh\n"]);
+        assert_eq!(page.lines, ["ab", "cd"]);
+        assert_eq!(page.ended, PageEnd::Characters);
+        assert_eq!(page.total_lines, 4);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let fits = "ä".repeat(LINE_CHARACTERS);
+        for long in [
+            "ä".repeat(LINE_CHARACTERS + 1),
+            "\u{10ffff}".repeat(1_000_000),
+        ] {
+            let text = format!("{fits}\r\n{long}\nend");
+            let page = page(ALL, &[text.as_bytes()]);
+            assert_eq!(page.lines[0], fits);
+            let cut: String = long.chars().take(LINE_CHARACTERS).collect();
+            assert_eq!(
+                page.lines[1],
+                format!("{cut}... [line cut after 2000 characters]")
+            );
+            assert_eq!(page.lines[2], "end");
+            assert_eq!(page.cut_lines, 1);
+        }
+    }
+
+    #[test]
+    fn little_of_a_giant_line_is_kept() {
+        let mut window = LineWindow::new(ALL);
+        let chunk = vec![b'x'; 64 << 10];
+        for _ in 0..200 {
+            window.push(&chunk);
+            assert!(window.line.capacity() <= 2 * LINE_BYTES);
+        }
+        assert_eq!(window.finish().cut_lines, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_make_no_difference(
+            text in "([a\r\u{feff}ä]{0,4}\n){0,8}[a\r]{0,3}",
+            cuts in proptest::collection::vec(0_usize..40, 0..6),
+            first in 1_u64..6,
+            limit in 1_u64..6,
+            characters in 1_usize..60,
+        ) {
+            let window = Window { first, limit, characters };
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.sort_unstable();
+            let mut chunks: Vec<&[u8]> = Vec::new();
+            let mut start = 0;
+            for cut in cuts {
+                chunks.push(&text.as_bytes()[start..cut]);
+                start = cut;
+            }
+            chunks.push(&text.as_bytes()[start..]);
+            prop_assert_eq!(page(window, &chunks), page(window, &[text.as_bytes()]));
+        }
+
+        #[test]
+        fn a_window_is_a_slice_of_the_lines(
+            text in "([a-c]{0,3}\r?\n){0,9}[a-c]{0,3}",
+            first in 1_usize..12,
+            limit in 1_usize..12,
+        ) {
+            let window = Window { first: first as u64, limit: limit as u64, ..ALL };
+            let expected: Vec<&str> = text.lines().skip(first - 1).take(limit).collect();
+            let page = page(window, &[text.as_bytes()]);
+            prop_assert_eq!(page.lines, expected);
+            prop_assert_eq!(page.total_lines, text.lines().count() as u64);
+        }
+    }
+}

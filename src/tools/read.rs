@@ -1,0 +1,314 @@
+//! `Read`: a page of a text file with line numbers, or an image.
+//!
+//! The file streams by; what is kept of it is at most one page, whatever its size.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::image::ImageFormat;
+use super::line_window::{LineWindow, Page, PageEnd, Window};
+use super::regular_file::{self, NotReadable, RegularFile};
+use super::{
+    Access, AccessError, CallContext, CallStatus, Content, ImageBlock, Input, ResultLimit, Tool,
+    ToolContext, ToolFailure, ToolReply, arguments, freshness, line_numbers, paths,
+};
+use crate::state::{FileStamp, ReadRange};
+
+/// Lines of a page when the call does not say.
+const DEFAULT_LINES: u64 = 2000;
+
+/// Characters (UTF-16 units) of a page: about 25,000 tokens.
+const PAGE_CHARACTERS: usize = 100_000;
+
+/// What is looked at to tell text from other things, in bytes.
+const HEAD_BYTES: u64 = 8192;
+
+/// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
+const IMAGE_BYTES: u64 = 3_932_160;
+
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Reads files.
+#[derive(Debug)]
+pub struct Read;
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    file_path: String,
+    #[serde(default, deserialize_with = "arguments::whole_number")]
+    offset: Option<u64>,
+    #[serde(default, deserialize_with = "arguments::whole_number")]
+    limit: Option<u64>,
+}
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Absolute path of the file to read",
+            },
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Number of the first line to read, counted from 1; only for files too large to read at once",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Number of lines to read; only for files too large to read at once",
+            },
+        },
+        "required": ["file_path"],
+        "additionalProperties": false,
+    })
+});
+
+impl Tool for Read {
+    fn name(&self) -> &'static str {
+        "Read"
+    }
+
+    fn description(&self) -> &'static str {
+        "Reads a file. Text comes with line numbers in front (right-aligned, then a tab), at most \
+         2000 lines from the beginning unless offset and limit say otherwise; lines of more than \
+         2000 characters are cut. PNG, JPEG, GIF and WebP files come as images. Directories are \
+         listed with LS."
+    }
+
+    fn input_schema(&self) -> &Value {
+        &SCHEMA
+    }
+
+    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
+        let arguments: Arguments = arguments::parse(input)?;
+        paths::reading(&paths::absolute(&arguments.file_path, context))
+    }
+
+    fn result_limit(&self) -> ResultLimit {
+        ResultLimit::Unlimited
+    }
+
+    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let arguments: Arguments = arguments::parse(input)?;
+        let path = paths::absolute(&arguments.file_path, call.session);
+        let RegularFile { mut file, metadata } = regular_file::open(&path)
+            .map_err(|problem| ToolFailure(explained(&problem, call.session)))?;
+        let stamp = FileStamp::from_metadata(&metadata);
+        let head = read_at_most(&mut file, HEAD_BYTES).map_err(failed)?;
+        if let Some(format) = ImageFormat::of(&head) {
+            return image(format, head, &mut file, metadata.len());
+        }
+        refuse_binary(&head)?;
+        let window = Window {
+            first: arguments.offset.unwrap_or(1).max(1),
+            limit: arguments.limit.unwrap_or(DEFAULT_LINES),
+            characters: PAGE_CHARACTERS,
+        };
+        let streamed = stream(&head, &mut file, window, call).map_err(failed)?;
+        let Some(page) = streamed else {
+            return Ok(ToolReply {
+                status: CallStatus::Cancelled,
+                ..ToolReply::text("The read was cancelled.", Value::Null)
+            });
+        };
+        if page.ended == PageEnd::Characters && arguments.limit.is_some() {
+            return Err(ToolFailure(format!(
+                "The {} lines asked for have more than {PAGE_CHARACTERS} characters, the most one \
+                 read gives; {} of them fit. Read fewer lines, or search with Grep.",
+                window.limit,
+                page.lines.len(),
+            )));
+        }
+        if let Ok(resolved) = paths::resolve_links(&path) {
+            freshness::record(call, resolved, stamp, range(&page, window));
+        }
+        Ok(reply(&path, &page, window))
+    }
+}
+
+fn explained(problem: &NotReadable, context: &ToolContext) -> String {
+    match problem {
+        NotReadable::Missing => format!(
+            "{problem} Note: the current working directory is {}.",
+            context.directory.display()
+        ),
+        NotReadable::Directory => format!("{problem} List it with LS."),
+        NotReadable::Special(_) | NotReadable::Failed(_) => problem.to_string(),
+    }
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape that map_err takes"
+)]
+fn failed(error: io::Error) -> ToolFailure {
+    ToolFailure(format!("The file cannot be read: {error}"))
+}
+
+fn read_at_most(source: &mut impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn refuse_binary(head: &[u8]) -> Result<(), ToolFailure> {
+    let kind = if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        "UTF-16 text, which this tool cannot read; convert it to UTF-8 first"
+    } else if head.starts_with(b"%PDF-") {
+        "a PDF document, which this tool cannot read; extract its text first"
+    } else if head.contains(&0) {
+        "a binary file; this tool reads only text and images"
+    } else {
+        return Ok(());
+    };
+    Err(ToolFailure(format!("The file is {kind}.")))
+}
+
+fn image(
+    format: ImageFormat,
+    mut bytes: Vec<u8>,
+    file: &mut std::fs::File,
+    size: u64,
+) -> Result<ToolReply, ToolFailure> {
+    if size <= IMAGE_BYTES {
+        // One byte more than allowed shows that the file has grown since its size was taken.
+        let rest = (IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES);
+        bytes.extend(read_at_most(file, rest).map_err(failed)?);
+    }
+    let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if size.max(read) > IMAGE_BYTES {
+        return Err(ToolFailure(format!(
+            "The image has {} bytes, more than the {IMAGE_BYTES} that can be shown. Make it \
+             smaller first.",
+            size.max(read)
+        )));
+    }
+    let data = STANDARD.encode(&bytes);
+    let mut file = json!({
+        "base64": data,
+        "type": format.media_type(),
+        "originalSize": read,
+    });
+    if let Some(size) = format.dimensions(&bytes) {
+        file["dimensions"] = json!({ "originalWidth": size.width, "originalHeight": size.height });
+    }
+    let image = ImageBlock {
+        media_type: format.media_type(),
+        data,
+    };
+    Ok(ToolReply {
+        content: Content::Image {
+            text: String::new(),
+            image,
+        },
+        ..ToolReply::text("", json!({ "type": "image", "file": file }))
+    })
+}
+
+/// The page, or `None` if the call was cancelled.
+fn stream(
+    head: &[u8],
+    rest: &mut impl io::Read,
+    window: Window,
+    call: &CallContext<'_>,
+) -> io::Result<Option<Page>> {
+    let mut lines = LineWindow::new(window);
+    lines.push(head);
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        if call.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        match rest.read(&mut buffer) {
+            Ok(0) => return Ok(Some(lines.finish())),
+            Ok(count) => lines.push(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn shown_lines(page: &Page) -> u64 {
+    u64::try_from(page.lines.len()).unwrap_or(u64::MAX)
+}
+
+fn range(page: &Page, window: Window) -> ReadRange {
+    if shown_lines(page) == page.total_lines && page.cut_lines == 0 {
+        ReadRange::Whole
+    } else {
+        ReadRange::Lines {
+            offset: window.first,
+            limit: shown_lines(page),
+        }
+    }
+}
+
+fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
+    let shown = shown_lines(page);
+    let reaches_end = window.first + shown > page.total_lines;
+    let mut content = page.lines.join("\n");
+    if reaches_end && shown > 0 && page.ends_with_newline {
+        content.push('\n');
+    }
+    let structured = json!({
+        "type": "text",
+        "file": {
+            "filePath": path.to_string_lossy(),
+            "content": content,
+            "numLines": shown,
+            "startLine": window.first,
+            "totalLines": page.total_lines,
+        },
+    });
+    let mut text = line_numbers::numbered(window.first, page.lines.iter().map(String::as_str));
+    if let Some(notice) = notice(page, window, reaches_end) {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str("<system-reminder>");
+        text.push_str(&notice);
+        text.push_str("</system-reminder>");
+    }
+    let mut reply = ToolReply::text(text, structured);
+    if page.ended == PageEnd::Characters {
+        reply.structured["file"]["truncatedByTokenCap"] = Value::Bool(true);
+    }
+    reply
+}
+
+/// What the model could otherwise take wrongly: that a file is missing, or that this is all of it.
+fn notice(page: &Page, window: Window, reaches_end: bool) -> Option<String> {
+    let total = page.total_lines;
+    let last = window.first + shown_lines(page) - u64::from(!page.lines.is_empty());
+    if total == 0 {
+        Some("Warning: the file exists but the contents are empty.".to_owned())
+    } else if window.first > total {
+        Some(format!(
+            "Warning: the file exists but is shorter than the provided offset ({}). The file has \
+             {total} lines.",
+            window.first
+        ))
+    } else if reaches_end {
+        None
+    } else {
+        Some(format!(
+            "PARTIAL view: lines {} to {last} of {total}. Read on with offset {} and a limit, or \
+             search with Grep.",
+            window.first,
+            last + 1
+        ))
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

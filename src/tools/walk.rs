@@ -1,0 +1,121 @@
+//! Walking a directory tree as a search does: ignore files honoured, hidden files included, the
+//! insides of version control left out, stoppable at any time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ignore::overrides::Override;
+use ignore::types::Types;
+use ignore::{DirEntry, WalkBuilder};
+
+use crate::process::CancelToken;
+
+/// Directories (or, in a linked work tree, files) that hold a repository's own data.
+const VERSION_CONTROL: [&str; 6] = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
+
+/// What a search stops for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget<'a> {
+    cancel: &'a CancelToken,
+    deadline: Instant,
+}
+
+/// Why a search stopped early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// Its token fired.
+    Cancelled,
+    /// Its time was up.
+    TimedOut,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SearchEnd {
+    /// It has seen everything, or all that it wanted.
+    Complete,
+    /// It was stopped.
+    Stopped(Stopped),
+}
+
+impl<'a> Budget<'a> {
+    /// Lasts until `cancel` fires, at most for `time` from now.
+    pub(super) fn new(cancel: &'a CancelToken, time: Duration) -> Self {
+        Self {
+            cancel,
+            deadline: Instant::now() + time,
+        }
+    }
+
+    /// Whether to stop now.
+    pub(super) fn check(&self) -> Result<(), Stopped> {
+        if self.cancel.is_cancelled() {
+            Err(Stopped::Cancelled)
+        } else if Instant::now() >= self.deadline {
+            Err(Stopped::TimedOut)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Which entries a walk leaves out besides ignored ones.
+#[derive(Debug, Clone)]
+pub(super) struct Filters {
+    /// Globs that entries must match; these win over ignore files.
+    pub(super) globs: Override,
+    /// Types that files must have.
+    pub(super) types: Types,
+}
+
+impl Filters {
+    /// Leaves nothing out.
+    pub(super) fn none() -> Self {
+        Self {
+            globs: Override::empty(),
+            types: Types::empty(),
+        }
+    }
+}
+
+/// Shows `visit` everything below `root` that is not a directory, and `root` itself if it is a
+/// file; in a fixed order. Links to directories are not followed, unreadable ones are left out.
+pub(super) fn walk(
+    root: &Path,
+    filters: Filters,
+    budget: Budget<'_>,
+    visit: &mut dyn FnMut(DirEntry) -> ControlFlow<SearchEnd>,
+) -> SearchEnd {
+    let walk = WalkBuilder::new(root)
+        .hidden(false)
+        .require_git(false)
+        // The user's own git configuration is found through the environment, which a session
+        // does not share with this process.
+        .git_global(false)
+        .current_dir(root)
+        .overrides(filters.globs)
+        .types(filters.types)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(|entry| entry.depth() == 0 || !is_version_control(entry))
+        .build();
+    for entry in walk {
+        if let Err(stopped) = budget.check() {
+            return SearchEnd::Stopped(stopped);
+        }
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_none_or(|kind| kind.is_dir()) {
+            continue;
+        }
+        if let ControlFlow::Break(end) = visit(entry) {
+            return end;
+        }
+    }
+    SearchEnd::Complete
+}
+
+fn is_version_control(entry: &DirEntry) -> bool {
+    VERSION_CONTROL
+        .iter()
+        .any(|name| entry.file_name() == *name)
+}
