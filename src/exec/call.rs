@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{BatchNumber, Completed, Prepared, TurnNumber};
 use crate::process::CancelToken;
 use crate::tools::{InterruptBehavior, ToolKind};
+use crate::wire::records::Verdict;
 use crate::wire::{Lane, ToolUseId};
 
 /// A call that is ours to answer.
@@ -17,7 +18,7 @@ pub(super) struct Call {
     pub(super) lane: Lane,
     pub(super) stage: CallStage,
     /// What it touches, for its record.
-    pub(super) verdict: Verdict,
+    pub(super) verdict: Option<Verdict>,
     /// A short description for the results of its siblings, e.g. `Bash(npm test)`.
     pub(super) label: String,
     pub(super) cancel: CancelToken,
@@ -25,13 +26,6 @@ pub(super) struct Call {
     /// When it arrived and when it started, on the run's clock.
     pub(super) arrived: Duration,
     pub(super) started: Option<Duration>,
-}
-
-/// What a call touches, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) access: &'static str,
-    pub(super) why: String,
 }
 
 /// How far a call is.

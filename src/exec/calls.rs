@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::call::{Call, CallStage, CancelReason, Verdict};
+use super::call::{Call, CallStage, CancelReason};
 use super::lifecycle::{ResultPlace, refuse_cut_off};
 use super::refusals::{ended_early, failure_text, never_started};
 use super::runner::{Happening, Runner};
@@ -77,26 +77,13 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn admit(&mut self, id: ToolUseId, name: String, prepared: Prepared) {
-        let (access, verdict, label) = match &prepared {
+        let (access, label) = match &prepared {
             Prepared::Ready(ready) => {
-                let verdict = Verdict {
-                    access: access_name(&ready.access),
-                    why: ready.why.clone(),
-                };
-                (
-                    ready.access.clone(),
-                    verdict,
-                    label(ready.tool.name(), &ready.input),
-                )
+                (ready.access.clone(), label(ready.tool.name(), &ready.input))
             }
-            Prepared::Refused(_) => {
-                let verdict = Verdict {
-                    access: "world",
-                    why: "the call cannot run".to_owned(),
-                };
-                (Access::world(), verdict, name.clone())
-            }
+            Prepared::Refused(_) => (Access::world(), name.clone()),
         };
+        let verdict = prepared.verdict();
         self.ledger.taken(&id);
         let read_only = access.is_read_only();
         let (turn, batch) = self.turns.call(id.clone(), read_only);
@@ -326,16 +313,6 @@ impl OnError {
             Self::CancelShell => failed && completed.cancels_siblings,
             Self::CancelAll => failed,
         }
-    }
-}
-
-/// The word for an access in records.
-pub(super) fn access_name(access: &Access) -> &'static str {
-    use crate::tools::Touch;
-    match (access.is_read_only(), &access.writes) {
-        (true, _) => "read-only",
-        (false, Touch::Paths(_)) => "paths",
-        (false, Touch::World | Touch::Nothing) => "world",
     }
 }
 

@@ -48,7 +48,16 @@ pub struct Phases {
 impl Completed {
     /// A call that did not run, with the text for the model.
     pub fn refused(outcome: Outcome, content: String) -> Self {
-        let structured = Value::String(format!("Error: {content}"));
+        let plain = content
+            .strip_prefix("<tool_use_error>")
+            .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
+            .unwrap_or(&content);
+        let prefix = if plain.starts_with("Error: ") {
+            ""
+        } else {
+            "Error: "
+        };
+        let structured = Value::String(format!("{prefix}{plain}"));
         Self {
             outcome,
             content: Content::Text(content),

@@ -4,15 +4,18 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::Echo;
 use super::call::{Call, CallStage};
 use super::intake::Boundary;
-use super::plan::PlannedBatch;
+use super::{Admission, Echo, PermissionMode};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{WriteError, Writer};
 use crate::tools::Content;
+use crate::wire::records::{
+    ContentReplacementRecord, ControlResponse, ControlResponseRecord, DecidedBy, Decision,
+    ExecutorRecord, ImageSource, Permission, Persisted, PlanRecord, Replacement, ResultBlock,
+    ResultContent, ResultMessage, ToolProgressRecord, ToolResultBlock, ToolResultExtension,
+    ToolResultRecord, True, TurnEndRecord,
+};
 use crate::wire::{SessionId, ToolUseId};
 
 /// Writes everything a run writes.
@@ -22,8 +25,8 @@ pub(super) struct Emitter<Sink: Write> {
     ids: Arc<dyn Ids>,
     session: SessionId,
     echo: Echo,
-    /// Records that wait for the end of a giant line.
-    held: Vec<Value>,
+    /// Own lines that wait for the end of a giant line.
+    held: Vec<serde_json::Value>,
     boundary: Boundary,
 }
 
@@ -78,32 +81,55 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     pub(super) fn executor(&mut self) -> Result<(), WriteError> {
-        self.write(json!({"type": "system", "subtype": "executor", "turnpipe": {"v": 1}}))
+        self.write(ExecutorRecord::default())
     }
 
-    pub(super) fn turn_end(&mut self, ids: &[ToolUseId]) -> Result<(), WriteError> {
-        self.write(json!({"type": "system", "subtype": "turn_end", "tool_use_ids": ids}))
+    pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
+        let mut record = TurnEndRecord::new(ids);
+        record.uuid = Some(self.uuid());
+        record.session_id = Some(self.session.clone());
+        self.write(record)
     }
 
-    pub(super) fn plan(&mut self, batch: &PlannedBatch) -> Result<(), WriteError> {
-        self.write(json!({"type": "system", "subtype": "plan", "batch": batch.number}))
+    pub(super) fn plan(&mut self, batch: PlanRecord) -> Result<(), WriteError> {
+        self.write(batch)
     }
 
-    pub(super) fn result(&mut self, call: &Call) -> Result<(), WriteError> {
-        let CallStage::Done(completed) = &call.stage else {
+    /// The result of a call that is done.
+    pub(super) fn result(&mut self, call: Call, mode: PermissionMode) -> Result<(), WriteError> {
+        let CallStage::Done(completed) = call.stage else {
             return Ok(());
         };
-        let content = match &completed.content {
-            Content::Text(text) => json!(text),
-            Content::Image { .. } => json!([]),
+        let is_error = completed.is_error();
+        let turnpipe = ToolResultExtension {
+            lane: Some(call.lane),
+            batch: Some(call.batch.0),
+            verdict: call.verdict,
+            duration_ms: u64::try_from(completed.phases.run.as_millis()).unwrap_or(u64::MAX),
+            permission: completed
+                .admission
+                .map(|admission| permission(admission, mode)),
+            persisted: completed.persisted.map(|persisted| Persisted {
+                path: persisted.path.display().to_string(),
+                bytes: persisted.size,
+            }),
+            ..ToolResultExtension::of(completed.outcome)
         };
-        self.write(json!({
-            "type": "user",
-            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id,
-                "content": content, "is_error": completed.is_error()}]},
-            "tool_use_result": completed.structured,
-            "turnpipe": {"v": 1, "outcome": completed.outcome},
-        }))
+        let message = ResultMessage::new(ToolResultBlock {
+            tool_use_id: call.id,
+            content: content(completed.content),
+            is_error,
+        });
+        let record = ToolResultRecord {
+            message,
+            parent_tool_use_id: None,
+            tool_use_result: completed.structured,
+            turnpipe,
+            uuid: self.uuid(),
+            session_id: self.session.clone(),
+            timestamp: self.timestamp(),
+        };
+        self.write(record)
     }
 
     pub(super) fn progress(
@@ -112,30 +138,104 @@ impl<Sink: Write> Emitter<Sink> {
         elapsed: Duration,
         kind: ProgressKind<'_>,
     ) -> Result<(), WriteError> {
-        let _ = kind;
-        self.write(json!({"type": "tool_progress", "tool_use_id": call.id, "elapsed_time_seconds": elapsed.as_secs()}))
+        let (heartbeat, note) = match kind {
+            ProgressKind::Heartbeat => (Some(True), None),
+            ProgressKind::Note(note) => (None, Some(note.to_owned())),
+        };
+        let record = ToolProgressRecord {
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            parent_tool_use_id: None,
+            elapsed_time_seconds: elapsed.as_secs_f64(),
+            heartbeat,
+            note,
+            uuid: Some(self.uuid()),
+            session_id: Some(self.session.clone()),
+        };
+        self.write(record)
     }
 
     pub(super) fn content_replacement(
         &mut self,
-        replacements: &[(ToolUseId, String)],
+        replacements: Vec<(ToolUseId, String)>,
     ) -> Result<(), WriteError> {
-        let _ = (replacements, &self.clock, &self.ids);
-        Ok(())
+        let replacements = replacements
+            .into_iter()
+            .map(|(tool_use_id, replacement)| Replacement {
+                tool_use_id,
+                replacement,
+            })
+            .collect();
+        let record = ContentReplacementRecord {
+            session_id: self.session.clone(),
+            replacements,
+            uuid: self.uuid(),
+            timestamp: self.timestamp(),
+        };
+        self.write(record)
     }
 
     pub(super) fn interrupt_received(&mut self, request_id: &str) -> Result<(), WriteError> {
-        let _ = request_id;
-        Ok(())
+        let request_id = request_id.to_owned();
+        let response = ControlResponse::Success {
+            request_id,
+            response: None,
+        };
+        self.write(ControlResponseRecord { response })
     }
 
-    fn write(&mut self, record: Value) -> Result<(), WriteError> {
+    fn uuid(&self) -> String {
+        self.ids.uuid().to_string()
+    }
+
+    fn timestamp(&self) -> String {
+        format!("{:.3}", self.clock.now())
+    }
+
+    fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
         match self.boundary {
             Boundary::Line => self.writer.record(&record),
             Boundary::Inside => {
-                self.held.push(record);
+                self.held.push(serde_json::to_value(record)?);
                 Ok(())
             }
         }
+    }
+}
+
+fn content(content: Content) -> ResultContent {
+    match content {
+        Content::Text(text) => ResultContent::Text(text),
+        Content::Image { text, image } => {
+            let image = ResultBlock::Image {
+                source: ImageSource {
+                    media_type: image.media_type.to_owned(),
+                    data: image.data,
+                },
+            };
+            let text = (!text.is_empty()).then_some(ResultBlock::Text { text });
+            ResultContent::Blocks(text.into_iter().chain([image]).collect())
+        }
+    }
+}
+
+fn permission(admission: Admission, mode: PermissionMode) -> Permission {
+    match admission {
+        Admission::ReadOnly => Permission {
+            decision: Decision::Allow,
+            by: DecidedBy::Builtin {
+                builtin: "read-only".to_owned(),
+            },
+        },
+        Admission::Bypassed => Permission {
+            decision: Decision::Allow,
+            by: DecidedBy::Mode {
+                mode: mode.name().to_owned(),
+            },
+        },
+        Admission::Denied => Permission {
+            decision: Decision::Deny,
+            by: DecidedBy::default_decision(),
+        },
     }
 }

@@ -19,8 +19,9 @@ use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, utf16_length};
 use crate::tools::{
     Access, CallContext, CallStatus, Content, Input, LookupError, Registry, Tool, ToolContext,
-    ToolReply,
+    ToolReply, Touch,
 };
+use crate::wire::records::{Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
 
 /// Everything that is the same for all calls of a run.
@@ -51,6 +52,26 @@ pub enum Prepared {
     /// It already has its result. It is scheduled as touching everything all the same, so that
     /// it keeps its place between its neighbours.
     Refused(Completed),
+}
+
+impl Prepared {
+    /// What the analysis said, in the words of records.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Self::Ready(ready) => {
+                let access = match (ready.access.is_read_only(), &ready.access.writes) {
+                    (true, _) => VerdictAccess::ReadOnly,
+                    (false, Touch::Paths(_)) => VerdictAccess::Writes,
+                    (false, Touch::World | Touch::Nothing) => VerdictAccess::Unknown,
+                };
+                Some(Verdict {
+                    access,
+                    why: ready.why.clone(),
+                })
+            }
+            Self::Refused(_) => None,
+        }
+    }
 }
 
 /// A call that waits for its start.
@@ -221,7 +242,7 @@ impl Lifecycle {
 }
 
 /// What a call that never became complete gets.
-pub fn refuse_cut_off(call: &InvalidCall) -> Completed {
+pub(super) fn refuse_cut_off(call: &InvalidCall) -> Completed {
     let text = format!(
         "InputValidationError: the call was not run: {}",
         call.reason
@@ -230,7 +251,7 @@ pub fn refuse_cut_off(call: &InvalidCall) -> Completed {
 }
 
 /// The text that is sent in place of a persisted one.
-pub fn stand_in(persisted: &Persisted, text: &str) -> String {
+pub(super) fn stand_in(persisted: &Persisted, text: &str) -> String {
     persisted_output(
         &byte_size(persisted.size),
         &persisted.path,
@@ -242,7 +263,10 @@ pub fn stand_in(persisted: &Persisted, text: &str) -> String {
 fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, String) {
     match tool.access(input, session) {
         Ok(access) if access.is_read_only() => (access, format!("{} only reads", tool.name())),
-        Ok(access) => (access, format!("{} may change something", tool.name())),
+        Ok(access) => match &access.writes {
+            Touch::World => (access, format!("{} may change anything", tool.name())),
+            Touch::Paths(_) | Touch::Nothing => (access, format!("{} writes", tool.name())),
+        },
         Err(error) => (
             Access::world(),
             format!("{} cannot be analysed: {error}", tool.name()),

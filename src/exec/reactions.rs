@@ -102,7 +102,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         any |= self.release_turn()?;
         while let Some(turn) = self.turns.finished() {
-            self.emitter.turn_end(&turn.ids)?;
+            self.emitter.turn_end(turn.ids)?;
             if self.session.has_changes()
                 && let Err(error) = self.session.save(&self.naming)
             {
@@ -166,7 +166,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         if made.is_empty() {
             Ok(())
         } else {
-            self.emitter.content_replacement(&made)
+            self.emitter.content_replacement(made)
         }
     }
 
@@ -211,10 +211,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             completed.content = Content::Text(reference);
         }
         self.turns.answered(call.turn);
-        self.emitter.result(&call)?;
-        if let CallStage::Done(completed) = &call.stage {
-            self.a_result_is_out(completed);
-        }
+        self.a_result_is_out(completed.is_error());
+        self.emitter.result(call, self.options.permission_mode)?;
         self.observe();
         Ok(())
     }
@@ -265,7 +263,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     fn print_plan(&mut self) -> Result<(), WriteError> {
         for batch in self.plan.take_turn() {
-            self.emitter.plan(&batch)?;
+            self.emitter.plan(batch)?;
         }
         Ok(())
     }

@@ -402,10 +402,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             .get_or_insert_with(|| Instant::now() + HEARTBEAT);
     }
 
-    pub(super) fn a_result_is_out(&mut self, completed: &Completed) {
-        if completed.is_error() {
-            self.failed_calls += 1;
-        }
+    pub(super) fn a_result_is_out(&mut self, is_error: bool) {
+        self.failed_calls += u64::from(is_error);
         if self.schedule.executing_count() == 0 {
             self.next_heartbeat = None;
         }

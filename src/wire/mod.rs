@@ -17,7 +17,7 @@ mod ids;
 mod needles;
 mod object;
 mod openai;
-mod outcome;
+pub mod records;
 mod reply;
 mod shape;
 
@@ -25,9 +25,11 @@ pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use needles::{prefilter_needles, result_needles};
-pub use outcome::{Lane, Outcome};
+pub use records::{Lane, Outcome};
 
 #[cfg(test)]
 mod fixtures_tests;
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod recorded_tests;

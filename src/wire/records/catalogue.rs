@@ -1,0 +1,45 @@
+//! The JSON Schemas of all records, by name.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use super::{
+    CheckErrorRecord, CheckTextRecord, ContentReplacementRecord, ControlResponseRecord,
+    ExecutorRecord, PlanRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+};
+
+/// Makes the schema of one record.
+type MakeSchema = fn() -> Schema;
+
+/// Sorted by name.
+const RECORDS: [(&str, MakeSchema); 9] = [
+    ("check-error", of::<CheckErrorRecord>),
+    ("check-text", of::<CheckTextRecord>),
+    ("content-replacement", of::<ContentReplacementRecord>),
+    ("control-response", of::<ControlResponseRecord>),
+    ("executor", of::<ExecutorRecord>),
+    ("plan", of::<PlanRecord>),
+    ("tool-progress", of::<ToolProgressRecord>),
+    ("tool-result", of::<ToolResultRecord>),
+    ("turn-end", of::<TurnEndRecord>),
+];
+
+/// The names that [`schema`] knows, sorted.
+pub fn record_names() -> impl Iterator<Item = &'static str> {
+    RECORDS.iter().map(|(name, _)| *name)
+}
+
+/// The JSON Schema (draft 2020-12) of the record with this name, as it is written; `None` for an
+/// unknown name. Members may be added within a major version, so other members are allowed.
+pub fn schema(name: &str) -> Option<Value> {
+    let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
+    Some(schema().to_value())
+}
+
+fn of<Record: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Record>()
+}

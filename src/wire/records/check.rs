@@ -1,0 +1,92 @@
+//! `check`: one verdict for each input line of a `check` command.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::constant::constant;
+use super::tagged::tagged;
+
+constant! {
+    /// `text`.
+    TextCheck = "text"
+}
+
+/// What became of a text of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "check")]
+#[schemars(transform = tagged("check"))]
+pub struct CheckTextRecord {
+    check: TextCheck,
+    /// What the text was taken for.
+    #[serde(rename = "as")]
+    pub kind: TextKind,
+    /// The cleaned text; empty if it was rejected.
+    pub output: String,
+    /// Why it was rejected; `null` if it was not.
+    pub rejected: Option<TextRejection>,
+}
+
+impl CheckTextRecord {
+    /// A text that passed.
+    pub fn passed(kind: TextKind, output: String) -> Self {
+        let check = TextCheck::Only;
+        Self {
+            check,
+            kind,
+            output,
+            rejected: None,
+        }
+    }
+
+    /// A text that did not.
+    pub fn rejected(kind: TextKind, why: TextRejection) -> Self {
+        let check = TextCheck::Only;
+        Self {
+            check,
+            kind,
+            output: String::new(),
+            rejected: Some(why),
+        }
+    }
+}
+
+/// What a text is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TextKind {
+    /// The label of a batch.
+    Label,
+    /// The title of a session.
+    Title,
+    /// A recap.
+    Recap,
+    /// Any text for a terminal.
+    Terminal,
+}
+
+/// Why a text cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TextRejection {
+    /// Nothing is left of it.
+    Empty,
+    /// The model refused.
+    Refusal,
+    /// The tag that should surround it is not there.
+    NoTag,
+    /// It repeats the prompt.
+    PromptEcho,
+}
+
+/// An input line that could not be checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "check")]
+#[schemars(transform = tagged("check"))]
+pub struct CheckErrorRecord {
+    /// The command: `shell`, `permission` or `text`.
+    pub check: String,
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub error: String,
+}

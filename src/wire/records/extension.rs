@@ -1,0 +1,178 @@
+//! The extension member `turnpipe`: how a call went and why.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::permission::Permission;
+
+/// The version of the contract: always 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Version(u32);
+
+impl Default for Version {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl JsonSchema for Version {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Version".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "const": 1, "description": "The version of the contract." })
+    }
+}
+
+/// The extension of a record about which nothing more is to be said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VersionOnly {
+    /// The version of the contract.
+    pub v: Version,
+}
+
+/// The extension of a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolResultExtension {
+    /// The version of the contract.
+    #[serde(default)]
+    pub v: Version,
+    /// How the call went.
+    pub outcome: Outcome,
+    /// Where it ran; absent if it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<Lane>,
+    /// The batch it was in, counted from 0; absent if it was never scheduled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// What the analysis said it touches; absent if it was never analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// How long it ran, in milliseconds; 0 if it did not run.
+    pub duration_ms: u64,
+    /// Who allowed or denied it; absent if it did not get that far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission: Option<Permission>,
+    /// Where the whole output is, if the content is only a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persisted: Option<Persisted>,
+    /// How it was confined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxReport>,
+    /// The hooks that ran for it, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Vec<HookRun>>,
+}
+
+impl ToolResultExtension {
+    /// The extension of a call with this outcome, of which nothing else is known.
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            v: Version::default(),
+            outcome,
+            lane: None,
+            batch: None,
+            verdict: None,
+            duration_ms: 0,
+            permission: None,
+            persisted: None,
+            sandbox: None,
+            hooks: None,
+        }
+    }
+}
+
+/// How a call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It ran and succeeded.
+    Ok,
+    /// It ran and failed.
+    Error,
+    /// It was incomplete, or its input does not fit the tool.
+    InvalidInput,
+    /// There is no such tool.
+    UnknownTool,
+    /// The permission rules, the mode or a person denied it.
+    Denied,
+    /// A hook denied it.
+    HookBlocked,
+    /// A call beside it failed in a way that ended this one.
+    CancelledSibling,
+    /// The run was interrupted.
+    Interrupted,
+    /// Its time was up.
+    Timeout,
+    /// It was not run for another reason; the content says which.
+    NotRun,
+}
+
+/// Where a call ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// Beside others.
+    Parallel,
+    /// Alone.
+    Serial,
+}
+
+/// What the analysis said about a call before it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// What it may do.
+    pub access: VerdictAccess,
+    /// The word, construct or declaration that decided.
+    pub why: String,
+}
+
+/// What a call may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictAccess {
+    /// It changes nothing.
+    ReadOnly,
+    /// It changes something.
+    Writes,
+    /// Nobody knows; counts as a change.
+    Unknown,
+}
+
+/// An output that was written to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Persisted {
+    /// The file.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// How a call was confined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SandboxReport {
+    /// Whether the kernel enforced it.
+    pub enforced: bool,
+    /// What enforced it (e.g. `landlock`), or why nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// One hook that ran for a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookRun {
+    /// The event it ran for, e.g. `PreToolUse`.
+    pub event: String,
+    /// Its command or address.
+    pub hook: String,
+    /// What came of it, e.g. `allow`, `deny`, `error`.
+    pub outcome: String,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+}

@@ -1,0 +1,269 @@
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::wire::{Decoder, Event, SessionId, ToolUseId};
+
+fn id(text: &str) -> ToolUseId {
+    ToolUseId::from(text)
+}
+
+fn full_result() -> ToolResultRecord {
+    ToolResultRecord {
+        message: ResultMessage::new(ToolResultBlock {
+            tool_use_id: id("toolu_1"),
+            content: ResultContent::Text("a.txt".to_owned()),
+            is_error: false,
+        }),
+        parent_tool_use_id: None,
+        tool_use_result: json!({ "stdout": "a.txt" }),
+        turnpipe: ToolResultExtension {
+            lane: Some(Lane::Parallel),
+            batch: Some(0),
+            verdict: Some(Verdict {
+                access: VerdictAccess::ReadOnly,
+                why: "ls".to_owned(),
+            }),
+            duration_ms: 12,
+            permission: Some(Permission {
+                decision: Decision::Allow,
+                by: DecidedBy::Rule {
+                    rule: "Bash(ls:*)".to_owned(),
+                    behavior: None,
+                    source: "flag".to_owned(),
+                },
+            }),
+            persisted: Some(Persisted {
+                path: "/s/toolu_1.txt".to_owned(),
+                bytes: 9,
+            }),
+            sandbox: Some(SandboxReport {
+                enforced: true,
+                by: Some("landlock".to_owned()),
+            }),
+            hooks: Some(vec![HookRun {
+                event: "PreToolUse".to_owned(),
+                hook: "./check".to_owned(),
+                outcome: "allow".to_owned(),
+                duration_ms: 3,
+            }]),
+            ..ToolResultExtension::of(Outcome::Ok)
+        },
+        uuid: "u".to_owned(),
+        session_id: SessionId::from("s"),
+        timestamp: "2026-01-01T00:00:00Z".to_owned(),
+    }
+}
+
+fn image_result() -> ToolResultRecord {
+    ToolResultRecord {
+        message: ResultMessage::new(ToolResultBlock {
+            tool_use_id: id("toolu_2"),
+            content: ResultContent::Blocks(vec![
+                ResultBlock::Text {
+                    text: "x".to_owned(),
+                },
+                ResultBlock::Image {
+                    source: ImageSource {
+                        media_type: "image/png".to_owned(),
+                        data: "AA==".to_owned(),
+                    },
+                },
+            ]),
+            is_error: true,
+        }),
+        tool_use_result: Value::Null,
+        turnpipe: ToolResultExtension {
+            permission: Some(Permission {
+                decision: Decision::Deny,
+                by: DecidedBy::default_decision(),
+            }),
+            ..ToolResultExtension::of(Outcome::CancelledSibling)
+        },
+        ..full_result()
+    }
+}
+
+fn line(record: &impl Serialize) -> String {
+    serde_json::to_string(record).unwrap()
+}
+
+/// Schema name, line as it is written.
+fn written() -> Vec<(&'static str, String, &'static str)> {
+    vec![
+        (
+            "executor",
+            line(&ExecutorRecord::default()),
+            r#"{"type":"system","subtype":"executor","turnpipe":{"v":1}}"#,
+        ),
+        (
+            "turn-end",
+            line(&TurnEndRecord::new(vec![id("a"), id("b")])),
+            r#"{"type":"system","subtype":"turn_end","tool_use_ids":["a","b"]}"#,
+        ),
+        (
+            "tool-progress",
+            line(&ToolProgressRecord {
+                tool_use_id: id("a"),
+                tool_name: "Bash".to_owned(),
+                parent_tool_use_id: None,
+                elapsed_time_seconds: 30.0,
+                uuid: Some("u".to_owned()),
+                session_id: None,
+            }),
+            r#"{"type":"tool_progress","tool_use_id":"a","tool_name":"Bash","parent_tool_use_id":null,"elapsed_time_seconds":30.0,"uuid":"u"}"#,
+        ),
+        (
+            "tool-result",
+            line(&full_result()),
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"rule":"Bash(ls:*)","source":"flag"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock"},"hooks":[{"event":"PreToolUse","hook":"./check","outcome":"allow","duration_ms":3}]},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+        ),
+        (
+            "tool-result",
+            line(&image_result()),
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_2","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}],"is_error":true}]},"parent_tool_use_id":null,"tool_use_result":null,"turnpipe":{"v":1,"outcome":"cancelled_sibling","duration_ms":0,"permission":{"decision":"deny","by":{"default":true}}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+        ),
+        (
+            "plan",
+            line(&PlanRecord::new(
+                1,
+                Lane::Serial,
+                vec![PlannedCall {
+                    tool_use_id: id("a"),
+                    tool_name: "Edit".to_owned(),
+                    verdict: None,
+                }],
+            )),
+            r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
+        ),
+        (
+            "control-response",
+            line(&ControlResponseRecord {
+                response: ControlResponse::Success {
+                    request_id: "r".to_owned(),
+                    response: None,
+                },
+            }),
+            r#"{"type":"control_response","response":{"subtype":"success","request_id":"r"}}"#,
+        ),
+        (
+            "content-replacement",
+            line(&ContentReplacementRecord {
+                session_id: SessionId::from("s"),
+                replacements: vec![Replacement {
+                    tool_use_id: id("a"),
+                    replacement: "gone".to_owned(),
+                }],
+                uuid: "u".to_owned(),
+                timestamp: "t".to_owned(),
+            }),
+            r#"{"type":"content-replacement","sessionId":"s","replacements":[{"tool_use_id":"a","replacement":"gone"}],"uuid":"u","timestamp":"t"}"#,
+        ),
+        (
+            "check-text",
+            line(&CheckTextRecord::passed(
+                TextKind::Label,
+                "Read a".to_owned(),
+            )),
+            r#"{"type":"check","check":"text","as":"label","output":"Read a","rejected":null}"#,
+        ),
+        (
+            "check-text",
+            line(&CheckTextRecord::rejected(
+                TextKind::Recap,
+                TextRejection::NoTag,
+            )),
+            r#"{"type":"check","check":"text","as":"recap","output":"","rejected":"no_tag"}"#,
+        ),
+        (
+            "check-error",
+            line(&CheckErrorRecord {
+                check: "shell".to_owned(),
+                line: 3,
+                error: "not JSON".to_owned(),
+            }),
+            r#"{"type":"check","check":"shell","line":3,"error":"not JSON"}"#,
+        ),
+    ]
+}
+
+#[test]
+fn records_are_written_as_the_contract_shows_them() {
+    for (name, found, expected) in written() {
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn records_keep_to_their_schemas() {
+    for (name, found, _) in written() {
+        let schema = schema(name).unwrap();
+        let record: Value = serde_json::from_str(&found).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(validator.is_valid(&record), "{name}: {found}\n{schema:#}");
+        let mut another = record.clone();
+        another["type"] = json!("another");
+        assert!(!validator.is_valid(&another), "{name} is of any type");
+        for member in [
+            "subtype",
+            "check",
+            "message",
+            "turnpipe",
+            "replacements",
+            "response",
+        ] {
+            if record.get(member).is_some() {
+                let mut less = record.clone();
+                less.as_object_mut().unwrap().remove(member);
+                assert!(!validator.is_valid(&less), "{name} without {member}");
+            }
+        }
+        let mut more = record;
+        more["new_member"] = json!(1);
+        assert!(validator.is_valid(&more), "{name} may gain members");
+    }
+}
+
+#[test]
+fn every_record_has_a_schema_and_an_example() {
+    let names: Vec<&str> = record_names().collect();
+    assert!(names.is_sorted());
+    for name in names {
+        assert!(schema(name).is_some(), "{name}");
+        assert!(
+            written().iter().any(|(example, ..)| *example == name),
+            "{name}"
+        );
+    }
+    assert_eq!(schema("unknown"), None);
+}
+
+#[test]
+fn records_are_read_back_as_they_were() {
+    let result = image_result();
+    assert_eq!(
+        serde_json::from_str::<ToolResultRecord>(&line(&result)).unwrap(),
+        result
+    );
+    let result = full_result();
+    assert_eq!(
+        serde_json::from_str::<ToolResultRecord>(&line(&result)).unwrap(),
+        result
+    );
+}
+
+#[test]
+fn our_own_records_mean_what_they_should() {
+    let mut decoder = Decoder::detecting();
+    let events = decoder.record(&line(&ExecutorRecord::default()));
+    assert!(matches!(events[..], [Event::Executor]));
+    let events = decoder.record(&line(&full_result()));
+    assert!(
+        matches!(&events[..], [Event::Session(_), Event::Result(seen)] if seen.id.as_str() == "toolu_1")
+    );
+    assert!(
+        decoder
+            .record(&line(&TurnEndRecord::new(Vec::new())))
+            .is_empty()
+    );
+}

@@ -1,0 +1,334 @@
+//! A workbench for one test: a directory of its own, a clean environment, fixed clock and ids.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Longer than anything takes that does not hang.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Bench {
+    directory: tempfile::TempDir,
+}
+
+/// How a pipeline ended.
+#[derive(Debug)]
+#[must_use = "a run is there to be looked at"]
+pub(crate) struct Run {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let bench = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        std::fs::create_dir(bench.work()).unwrap();
+        bench
+    }
+
+    /// Where runs start.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.directory.path().join("work")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.directory.path().join("state")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.work().join(name)).unwrap()
+    }
+
+    fn dress(&self, command: &mut Command) {
+        command
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.directory.path())
+            .env("XDG_STATE_HOME", self.state())
+            .env("TURNPIPE_CLOCK", "2026-01-02T03:04:05Z")
+            .env("TURNPIPE_ID_SEED", "7");
+    }
+
+    /// `turnpipe run-tools` with further arguments, not yet started.
+    pub(crate) fn run_tools(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
+        self.dress(&mut command);
+        command.arg("run-tools").args(arguments);
+        command
+    }
+
+    /// Runs `run-tools` with `input` on a pipe.
+    pub(crate) fn run(&self, arguments: &[&str], input: impl Into<Vec<u8>>) -> Run {
+        let mut child = self
+            .run_tools(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.into();
+        let writer = std::thread::spawn(move || {
+            // The child may end without having read everything.
+            let _ = stdin.write_all(&input);
+        });
+        let run = Run::of(child.wait_with_output().unwrap());
+        writer.join().unwrap();
+        run
+    }
+
+    /// Runs a shell script in which `turnpipe` is the binary.
+    pub(crate) fn shell(&self, script: &str) -> Run {
+        let mut command = Command::new("bash");
+        self.dress(&mut command);
+        let prelude = "set -o pipefail; turnpipe() { \"$TURNPIPE\" \"$@\"; }";
+        command
+            .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
+            .args(["-c", &format!("{prelude}\n{script}")])
+            .stdin(Stdio::null());
+        Run::of(command.output().unwrap())
+    }
+
+    /// Starts `run-tools` for a driver that talks to it line by line.
+    pub(crate) fn drive(&self, arguments: &[&str]) -> Driver {
+        Driver::start(self.run_tools(arguments))
+    }
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        Self {
+            status: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Every line of stdout that is JSON.
+    pub(crate) fn records(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+
+    /// Ids and outcomes of the results that this run made, in order.
+    pub(crate) fn outcomes(&self) -> Vec<(String, String)> {
+        self.records().iter().filter_map(outcome).collect()
+    }
+
+    /// The one result of a call.
+    pub(crate) fn result(&self, id: &str) -> Value {
+        let mut of_call = self
+            .records()
+            .into_iter()
+            .filter(|record| record["message"]["content"][0]["tool_use_id"] == id);
+        let result = of_call
+            .next()
+            .unwrap_or_else(|| panic!("no result for {id}: {self:?}"));
+        assert!(of_call.next().is_none(), "two results for {id}: {self:?}");
+        result
+    }
+
+    /// The text that the model sees for a call.
+    pub(crate) fn content(&self, id: &str) -> String {
+        self.result(id)["message"]["content"][0]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// How many records have this subtype.
+    pub(crate) fn count(&self, subtype: &str) -> usize {
+        self.records()
+            .iter()
+            .filter(|record| record["subtype"] == subtype)
+            .count()
+    }
+}
+
+/// The id and outcome of a result record of ours.
+pub(crate) fn outcome(record: &Value) -> Option<(String, String)> {
+    let outcome = record["turnpipe"]["outcome"].as_str()?;
+    let id = record["message"]["content"][0]["tool_use_id"].as_str()?;
+    Some((id.to_owned(), outcome.to_owned()))
+}
+
+/// Pairs for comparing with [`Run::outcomes`].
+pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs
+        .iter()
+        .map(|(id, outcome)| ((*id).to_owned(), (*outcome).to_owned()))
+        .collect()
+}
+
+/// A running `run-tools` whose input stays open.
+pub(crate) struct Driver {
+    pub(crate) child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    stderr: std::thread::JoinHandle<String>,
+}
+
+impl Driver {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().unwrap();
+        let mut errors = child.stderr.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                if sender.send(line.unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = errors.read_to_string(&mut text);
+            text
+        });
+        Self {
+            child,
+            stdin,
+            lines,
+            stderr,
+        }
+    }
+
+    pub(crate) fn send(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// The next line, waited for.
+    pub(crate) fn line(&self) -> String {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => panic!("no line came"),
+            Err(RecvTimeoutError::Disconnected) => panic!("the output ended"),
+        }
+    }
+
+    /// Lines up to the result of a call; returns that record.
+    pub(crate) fn result(&self, id: &str) -> Value {
+        loop {
+            let record: Value = serde_json::from_str(&self.line()).unwrap_or_default();
+            if record["message"]["content"][0]["tool_use_id"] == id {
+                return record;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill")
+            .args([&format!("-{signal}"), &self.child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    /// Closes the input and returns what is left of the output.
+    pub(crate) fn finish(mut self) -> Run {
+        self.close();
+        self.wait()
+    }
+
+    /// Waits for the end with the input still open.
+    pub(crate) fn wait(mut self) -> Run {
+        let mut stdout = String::new();
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            stdout.push_str(&line);
+            stdout.push('\n');
+        }
+        let status = self.child.wait().unwrap();
+        Run {
+            status: status.code(),
+            stdout,
+            stderr: self.stderr.join().unwrap(),
+        }
+    }
+}
+
+/// A bare call.
+pub(crate) fn call(id: &str, name: &str, input: &Value) -> String {
+    format!(
+        "{}\n",
+        json!({"type": "tool_use", "id": id, "name": name, "input": input})
+    )
+}
+
+/// A bare shell call.
+pub(crate) fn bash(id: &str, command: &str) -> String {
+    call(id, "Bash", &json!({ "command": command }))
+}
+
+/// An assistant record with shell calls, ended by its stop reason.
+pub(crate) fn turn(message: &str, calls: &[(&str, &str)]) -> String {
+    let content: Vec<Value> = calls
+        .iter()
+        .map(|(id, command)| {
+            json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}})
+        })
+        .collect();
+    let record = json!({"type": "assistant", "message": {
+        "id": message, "role": "assistant", "content": content, "stop_reason": "tool_use"}});
+    format!("{record}\n")
+}
+
+/// Lets everything run.
+pub(crate) const BYPASS: [&str; 2] = ["--permission-mode", "bypassPermissions"];
+
+/// Waits until `condition` holds.
+pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "waited in vain for {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether any process has this marker in its environment.
+pub(crate) fn is_marked_process_alive(marker: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes.flatten().any(|process| {
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        environment
+            .windows(marker.len())
+            .any(|window| window == marker.as_bytes())
+    })
+}
+
+/// A directory outside of the bench.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}

@@ -1,0 +1,277 @@
+//! How stages compose: what is ours to run, and what never runs twice.
+
+use serde_json::json;
+
+use crate::bench::{BYPASS, Bench, bash, call, pairs, turn};
+
+#[test]
+fn a_second_stage_runs_nothing_again() {
+    let bench = Bench::new();
+    let calls = bench.write(
+        "calls",
+        turn("m", &[("a", "echo x >> log"), ("b", "echo y >> log")]),
+    );
+    let run = bench.shell(&format!(
+        "turnpipe run-tools --permission-mode bypassPermissions < {0} |
+         turnpipe run-tools --permission-mode bypassPermissions |
+         turnpipe run-tools --permission-mode bypassPermissions",
+        calls.display()
+    ));
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(bench.read("log"), "x\ny\n");
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok"), ("b", "ok")]));
+    assert_eq!(run.count("executor"), 1);
+    assert_eq!(run.count("turn_end"), 1);
+}
+
+#[test]
+fn a_call_that_is_answered_in_the_input_does_not_run() {
+    let bench = Bench::new();
+    let answer = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "a", "content": "done elsewhere"}]}});
+    let input = format!(
+        "{}{answer}\n{}",
+        bash("a", "touch ran"),
+        bash("b", "echo b")
+    );
+    let from_pipe = bench.run(&BYPASS, input.clone());
+    assert_eq!(from_pipe.outcomes(), pairs(&[("b", "ok")]));
+    let far_away = format!(
+        "{}{}{answer}\n",
+        bash("a", "touch ran"),
+        "{\"type\":\"filler\",\"x\":1}\n".repeat(100_000)
+    );
+    let file = bench.write("input", far_away);
+    let from_file = bench.shell(&format!(
+        "turnpipe run-tools --permission-mode bypassPermissions < {}",
+        file.display()
+    ));
+    assert!(
+        from_file.outcomes().is_empty(),
+        "{:?}",
+        from_file.outcomes()
+    );
+    assert!(!bench.work().join("ran").exists());
+}
+
+#[test]
+fn history_is_looked_at_only() {
+    let foreign_stream =
+        json!({"type": "system", "subtype": "init", "session_id": "s", "tools": []});
+    let transcript = json!({"type": "assistant", "parentUuid": null, "uuid": "u", "sessionId": "s",
+        "message": {"id": "m", "role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "touch ran"}}]}});
+    let codex = json!({"type": "thread.started", "thread_id": "t"});
+    let qwen = json!({"type": "system", "subtype": "session_start", "session_id": "s"});
+    let gemini = json!({"type": "init", "timestamp": "t", "session_id": "s", "model": "m"});
+    for opening in [foreign_stream, transcript, codex, qwen, gemini] {
+        let bench = Bench::new();
+        let input = format!("{opening}\n{}", turn("m", &[("a", "touch ran")]));
+        let run = bench.run(&BYPASS, input.clone());
+        assert_eq!(run.stdout, input);
+        assert_eq!(run.status, Some(0));
+        assert!(
+            run.stderr.contains("hint: look at them with --plan"),
+            "{}",
+            run.stderr
+        );
+        assert!(!bench.work().join("ran").exists());
+
+        let planned = bench.run(&["--plan"], input.clone());
+        assert_eq!(planned.count("plan"), 1, "{planned:?}");
+        assert!(!bench.work().join("ran").exists());
+
+        let insisted = bench.run(&[&BYPASS[..], &["--execute"]].concat(), input);
+        assert_eq!(insisted.outcomes(), pairs(&[("a", "ok")]));
+        assert!(bench.work().join("ran").exists());
+    }
+}
+
+#[test]
+fn our_own_stream_runs() {
+    let bench = Bench::new();
+    let opening =
+        json!({"type": "system", "subtype": "init", "session_id": "s", "turnpipe": {"v": 1}});
+    let run = bench.run(
+        &BYPASS,
+        format!("{opening}\n{}", turn("m", &[("a", "echo a")])),
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+    assert_eq!(run.result("a")["session_id"], "s");
+}
+
+#[test]
+fn partial_events_and_whole_records_run_each_call_once() {
+    let bench = Bench::new();
+    let event = |event: serde_json::Value| {
+        format!(
+            "{}\n",
+            json!({"type": "stream_event", "event": event, "session_id": "s"})
+        )
+    };
+    let mut input = String::new();
+    input += &event(
+        json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}),
+    );
+    for (index, id) in ["a", "b"].iter().enumerate() {
+        input += &event(json!({"type": "content_block_start", "index": index,
+            "content_block": {"type": "tool_use", "id": id, "name": "Bash", "input": {}}}));
+        for piece in ["{\"comm", "and\":\"echo ", id, " >> log\"}"] {
+            input += &event(json!({"type": "content_block_delta", "index": index,
+                "delta": {"type": "input_json_delta", "partial_json": piece}}));
+        }
+        input += &event(json!({"type": "content_block_stop", "index": index}));
+        input += &format!(
+            "{}\n",
+            json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+            "content": [{"type": "tool_use", "id": id, "name": "Bash",
+                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}})
+        );
+    }
+    input += &event(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
+    input += &event(json!({"type": "message_stop"}));
+    let run = bench.run(&BYPASS, input);
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok"), ("b", "ok")]));
+    assert_eq!(bench.read("log"), "a\nb\n");
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn the_same_id_again_is_echoed_or_reported() {
+    let bench = Bench::new();
+    let input = [
+        bash("a", "echo 1 >> log"),
+        call("a", "Bash", &json!({"command": "echo 1 >> log"})),
+        bash("a", "echo 2 >> log"),
+    ]
+    .concat();
+    let run = bench.run(&BYPASS, input);
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+    assert_eq!(bench.read("log"), "1\n");
+    assert!(
+        run.stderr
+            .contains("call a came twice with different input"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn cut_off_calls_never_run() {
+    let bench = Bench::new();
+    let cut = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        "stop_reason": "max_tokens", "content": [
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "echo a"}},
+            {"type": "tool_use", "id": "b", "name": "Bash", "input": {}}]}});
+    let run = bench.run(&BYPASS, format!("{cut}\n"));
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "invalid_input")])
+    );
+    assert!(
+        run.content("b").contains("max_tokens"),
+        "{}",
+        run.content("b")
+    );
+
+    let torn = "{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"Bash\",\"input\":{\"command\":\"touch ran\"}}";
+    let run = bench.run(&BYPASS, torn);
+    assert!(run.outcomes().is_empty(), "{run:?}");
+    assert_eq!(run.stdout, torn);
+    assert!(!bench.work().join("ran").exists());
+}
+
+#[test]
+fn unanswered_calls_of_a_crashed_run_are_reported_not_rerun() {
+    let bench = Bench::new();
+    let executor = json!({"type": "system", "subtype": "executor", "turnpipe": {"v": 1}});
+    let input = format!("{executor}\n{}", turn("m", &[("a", "touch ran")]));
+    let run = bench.run(&BYPASS, input.clone());
+    assert_eq!(run.stdout, input);
+    assert!(
+        run.stderr.contains("1 call has no result"),
+        "{}",
+        run.stderr
+    );
+    let insisted = bench.run(&[&BYPASS[..], &["--execute"]].concat(), input);
+    assert_eq!(insisted.outcomes(), pairs(&[("a", "ok")]));
+}
+
+#[test]
+fn subagent_traffic_passes_through() {
+    let bench = Bench::new();
+    let record = json!({"type": "assistant", "parent_tool_use_id": "toolu_parent", "message": {
+        "id": "m", "role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "touch ran"}}]}});
+    let input = format!("{record}\n");
+    let run = bench.run(&BYPASS, input.clone());
+    assert_eq!(run.stdout, input);
+    assert!(!bench.work().join("ran").exists());
+}
+
+#[test]
+fn the_executor_record_stands_before_the_first_line_with_a_call() {
+    let bench = Bench::new();
+    let text = "{\"type\":\"filler\",\"x\": 1}\n";
+    let run = bench.run(
+        &BYPASS,
+        format!("{text}{}{text}", turn("m", &[("a", "true")])),
+    );
+    let kinds: Vec<_> = run
+        .records()
+        .iter()
+        .map(|record| {
+            record["subtype"]
+                .as_str()
+                .or(record["type"].as_str())
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
+    let position = |kind: &str| kinds.iter().position(|found| found == kind).unwrap();
+    assert_eq!(kinds[0], "filler");
+    assert_eq!(position("executor") + 1, position("assistant"));
+}
+
+#[test]
+fn every_dialect_runs() {
+    let openai = json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "run_shell_command", "arguments": "{\"command\":\"echo a\"}"}}]});
+    let gemini = json!({"candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "a", "name": "run_shell_command", "args": {"command": "echo a"}}}]}, "finishReason": "STOP"}]});
+    let codex = json!({"type": "tool_use", "id": "a", "name": "shell", "input": {"command": ["echo", "a"]}});
+    for record in [openai, gemini, codex] {
+        let bench = Bench::new();
+        let run = bench.run(&BYPASS, format!("{record}\n"));
+        assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+        assert_eq!(run.content("a"), "a", "{record}");
+    }
+}
+
+#[test]
+fn state_goes_from_one_process_of_a_session_to_the_next() {
+    let bench = Bench::new();
+    bench.write("sub/file", "text\n");
+    let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    let _ = bench.run(&arguments, bash("a", "cd sub"));
+    let run = bench.run(&arguments, bash("b", "cat file"));
+    assert_eq!(run.content("b"), "text");
+    let elsewhere = bench.run(&BYPASS, bash("c", "cat file"));
+    assert_eq!(elsewhere.outcomes(), pairs(&[("c", "error")]));
+    let state = std::fs::metadata(bench.state().join("turnpipe/s")).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&state) & 0o777, 0o700);
+}
+
+#[test]
+fn a_fresh_session_warns_when_something_is_lost() {
+    let bench = Bench::new();
+    bench.write("sub/file", "text\n");
+    let run = bench.run(&BYPASS, bash("a", "cd sub"));
+    assert!(
+        run.stderr.contains("hint: give the session a name"),
+        "{}",
+        run.stderr
+    );
+    let run = bench.run(&BYPASS, bash("a", "true"));
+    assert_eq!(run.stderr, "");
+}

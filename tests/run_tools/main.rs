@@ -1,0 +1,12 @@
+//! `run-tools` from outside: whole pipelines over real processes, files and pipes.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may fail anywhere"
+)]
+
+mod bench;
+
+mod composition;
