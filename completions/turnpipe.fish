@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_turnpipe_global_optspecs
-    string join \n q/quiet v/verbose color= h/help V/version
+    string join \n q/quiet v/verbose config= no-config color= h/help V/version
 end
 
 function __fish_turnpipe_needs_command
@@ -24,24 +24,67 @@ function __fish_turnpipe_using_subcommand
     contains -- $cmd[1] $argv
 end
 
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Print version'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Ask for a verdict on each input line'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "state" -d 'Look after the state that sessions leave'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l emit -d 'When results go out' -r -f -a "result\t'Each as soon as its turn in call order comes'
+turn\t'All at the turn\'s end, within the turn\'s budget'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l schedule -d 'How the scheduler tells which calls can run together' -r -f -a "greedy\t'Every call touches everything: calls that only read run together, any other call alone'
+access\t'Calls that touch different files run together'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l on-error -d 'What a failing call does to the other calls of its turn' -r -f -a "cancel-shell\t'A failing shell command that is not read-only cancels the shell commands of its turn'
+continue\t'Nothing'
+cancel-all\t'Any failing call cancels all others of its turn'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; the others are denied'
+bypassPermissions\t'Every call runs'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout -d 'End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read one dialect only, instead of telling it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+openai\t'`OpenAI` chat completions'
+gemini\t'Gemini contents, Qwen Code session parts'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and kept' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'Where state is kept' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may stay in; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write the run as a trace for Chrome\'s or Perfetto\'s viewer' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print in which batches the calls would run, and run nothing'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even of a recording'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace results that repeat an earlier one by a reference'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Exit with 3 if the input had unusable records'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text is to be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -49,16 +92,54 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l strict -d 'Exit with status 3 if a line was unusable'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l format -d 'For which API the tools are declared' -r -f -a "anthropic\t'`tools` of the Anthropic messages API'
+openai\t'`tools` of `OpenAI` chat completions'
+gemini\t'`tools` of Gemini\'s `generateContent`'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s o -l output -d 'What to print [default: text on a terminal, else json]' -r -f -a "text\t'A list of names and descriptions'
+json\t'The declarations'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l older-than -d 'Remove what was last changed longer ago than this (e.g. 30d, 12h)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l state-dir -d 'Where state is kept' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use crate::text::replace_lone_surrogates;
+use crate::jsonl::replace_lone_surrogates;
 
 /// How lines are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,10 @@ pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
     let repaired = matches!(decoded, Cow::Owned(_));
     let text = match form {
         LineForm::Plain => decoded.into_owned(),
-        LineForm::Json { field } => text_of_json(&replace_lone_surrogates(&decoded), field)?,
+        LineForm::Json { field } => match replace_lone_surrogates(&decoded) {
+            Some(paired) => text_of_json(&paired, field)?,
+            None => text_of_json(&decoded, field)?,
+        },
     };
     Ok(Question { text, repaired })
 }

@@ -1,6 +1,8 @@
 //! The whole command line.
 
-use clap::{ArgAction, Args, Parser};
+use std::path::PathBuf;
+
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::Outcome;
 use super::check::CheckArguments;
@@ -9,31 +11,50 @@ use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::run_tools::RunToolsArguments;
 use super::state::StateArguments;
+use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
 use crate::io::Io;
 
-/// The inner machinery of a coding agent as composable Unix filters
-///
-/// Every subcommand reads records, one JSON object a line, and writes records. Standard output holds
-/// nothing else; what is meant for people goes to standard error.
-#[derive(Debug, Parser)]
-#[command(
-    name = "turnpipe",
-    version,
-    max_term_width = 100,
-    args_override_self = true,
-    arg_required_else_help = true,
-    subcommand_required = true,
-    disable_help_subcommand = true,
-    after_long_help = EXIT_STATUS
-)]
-pub(super) struct Cli {
-    /// Options of every subcommand.
-    #[command(flatten)]
-    pub(super) globals: Globals,
-    /// What to do.
-    #[command(subcommand)]
-    pub(super) subcommand: Subcommand,
+/// The subcommands, in the order of the help.
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "run-tools",
+        augment: RunToolsArguments::augment_args,
+        run: |matches, globals, io| RunToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "check",
+        augment: CheckArguments::augment_args,
+        run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "tools",
+        augment: ToolsArguments::augment_args,
+        run: |matches, globals, io| ToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "state",
+        augment: StateArguments::augment_args,
+        run: |matches, globals, io| StateArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "completions",
+        augment: CompletionsArguments::augment_args,
+        run: |matches, _, io| CompletionsArguments::from_arg_matches(matches)?.run(io),
+    },
+    Subcommand {
+        name: "man",
+        augment: ManArguments::augment_args,
+        run: |matches, _, _| ManArguments::from_arg_matches(matches)?.run(),
+    },
+];
+
+/// How a subcommand is parsed and run.
+struct Subcommand {
+    name: &'static str,
+    /// Adds its arguments and its help to a parser.
+    augment: fn(Command) -> Command,
+    run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
 }
 
 /// Options that every subcommand takes, before or after its name.
@@ -48,29 +69,13 @@ pub(super) struct Globals {
     pub(super) verbose: bool,
     /// Read this configuration file instead of the usual one
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
-    config: Option<std::path::PathBuf>,
+    config: Option<PathBuf>,
     /// Read no configuration file
     #[arg(long, global = true)]
     no_config: bool,
     /// When to colour help and usage errors
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = false
-    )]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(super) color: ColorWhen,
-}
-
-/// The subcommands. Their help stands at their arguments.
-#[derive(Debug, clap::Subcommand)]
-pub(super) enum Subcommand {
-    Check(CheckArguments),
-    Completions(CompletionsArguments),
-    RunTools(Box<RunToolsArguments>),
-    State(StateArguments),
-    Man(ManArguments),
 }
 
 impl Globals {
@@ -84,21 +89,64 @@ impl Globals {
     }
 }
 
-impl Cli {
-    /// Runs the subcommand.
-    ///
-    /// # Errors
-    /// What the subcommand failed at.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        match self.subcommand {
-            Subcommand::Check(arguments) => arguments.run(&self.globals, io),
-            Subcommand::Completions(arguments) => arguments.run(io),
-            Subcommand::Man(arguments) => arguments.run(),
-            Subcommand::RunTools(arguments) => arguments.run(&self.globals, io),
-            Subcommand::State(arguments) => arguments.run(&self.globals, io),
-        }
+/// The parser of the whole command line.
+pub(super) fn parser() -> Command {
+    parser_of(SUBCOMMANDS)
+}
+
+/// The parser of a command line that begins with `first`: building the arguments of all other
+/// subcommands takes longer than many a run. Any other beginning gets the whole parser.
+pub(super) fn parser_for(first: Option<&str>) -> Command {
+    let named = SUBCOMMANDS
+        .iter()
+        .find(|subcommand| first == Some(subcommand.name));
+    parser_of(named.map_or(SUBCOMMANDS, std::slice::from_ref))
+}
+
+fn parser_of(subcommands: &[Subcommand]) -> Command {
+    Globals::augment_args(Command::new("turnpipe"))
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .after_long_help(EXIT_STATUS)
+        .max_term_width(100)
+        .args_override_self(true)
+        .arg_required_else_help(true)
+        .subcommand_required(true)
+        .disable_help_subcommand(true)
+        .subcommands(
+            subcommands
+                .iter()
+                .map(|subcommand| (subcommand.augment)(Command::new(subcommand.name))),
+        )
+}
+
+/// Runs the subcommand that was parsed.
+///
+/// # Errors
+/// What the subcommand failed at.
+pub(super) fn run_parsed(matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
+    let globals = Globals::from_arg_matches(matches)?;
+    let parsed = matches.subcommand().and_then(|(name, matches)| {
+        let subcommand = SUBCOMMANDS
+            .iter()
+            .find(|subcommand| subcommand.name == name)?;
+        Some((subcommand, matches))
+    });
+    match parsed {
+        Some((subcommand, matches)) => (subcommand.run)(matches, &globals, io),
+        // The parser asks for a subcommand itself.
+        None => Ok(Outcome::UsageError),
     }
 }
+
+const ABOUT: &str = "The inner machinery of a coding agent as composable Unix filters";
+
+const LONG_ABOUT: &str = "\
+The inner machinery of a coding agent as composable Unix filters
+
+Every subcommand reads records, one JSON object a line, and writes records. Standard output holds \
+nothing else; what is meant for people goes to standard error.";
 
 const EXIT_STATUS: &str = "\
 Exit status:

@@ -1,9 +1,9 @@
 //! `completions`: scripts that make shells complete the command line.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, output};
+use super::{Outcome, cli, output};
 use crate::io::Io;
 
 /// Print a shell completion script
@@ -27,6 +27,6 @@ impl CompletionsArguments {
 /// The completion script for `shell`.
 pub(super) fn completion_script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "turnpipe", &mut script);
+    clap_complete::generate(shell, &mut cli::parser(), "turnpipe", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }

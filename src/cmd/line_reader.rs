@@ -24,7 +24,7 @@ pub(super) struct LineReader<Source> {
 impl<Source: Read> LineReader<Source> {
     pub(super) fn new(source: Source, limit: usize) -> Self {
         Self {
-            source: BufReader::with_capacity(64 * 1024, source),
+            source: BufReader::new(source),
             limit,
             line: Vec::new(),
         }

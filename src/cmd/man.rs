@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::Args;
 
-use super::{Cli, Outcome};
+use super::{Outcome, cli};
 
 /// Write manual pages
 ///
@@ -26,7 +26,7 @@ impl ManArguments {
     pub(super) fn run(self) -> anyhow::Result<Outcome> {
         let directory = self.directory.display();
         fs::create_dir_all(&self.directory)
-            .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory))
+            .and_then(|()| clap_mangen::generate_to(cli::parser(), &self.directory))
             .with_context(|| format!("cannot write manual pages to `{directory}`"))?;
         Ok(Outcome::Done)
     }

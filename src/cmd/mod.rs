@@ -20,9 +20,11 @@ mod progress_line;
 mod run;
 mod run_tools;
 mod state;
+mod tool_registry;
+mod tools;
 mod usage;
 
-use cli::{Cli, Globals};
+use cli::Globals;
 use error::UsageError;
 pub use outcome::Outcome;
 pub use run::run;

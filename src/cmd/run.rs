@@ -2,10 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
-
 use super::color::ColorWhen;
-use super::{Cli, Outcome, error, output, usage};
+use super::{Outcome, cli, error, output, usage};
 use crate::io::{Io, Output};
 
 /// What `--version` prints.
@@ -29,8 +27,9 @@ fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let color = ColorWhen::requested(&arguments);
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.run(io),
+    let first = arguments.get(1).and_then(|argument| argument.to_str());
+    match cli::parser_for(first).try_get_matches_from(arguments) {
+        Ok(matches) => cli::run_parsed(&matches, io),
         Err(error) => usage::answer(&error, color, io),
     }
 }
@@ -46,12 +45,15 @@ mod tests {
 
     #[test]
     fn the_short_cut_prints_what_the_parser_would() {
-        let error = Cli::try_parse_from(["turnpipe", "--version"]).unwrap_err();
+        let error = cli::parser()
+            .try_get_matches_from(["turnpipe", "--version"])
+            .unwrap_err();
         assert_eq!(error.render().to_string(), VERSION_LINE);
     }
 
     #[test]
     fn the_command_line_is_consistent() {
-        <Cli as clap::CommandFactory>::command().debug_assert();
+        cli::parser().debug_assert();
+        cli::parser_for(Some("check")).debug_assert();
     }
 }

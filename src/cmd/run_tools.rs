@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::progress_line::observer;
+use super::tool_registry::registry;
 use super::{Globals, Outcome, UsageError, output, usage};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
@@ -22,7 +23,7 @@ use crate::io::{Input, Io};
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::process::{EndSignal, Spawners, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::{Registry, Tool, ToolContext, load_manifest};
+use crate::tools::ToolContext;
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
 
 /// Threads that start processes. More than the machine has cores would only wait.
@@ -270,22 +271,6 @@ impl RunToolsArguments {
             }
         }
     }
-}
-
-fn registry(settings: &Settings) -> Result<Registry, UsageError> {
-    let mut registry = Registry::builtin();
-    for manifest in &settings.manifests {
-        let declared =
-            load_manifest(manifest).map_err(|error| UsageError::new(error.to_string()))?;
-        let tools = declared
-            .into_iter()
-            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
-            .collect();
-        registry
-            .add(tools)
-            .map_err(|error| UsageError::new(format!("{}: {error}", manifest.display())))?;
-    }
-    Ok(registry)
 }
 
 fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {

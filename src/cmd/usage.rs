@@ -1,16 +1,16 @@
 //! Help and usage errors as this program prints them.
 
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory};
 
 use super::color::ColorWhen;
-use super::{Cli, Outcome, output};
+use super::{Outcome, cli, output};
 use crate::io::Io;
 
 /// Prints the help of a subcommand on standard error: somebody started on a terminal what
 /// expects to be fed through a pipe.
 pub(super) fn expects_piped_input(subcommand: &[&str], io: &Io) -> Outcome {
-    let mut command = Cli::command();
+    let mut command = cli::parser();
     command.build();
     let mut found: &mut Command = &mut command;
     for name in subcommand {
@@ -111,12 +111,10 @@ fn joined(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     fn complaint(arguments: &[&str]) -> Complaint {
-        let error = Cli::try_parse_from(arguments).unwrap_err();
+        let error = cli::parser().try_get_matches_from(arguments).unwrap_err();
         Complaint::of(&error.render().to_string())
     }
 

@@ -5,13 +5,11 @@
 mod byte_size;
 mod character_class;
 mod escape_sequences;
-mod surrogates;
 mod terminal_safe;
 mod utf16;
 mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
-pub use surrogates::replace_lone_surrogates;
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};
 pub use width::display_width;

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Measures turnpipe beside what people use today: both sides in one run, alternating, medians.
+#
+# usage: benches/compare.sh [SECTION...]
+#   start-up    how long a command takes that has nothing to do, beside `jq --version`
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo build --release --quiet
+turnpipe=$PWD/target/release/turnpipe
+
+start_up() {
+  command -v jq >/dev/null || { echo "start-up: needs jq" >&2; exit 2; }
+  python3 benches/start_up.py "$turnpipe"
+}
+
+[ $# -gt 0 ] || set -- start-up
+for section in "$@"; do
+  echo "== $section"
+  case $section in
+    start-up) start_up ;;
+    *) echo "unknown section: $section" >&2; exit 2 ;;
+  esac
+done

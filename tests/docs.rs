@@ -1,0 +1,199 @@
+//! The documentation's commands do what the documentation shows.
+//!
+//! Every fenced `console` block of the README and of `docs/` is run with `bash` in the repository:
+//! a line `$ command` (continued by lines that begin with `> `), then what it prints on standard
+//! output. The binary's directory comes first in the `PATH`, the environment is empty but for a
+//! fixed clock, seeded ids and an empty state directory, and the repository counts as `/repo`.
+//! A command that needs a program which is not installed is skipped, which `--nocapture` shows.
+//!
+//! `TURNPIPE_UPDATE=1 cargo test --test docs` writes today's output into the blocks.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Programs that the documentation uses and a machine may lack.
+const OPTIONAL_PROGRAMS: [&str; 1] = ["jq"];
+
+/// A command of a block and what is written below it.
+#[derive(Debug, PartialEq, Eq)]
+struct Example {
+    /// Lines `$ …` and `> …` as they stand.
+    prompt: Vec<String>,
+    output: Vec<String>,
+}
+
+/// A part of a page.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Example(Example),
+}
+
+fn parts(page: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut in_block = false;
+    for line in page.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        if is_fence || !in_block {
+            in_block = is_fence && !in_block && line.trim() == "```console";
+            parts.push(Part::Text(line.to_owned()));
+        } else if line.starts_with("$ ") {
+            parts.push(Part::Example(Example {
+                prompt: vec![line.to_owned()],
+                output: Vec::new(),
+            }));
+        } else if let Some(Part::Example(example)) = parts.last_mut() {
+            if line.starts_with("> ") && example.output.is_empty() {
+                example.prompt.push(line.to_owned());
+            } else {
+                example.output.push(line.to_owned());
+            }
+        } else {
+            parts.push(Part::Text(line.to_owned()));
+        }
+    }
+    parts
+}
+
+impl Example {
+    fn script(&self) -> String {
+        let lines: Vec<&str> = self.prompt.iter().map(|line| &line[2..]).collect();
+        lines.join("\n")
+    }
+
+    /// What the command prints, or `None` if it cannot be run here.
+    fn printed(&self) -> Option<Vec<String>> {
+        let script = self.script();
+        let words: Vec<&str> = script.split_whitespace().collect();
+        let missing = OPTIONAL_PROGRAMS
+            .iter()
+            .find(|program| words.contains(program) && !is_installed(program));
+        if let Some(program) = missing {
+            eprintln!("skipped, there is no {program}: {script}");
+            return None;
+        }
+        let repository = repository();
+        let binary = Path::new(env!("CARGO_BIN_EXE_turnpipe"));
+        let state = tempfile::tempdir().unwrap();
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(&repository)
+            .env_clear()
+            .env(
+                "PATH",
+                format!(
+                    "{}:/usr/local/bin:/usr/bin:/bin",
+                    binary.parent().unwrap().display()
+                ),
+            )
+            .env("TURNPIPE_CLOCK", "2026-01-02T03:04:05Z")
+            .env("TURNPIPE_ID_SEED", "1")
+            .env("XDG_STATE_HOME", state.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let printed = printed.replace(repository.to_str().unwrap(), "/repo");
+        Some(printed.lines().map(str::to_owned).collect())
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+fn repository() -> PathBuf {
+    fs::canonicalize(env!("CARGO_MANIFEST_DIR")).unwrap()
+}
+
+fn pages() -> Vec<PathBuf> {
+    let repository = repository();
+    let mut pages = vec![
+        repository.join("README.md"),
+        repository.join("CONTRIBUTING.md"),
+    ];
+    for entry in fs::read_dir(repository.join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    pages
+}
+
+#[test]
+fn commands_print_what_the_pages_say() {
+    let update = std::env::var_os("TURNPIPE_UPDATE").is_some();
+    let mut commands = 0;
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut rewritten = String::new();
+        for part in parts(&text) {
+            let lines = match part {
+                Part::Text(line) => vec![line],
+                Part::Example(example) => {
+                    commands += 1;
+                    let printed = example.printed().unwrap_or_else(|| example.output.clone());
+                    if printed != example.output {
+                        wrong.push(format!(
+                            "{}: {}\nshown:\n{}\nprinted:\n{}\n",
+                            page.display(),
+                            example.script(),
+                            example.output.join("\n"),
+                            printed.join("\n")
+                        ));
+                    }
+                    [example.prompt, printed].concat()
+                }
+            };
+            for line in lines {
+                rewritten.push_str(&line);
+                rewritten.push('\n');
+            }
+        }
+        if update && rewritten != text {
+            fs::write(&page, rewritten).unwrap();
+        }
+    }
+    assert!(commands > 0, "no page shows a command");
+    assert!(
+        update || wrong.is_empty(),
+        "{}\nrun `TURNPIPE_UPDATE=1 cargo test --test docs`, look at the difference and commit it",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn blocks_are_told_from_text() {
+    let page = "text\n```console\n$ one \\\n> two\nout\n$ three\n```\n```sh\n$ not run\n```\n";
+    let example = |prompt: &[&str], output: &[&str]| {
+        let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        Part::Example(Example {
+            prompt: owned(prompt),
+            output: owned(output),
+        })
+    };
+    let text = |line: &str| Part::Text(line.to_owned());
+    assert_eq!(
+        parts(page),
+        [
+            text("text"),
+            text("```console"),
+            example(&["$ one \\", "> two"], &["out"]),
+            example(&["$ three"], &[]),
+            text("```"),
+            text("```sh"),
+            text("$ not run"),
+            text("```"),
+        ]
+    );
+}
