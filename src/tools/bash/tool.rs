@@ -16,7 +16,7 @@ use crate::tools::child_environment::child_environment;
 use crate::tools::printed::{Printed, Streams, bounded, joined_lines};
 use crate::tools::{
     Access, AccessError, CallContext, CallStatus, Content, ContextChange, Input, InterruptBehavior,
-    InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
+    InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolKind, ToolReply,
 };
 
 /// The most of a successful call that stays inline, in UTF-16 units.
@@ -106,6 +106,10 @@ impl Tool for Bash {
 
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Shell
     }
 
     fn result_limit(&self) -> ResultLimit {
