@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::child_environment::child_environment;
-use super::printed::{Printed, Streams, bounded};
+use super::printed::{LARGEST_LIMIT, Printed, Streams};
 use super::template::{Template, value_of};
 use super::{
     Access, AccessError, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
@@ -21,7 +21,7 @@ use super::{
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
 
 /// What stays inline of a tool that says nothing about it, in UTF-16 units.
-const DEFAULT_INLINE_LIMIT: usize = 50_000;
+const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
 
 /// Everything a manifest says about a tool, checked.
 #[derive(Debug)]
@@ -139,8 +139,8 @@ impl CommandTool {
         let code = finished.status.shell_code();
         let limit = self.inline_limit();
         let mut structured = json!({
-            "stdout": bounded(&printed.stdout, limit),
-            "stderr": bounded(&printed.stderr, limit),
+            "stdout": printed.stdout(limit),
+            "stderr": printed.stderr(limit),
             "exitCode": code,
             "interrupted": finished.ended == Ended::Cancelled,
         });

@@ -14,12 +14,15 @@ mod declarations;
 mod excerpt;
 mod full_text;
 mod gemini_schema;
+mod lossy_text;
 mod manifest;
 mod outcome;
 mod printed;
 mod registry;
 mod schema_check;
 mod template;
+#[cfg(test)]
+mod test_session;
 mod tool;
 
 pub use access::{Access, Touch};

@@ -13,7 +13,7 @@ use super::script::Script;
 use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
 use crate::tools::child_environment::child_environment;
-use crate::tools::printed::{Printed, Streams, bounded, joined_lines};
+use crate::tools::printed::{Printed, Streams, joined_lines};
 use crate::tools::{
     Access, AccessError, CallContext, CallStatus, Content, ContextChange, Input, InterruptBehavior,
     InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
@@ -195,7 +195,7 @@ fn verdict(command: &str, finished: &Finished, printed: &Printed, timeout: Durat
         },
         Ended::Exited => {
             let code = finished.status.shell_code();
-            let answer = interpretation(command, code, !printed.stderr.is_empty());
+            let answer = interpretation(command, code, printed.has_errors());
             if code == 0 || answer.is_some() {
                 Verdict::Success(answer)
             } else {
@@ -230,8 +230,8 @@ fn reply(
     );
 
     let mut structured = json!({
-        "stdout": bounded(&printed.stdout, INLINE_LIMIT),
-        "stderr": joined_lines([bounded(&printed.stderr, INLINE_LIMIT).as_str(), &notes]),
+        "stdout": printed.stdout(INLINE_LIMIT),
+        "stderr": joined_lines([printed.stderr(INLINE_LIMIT).as_str(), &notes]),
         "interrupted": finished.ended == Ended::Cancelled,
         "isImage": false,
         "noOutputExpected": expects_no_output(command),
