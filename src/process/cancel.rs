@@ -1,7 +1,13 @@
 //! Cancelling what runs, from another thread.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+#[cfg(unix)]
+use std::os::fd::BorrowedFd;
+
+#[cfg(unix)]
+use super::waker::Waker;
 
 /// Fires once; clones share the state. A child that runs under a token is ended (TERM to its
 /// group, grace, KILL) as soon as it fires; a second, [`CancelToken::kill`], skips the grace.
@@ -14,10 +20,15 @@ pub struct CancelToken {
 struct Shared {
     level: Mutex<Level>,
     changed: Condvar,
+    #[cfg(unix)]
+    on_cancel: Waker,
+    #[cfg(unix)]
+    on_kill: Waker,
 }
 
+/// How far a token has gone; it never goes back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+pub(super) enum Level {
     #[default]
     Running,
     Cancelled,
@@ -46,17 +57,17 @@ impl CancelToken {
 
     /// Whether it has fired.
     pub fn is_cancelled(&self) -> bool {
-        *self.level() >= Level::Cancelled
+        self.level() >= Level::Cancelled
     }
 
     /// Whether the end without grace was asked for.
     pub fn is_killed(&self) -> bool {
-        *self.level() == Level::Killed
+        self.level() == Level::Killed
     }
 
     /// Waits until it fires or `timeout` is over.
     pub fn wait(&self, timeout: Duration) -> CancelWait {
-        let guard = self.level();
+        let guard = self.lock();
         let (level, _) = self
             .shared
             .changed
@@ -69,7 +80,29 @@ impl CancelToken {
         }
     }
 
-    fn level(&self) -> std::sync::MutexGuard<'_, Level> {
+    pub(super) fn level(&self) -> Level {
+        *self.lock()
+    }
+
+    /// A descriptor that becomes readable when the token goes beyond `seen`. `None` if it can go
+    /// no further, or if the system has no descriptor left: then the level must be asked for.
+    #[cfg(unix)]
+    pub(super) fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
+        let (waker, fires_at) = match seen {
+            Level::Running => (&self.shared.on_cancel, Level::Cancelled),
+            Level::Cancelled => (&self.shared.on_kill, Level::Killed),
+            Level::Killed => return None,
+        };
+        // Under the lock, so that a `raise` at this moment either sees the descriptor or is seen.
+        let level = self.lock();
+        let descriptor = waker.descriptor()?;
+        if *level >= fires_at {
+            waker.wake();
+        }
+        Some(descriptor)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Level> {
         self.shared
             .level
             .lock()
@@ -77,8 +110,75 @@ impl CancelToken {
     }
 
     fn raise(&self, to: Level) {
-        let mut level = self.level();
+        let mut level = self.lock();
         *level = (*level).max(to);
         self.shared.changed.notify_all();
+        #[cfg(unix)]
+        {
+            self.shared.on_cancel.wake();
+            if *level == Level::Killed {
+                self.shared.on_kill.wake();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_when_a_clone_fires() {
+        let token = CancelToken::default();
+        let clone = token.clone();
+        let waiter = std::thread::spawn(move || clone.wait(Duration::from_mins(1)));
+        token.cancel();
+        assert_eq!(waiter.join().unwrap(), CancelWait::Cancelled);
+        assert!(token.is_cancelled() && !token.is_killed());
+    }
+
+    #[test]
+    fn a_wait_without_a_cancel_times_out() {
+        let token = CancelToken::default();
+        assert_eq!(token.wait(Duration::ZERO), CancelWait::TimedOut);
+    }
+
+    #[test]
+    fn kill_is_not_taken_back_by_a_later_cancel() {
+        let token = CancelToken::default();
+        token.kill();
+        token.cancel();
+        assert!(token.is_cancelled() && token.is_killed());
+    }
+
+    #[cfg(unix)]
+    mod descriptors {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+        use super::*;
+
+        fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
+            let mut set = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
+            poll(&mut set, Some(&Timespec::default())).unwrap() == 1
+        }
+
+        #[test]
+        fn each_level_has_its_own_and_wakes_whether_asked_for_before_or_after() {
+            let token = CancelToken::default();
+            let early = token.beyond(Level::Running).unwrap();
+            assert!(!is_readable(early));
+            token.cancel();
+            assert!(is_readable(early));
+            let kill = token.beyond(Level::Cancelled).unwrap();
+            assert!(!is_readable(kill));
+            token.kill();
+            assert!(is_readable(kill));
+            assert!(token.beyond(Level::Killed).is_none());
+
+            let late = CancelToken::default();
+            late.kill();
+            assert!(is_readable(late.beyond(Level::Running).unwrap()));
+            assert!(is_readable(late.beyond(Level::Cancelled).unwrap()));
+        }
     }
 }

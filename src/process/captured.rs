@@ -1,22 +1,232 @@
-//! What a child printed on one stream.
+//! What a child printed on one stream, once it has ended.
 
-/// One captured stream: a head, perhaps a gap, perhaps a tail.
+use std::io::{self, Write};
+
+use super::spill::SpillFile;
+
+/// How much of a spill file is in memory at once.
+const COPY_BYTES: usize = 64 * 1024;
+
+/// One captured stream: a head, perhaps a gap, perhaps a tail. The head may lie in an unlinked
+/// file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
     /// Every byte the child wrote, counting the dropped ones.
     pub total_bytes: u64,
     /// Bytes dropped between head and tail; 0 if everything was kept.
     pub dropped_bytes: u64,
+    /// The beginning of the head.
     pub(super) head: Vec<u8>,
+    /// The rest of the head.
+    pub(super) spill: Option<SpillFile>,
+    /// The last bytes, after the gap if there is one.
+    pub(super) tail: Vec<u8>,
 }
 
 impl Captured {
     /// The text as far as it was kept, invalid UTF-8 replaced. A gap is marked by a line of its
-    /// own: `[N bytes dropped]`.
+    /// own: `[N bytes dropped]`. All of it is in memory then; see [`Captured::write_to`].
     ///
     /// # Errors
     /// The spill file could not be read back.
-    pub fn text(&self) -> std::io::Result<String> {
-        Ok(String::from_utf8_lossy(&self.head).into_owned())
+    pub fn text(&self) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(into_text(bytes))
+    }
+
+    /// Writes the same as [`Captured::text`] gives, but the bytes as the child wrote them, and
+    /// never more than 64 KiB of a spill file in memory. Returns the bytes written.
+    ///
+    /// # Errors
+    /// The spill file could not be read back, or `writer` failed.
+    pub fn write_to(&self, writer: &mut impl Write) -> io::Result<u64> {
+        let mut written = self.copy_head(self.head_bytes(), writer)?;
+        if self.dropped_bytes > 0 {
+            let mark = format!("\n[{} bytes dropped]\n", self.dropped_bytes);
+            writer.write_all(mark.as_bytes())?;
+            written += mark.len() as u64;
+        }
+        writer.write_all(&self.tail)?;
+        Ok(written + self.tail.len() as u64)
+    }
+
+    /// At most `max_bytes` bytes from the beginning, as the child wrote them; less if the stream
+    /// or its head ends before.
+    ///
+    /// # Errors
+    /// The spill file could not be read back.
+    pub fn prefix(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let from_head = max_bytes.min(self.head_bytes());
+        self.copy_head(from_head, &mut bytes)?;
+        if self.dropped_bytes == 0 {
+            let more = length_within(max_bytes - from_head, self.tail.len());
+            bytes.extend_from_slice(&self.tail[..more]);
+        }
+        Ok(bytes)
+    }
+
+    /// [`Captured::prefix`] as text, invalid UTF-8 replaced. A character that `max_bytes` cuts in
+    /// two is left out.
+    ///
+    /// # Errors
+    /// The spill file could not be read back.
+    pub fn prefix_text(&self, max_bytes: u64) -> io::Result<String> {
+        let mut bytes = self.prefix(max_bytes)?;
+        if (bytes.len() as u64) < self.total_bytes
+            && let Err(error) = std::str::from_utf8(last_character(&bytes))
+            && error.error_len().is_none()
+        {
+            let whole = bytes.len() - last_character(&bytes).len() + error.valid_up_to();
+            bytes.truncate(whole);
+        }
+        Ok(into_text(bytes))
+    }
+
+    /// At most `max_bytes` bytes from the end, as the child wrote them; less if the stream or its
+    /// tail begins after that.
+    ///
+    /// # Errors
+    /// The spill file could not be read back.
+    pub fn suffix(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let from_tail = length_within(max_bytes, self.tail.len());
+        let mut bytes = Vec::new();
+        if self.dropped_bytes == 0 {
+            let end = self.head_bytes();
+            let start = end.saturating_sub(max_bytes - from_tail as u64);
+            self.copy_head_range(start, end, &mut bytes)?;
+        }
+        bytes.extend_from_slice(&self.tail[self.tail.len() - from_tail..]);
+        Ok(bytes)
+    }
+
+    /// Whether the child wrote nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.total_bytes == 0
+    }
+
+    /// Bytes that can be read back: all but the dropped ones.
+    pub fn kept_bytes(&self) -> u64 {
+        self.total_bytes - self.dropped_bytes
+    }
+
+    fn head_bytes(&self) -> u64 {
+        self.kept_bytes() - self.tail.len() as u64
+    }
+
+    fn copy_head(&self, end: u64, writer: &mut impl Write) -> io::Result<u64> {
+        self.copy_head_range(0, end, writer)?;
+        Ok(end)
+    }
+
+    /// Copies the bytes `start..end` of the head.
+    fn copy_head_range(&self, start: u64, end: u64, writer: &mut impl Write) -> io::Result<()> {
+        let in_memory = self.head.len();
+        let from = length_within(start, in_memory);
+        let to = length_within(end, in_memory);
+        writer.write_all(&self.head[from..to])?;
+        let Some(spill) = &self.spill else {
+            return Ok(());
+        };
+        let mut offset = start.saturating_sub(in_memory as u64);
+        let spill_end = end.saturating_sub(in_memory as u64);
+        let mut chunk = vec![0; length_within(spill_end - offset, COPY_BYTES)];
+        while offset < spill_end {
+            let part = &mut chunk[..length_within(spill_end - offset, COPY_BYTES)];
+            spill.read_exact_at(part, offset)?;
+            writer.write_all(part)?;
+            offset += part.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+fn length_within(length: u64, limit: usize) -> usize {
+    usize::try_from(length).map_or(limit, |length| length.min(limit))
+}
+
+/// Without a copy if the bytes are valid already, as most are.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The bytes from the last one on that is not the continuation of a character.
+fn last_character(bytes: &[u8]) -> &[u8] {
+    let start = bytes
+        .iter()
+        .rposition(|byte| byte & 0xC0 != 0x80)
+        .unwrap_or(0);
+    &bytes[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Capture;
+    use super::super::capture_buffer::CaptureBuffer;
+    use super::*;
+
+    fn capture(text: &[u8], memory_bytes: usize, total_bytes: u64) -> Captured {
+        let directory = std::env::temp_dir();
+        let limits = Capture {
+            memory_bytes,
+            total_bytes,
+        };
+        let mut buffer = CaptureBuffer::new(limits, &directory);
+        buffer.push(text);
+        buffer.finish()
+    }
+
+    #[test]
+    fn every_prefix_and_suffix_is_right_wherever_the_bytes_lie() {
+        let text = b"0123456789";
+        for memory in 0..=10 {
+            let captured = capture(text, memory, 10);
+            for length in 0..=12 {
+                let short = length.min(10);
+                let wanted = length as u64;
+                assert_eq!(captured.prefix(wanted).unwrap(), &text[..short]);
+                assert_eq!(captured.suffix(wanted).unwrap(), &text[10 - short..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_ends_prefix_and_suffix() {
+        let captured = capture(b"0123456789", 1, 4);
+        assert_eq!(captured.text().unwrap(), "01\n[6 bytes dropped]\n89");
+        assert_eq!(captured.prefix(100).unwrap(), b"01");
+        assert_eq!(captured.suffix(100).unwrap(), b"89");
+        assert_eq!((captured.total_bytes, captured.kept_bytes()), (10, 4));
+    }
+
+    #[test]
+    fn a_long_spill_is_streamed_whole() {
+        let text: Vec<u8> = (0..300_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        let captured = capture(&text, 1000, 1_000_000);
+        let mut copy = Vec::new();
+        assert_eq!(captured.write_to(&mut copy).unwrap(), 300_000);
+        assert_eq!(copy, text);
+    }
+
+    #[test]
+    fn a_cut_character_is_left_out_and_a_broken_one_is_replaced() {
+        let captured = capture("aé€😀".as_bytes(), 3, 100);
+        let texts: Vec<String> = (0..=10)
+            .map(|max| captured.prefix_text(max).unwrap())
+            .collect();
+        let expected = ["", "a", "a", "aé", "aé", "aé", "aé€", "aé€", "aé€", "aé€"];
+        assert_eq!(texts[..10], expected);
+        assert_eq!(texts[10], "aé€😀");
+        let broken = capture(b"a\xE2\x82", 100, 100);
+        assert_eq!(broken.prefix_text(100).unwrap(), "a\u{FFFD}");
+        assert_eq!(broken.text().unwrap(), "a\u{FFFD}");
+    }
+
+    #[test]
+    fn nothing_printed_is_empty() {
+        assert!(Captured::default().is_empty());
+        assert_eq!(Captured::default().text().unwrap(), "");
     }
 }

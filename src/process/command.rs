@@ -41,7 +41,8 @@ pub struct Capture {
     /// Bytes of a stream kept in memory; what is more spills to an unlinked temporary file.
     pub memory_bytes: usize,
     /// Bytes of a stream kept in all; past that only the head and the tail survive, with a count
-    /// of the bytes dropped between them. The child is never blocked.
+    /// of the bytes dropped between them. The tail has half of this, at most 1 MiB, and is kept in
+    /// memory besides `memory_bytes`. The child is never blocked.
     pub total_bytes: u64,
 }
 
@@ -80,7 +81,7 @@ impl Limits {
 /// How a child ended, as the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// It exited with this code.
+    /// It exited with this code; -1 if somebody else in this process waited for it.
     Code(i32),
     /// It was ended by this signal.
     Signal(i32),
@@ -103,7 +104,8 @@ pub enum Ended {
     Exited,
     /// We ended it when its time was up.
     TimedOut,
-    /// We ended it because its [`super::CancelToken`] fired.
+    /// We ended it because its [`super::CancelToken`] fired. If that was before the start, nothing
+    /// was run.
     Cancelled,
 }
 
@@ -120,6 +122,20 @@ pub struct Finished {
     pub stderr: Captured,
     /// A grandchild still held a pipe when we stopped reading.
     pub pipes_held: bool,
+}
+
+#[cfg(unix)]
+impl Finished {
+    /// For a call that was cancelled before anything was started.
+    pub(super) fn never_started() -> Self {
+        Self {
+            status: ExitStatus::Signal(libc::SIGTERM),
+            ended: Ended::Cancelled,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            pipes_held: false,
+        }
+    }
 }
 
 /// Why a child could not be started. Nothing has run.

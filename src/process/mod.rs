@@ -5,11 +5,52 @@
 //! allowed here, each use with a SAFETY comment.
 
 mod cancel;
+mod capture_buffer;
 mod captured;
 mod command;
+mod descriptors;
 mod spawners;
+mod spill;
+
+#[cfg(unix)]
+mod escalation;
+#[cfg(unix)]
+mod exec_strings;
+#[cfg(unix)]
+mod group;
+#[cfg(unix)]
+mod live_groups;
+#[cfg(unix)]
+mod pipes;
+#[cfg(target_os = "linux")]
+mod process_table;
+#[cfg(unix)]
+mod program_path;
+#[cfg(unix)]
+mod spawner_pool;
+#[cfg(unix)]
+mod start;
+#[cfg(unix)]
+mod supervise;
+#[cfg(unix)]
+mod tree;
+#[cfg(unix)]
+mod waker;
+
+#[cfg(target_os = "linux")]
+#[path = "posix_spawn.rs"]
+mod system_spawn;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "std_spawn.rs"]
+mod system_spawn;
+
+/// Checked and tested on Linux too, where it is not in use.
+#[cfg(all(target_os = "linux", test))]
+#[allow(dead_code)]
+mod std_spawn;
 
 pub use cancel::{CancelToken, CancelWait};
 pub use captured::Captured;
 pub use command::{Capture, Command, Ended, ExitStatus, Finished, Limits, SpawnError, Stdin};
+pub use descriptors::{stdin_was_closed, stdout_was_closed};
 pub use spawners::Spawners;

@@ -2,7 +2,7 @@
 //!
 //! Bounds what stays inline and what is in memory, however long the output is; writing the rest to a file is the `results` room's business.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use super::FullText;
 use super::excerpt::{Excerpt, ExcerptParts};
@@ -117,7 +117,7 @@ impl Stream {
     fn of(captured: &Captured) -> io::Result<Self> {
         let mut excerpt = Excerpt::new(2 * LARGEST_LIMIT);
         let mut text = LossyText::new(|piece: &str| excerpt.push(piece));
-        text.write_all(captured.text()?.as_bytes())?;
+        captured.write_to(&mut text)?;
         text.finish();
         let mut parts = excerpt.into_parts();
         if parts.omitted_units == 0 {

@@ -1,0 +1,188 @@
+//! The ways and their measurement.
+
+use std::ffi::{CString, c_char};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::process::{Command as Other, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use turnpipe::process::{
+    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin,
+};
+
+const CALLERS: usize = 10;
+
+/// A name, a way to run so many children, and the seconds that took in each round.
+type Way = (&'static str, fn(usize), Vec<f64>);
+
+pub(crate) fn main() {
+    let numbers: Vec<usize> = std::env::args()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let rounds = numbers.first().copied().unwrap_or(5);
+    let children = numbers.get(1).copied().unwrap_or(10_000);
+    let mut ways: [Way; 6] = [
+        ("xargs -P10 -n1", by_xargs, Vec::new()),
+        ("plain posix_spawn, 10 threads", by_plain_loop, Vec::new()),
+        ("Spawners(1)", |n| by_spawners(n, 1), Vec::new()),
+        ("Spawners(2)", |n| by_spawners(n, 2), Vec::new()),
+        ("Spawners(4)", |n| by_spawners(n, 4), Vec::new()),
+        ("Spawners(10)", |n| by_spawners(n, 10), Vec::new()),
+    ];
+    by_spawners(100, 4);
+    let before = facts();
+    for _ in 0..rounds {
+        for (_, run, seconds) in &mut ways {
+            let began = Instant::now();
+            run(children);
+            seconds.push(began.elapsed().as_secs_f64());
+        }
+    }
+    let after = facts();
+    let medians: Vec<f64> = ways
+        .iter_mut()
+        .map(|(_, _, seconds)| median(seconds))
+        .collect();
+    println!("{children} children, {rounds} rounds, medians");
+    for ((name, _, _), seconds) in ways.iter().zip(&medians) {
+        println!(
+            "{name:32} {seconds:7.3} s {:7.0} processes/s  {:.2} x xargs  {:.2} x plain",
+            children as f64 / seconds,
+            seconds / medians[0],
+            seconds / medians[1],
+        );
+    }
+    println!("before: {before}\nafter:  {after}");
+}
+
+fn median(seconds: &mut [f64]) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+fn facts() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_string()
+    };
+    let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    format!(
+        "VmHWM {} kB, {} threads, {descriptors} descriptors, {} zombies",
+        field("VmHWM"),
+        field("Threads"),
+        zombies()
+    )
+}
+
+fn zombies() -> usize {
+    let own = std::process::id().to_string();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
+        .filter(|stat| {
+            let after_name = stat.rsplit(')').next().unwrap_or_default();
+            let mut fields = after_name.split_whitespace();
+            fields.next() == Some("Z") && fields.next() == Some(&own)
+        })
+        .count()
+}
+
+fn from_callers(children: usize, run: impl Fn() + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..CALLERS {
+            scope.spawn(|| {
+                while next.fetch_add(1, Ordering::Relaxed) < children {
+                    run();
+                }
+            });
+        }
+    });
+}
+
+fn by_spawners(children: usize, threads: usize) {
+    let spawners = Spawners::new(threads);
+    let command = Command {
+        program: "/bin/true".into(),
+        arguments: Vec::new(),
+        environment: std::env::vars_os().collect(),
+        directory: "/".into(),
+        stdin: Stdin::Null,
+        capture: Capture::default(),
+        limits: Limits::with_timeout(Duration::from_mins(1)),
+    };
+    from_callers(children, || {
+        let finished = spawners.run(&command, &CancelToken::default()).unwrap();
+        assert_eq!(finished.status, ExitStatus::Code(0));
+        assert_eq!(finished.ended, Ended::Exited);
+    });
+}
+
+fn by_xargs(children: usize) {
+    let mut xargs = Other::new("xargs")
+        .args(["-P10", "-n1", "true"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = xargs.stdin.take().unwrap();
+    for number in 0..children {
+        writeln!(lines, "{number}").unwrap();
+    }
+    drop(lines);
+    assert!(xargs.wait().unwrap().success());
+}
+
+/// What one cannot do without: two pipes, `posix_spawn`, reading to the end, waiting.
+fn by_plain_loop(children: usize) {
+    let program = CString::new("/bin/true").unwrap();
+    let environment: Vec<CString> = std::env::vars()
+        .map(|(name, value)| CString::new(format!("{name}={value}")).unwrap())
+        .collect();
+    from_callers(children, || plain_call(&program, &environment));
+}
+
+fn plain_call(program: &CString, environment: &[CString]) {
+    let (mut stdout, their_stdout) = std::io::pipe().unwrap();
+    let (mut stderr, their_stderr) = std::io::pipe().unwrap();
+    let arguments = [program.as_ptr().cast_mut(), std::ptr::null_mut()];
+    let variables: Vec<*mut c_char> = environment
+        .iter()
+        .map(|variable| variable.as_ptr().cast_mut())
+        .chain([std::ptr::null_mut()])
+        .collect();
+    let mut pid = 0;
+    // SAFETY: everything is initialized before it is used and outlives the call.
+    unsafe {
+        let mut attributes = std::mem::zeroed();
+        let mut actions = std::mem::zeroed();
+        libc::posix_spawnattr_init(&raw mut attributes);
+        libc::posix_spawn_file_actions_init(&raw mut actions);
+        libc::posix_spawn_file_actions_addopen(&raw mut actions, 0, c"/dev/null".as_ptr(), 0, 0);
+        libc::posix_spawn_file_actions_adddup2(&raw mut actions, their_stdout.as_raw_fd(), 1);
+        libc::posix_spawn_file_actions_adddup2(&raw mut actions, their_stderr.as_raw_fd(), 2);
+        libc::posix_spawnattr_setflags(&raw mut attributes, libc::POSIX_SPAWN_SETSID);
+        let result = libc::posix_spawn(
+            &raw mut pid,
+            program.as_ptr(),
+            &raw const actions,
+            &raw const attributes,
+            arguments.as_ptr(),
+            variables.as_ptr(),
+        );
+        assert_eq!(result, 0);
+        libc::posix_spawn_file_actions_destroy(&raw mut actions);
+        libc::posix_spawnattr_destroy(&raw mut attributes);
+    }
+    drop((their_stdout, their_stderr));
+    let mut output = Vec::new();
+    stdout.read_to_end(&mut output).unwrap();
+    stderr.read_to_end(&mut output).unwrap();
+    let mut status = 0;
+    // SAFETY: waits for the child started above.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!((waited, status), (pid, 0));
+}

@@ -1,0 +1,184 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const ALIVE: Observation = Observation {
+    leader: Leader::Alive,
+    pipes: Pipes::Open,
+    rest: Rest::Alive,
+    token: Level::Running,
+};
+
+const OVER: Observation = Observation {
+    leader: Leader::Ended,
+    pipes: Pipes::AtEnd,
+    rest: Rest::Gone,
+    token: Level::Running,
+};
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn escalation() -> Escalation {
+    Escalation::new(Limits {
+        timeout: ms(1000),
+        grace: ms(200),
+        drain: ms(25),
+    })
+}
+
+#[test]
+fn a_child_that_ends_by_itself_is_left_alone() {
+    let mut escalation = escalation();
+    assert_eq!(escalation.step(ms(0), ALIVE), Step::Wait(ms(1000)));
+    assert_eq!(escalation.step(ms(5), OVER), Step::Finish);
+    assert_eq!(escalation.ended(), Ended::Exited);
+    assert!(!escalation.pipes_held());
+}
+
+#[test]
+fn the_exit_beats_the_deadline_and_the_token() {
+    for token in [Level::Running, Level::Cancelled, Level::Killed] {
+        let mut escalation = escalation();
+        let seen = Observation { token, ..OVER };
+        assert_eq!(escalation.step(ms(5000), seen), Step::Finish);
+        assert_eq!(escalation.ended(), Ended::Exited);
+    }
+}
+
+#[test]
+fn time_up_means_term_then_grace_then_kill() {
+    let mut escalation = escalation();
+    assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
+    assert_eq!(escalation.step(ms(1000), ALIVE), Step::Wait(ms(1200)));
+    assert_eq!(escalation.step(ms(1200), ALIVE), Step::Kill);
+    assert_eq!(escalation.step(ms(1200), ALIVE), Step::Wait(ms(1225)));
+    assert_eq!(escalation.step(ms(1201), OVER), Step::Finish);
+    assert_eq!(escalation.ended(), Ended::TimedOut);
+}
+
+#[test]
+fn a_cancel_after_the_timeout_does_not_change_who_ended_it() {
+    let mut escalation = escalation();
+    assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
+    let cancelled = Observation {
+        token: Level::Cancelled,
+        ..ALIVE
+    };
+    assert_eq!(escalation.step(ms(1001), cancelled), Step::Wait(ms(1200)));
+    let killed = Observation {
+        token: Level::Killed,
+        ..ALIVE
+    };
+    assert_eq!(escalation.step(ms(1002), killed), Step::Kill);
+    assert_eq!(escalation.ended(), Ended::TimedOut);
+}
+
+#[test]
+fn a_kill_skips_the_grace() {
+    let mut escalation = escalation();
+    let seen = Observation {
+        token: Level::Killed,
+        ..ALIVE
+    };
+    assert_eq!(escalation.step(ms(1), seen), Step::Kill);
+    assert_eq!(escalation.ended(), Ended::Cancelled);
+}
+
+#[test]
+fn what_is_left_behind_may_drain_and_is_then_ended() {
+    for (pipes, held) in [(Pipes::Open, true), (Pipes::AtEnd, false)] {
+        let mut escalation = escalation();
+        let left = Observation {
+            leader: Leader::Ended,
+            pipes,
+            ..ALIVE
+        };
+        assert_eq!(escalation.step(ms(5), left), Step::Wait(ms(30)));
+        assert_eq!(escalation.step(ms(30), left), Step::Terminate);
+        assert_eq!(escalation.step(ms(230), left), Step::Kill);
+        assert_eq!(escalation.step(ms(231), OVER), Step::Finish);
+        assert_eq!(escalation.ended(), Ended::Exited);
+        assert_eq!(escalation.pipes_held(), held);
+    }
+}
+
+#[test]
+fn a_rest_that_cannot_be_seen_is_killed_at_once() {
+    let mut escalation = escalation();
+    let unknown = Observation {
+        rest: Rest::Unknown,
+        ..OVER
+    };
+    assert_eq!(escalation.step(ms(5), unknown), Step::Kill);
+    assert_eq!(escalation.step(ms(5), unknown), Step::Finish);
+}
+
+#[test]
+fn an_escaped_holder_of_a_pipe_is_not_waited_for() {
+    let mut escalation = escalation();
+    let held = Observation {
+        pipes: Pipes::Open,
+        ..OVER
+    };
+    assert_eq!(escalation.step(ms(5), held), Step::Wait(ms(30)));
+    assert_eq!(escalation.step(ms(30), held), Step::Terminate);
+    assert_eq!(escalation.step(ms(230), held), Step::Kill);
+    assert_eq!(escalation.step(ms(255), held), Step::Finish);
+    assert!(escalation.pipes_held());
+}
+
+#[test]
+fn a_child_that_even_kill_does_not_end_is_given_up() {
+    let mut escalation = escalation();
+    assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
+    assert_eq!(escalation.step(ms(1200), ALIVE), Step::Kill);
+    assert_eq!(escalation.step(ms(1300), ALIVE), Step::Wait(ms(11_200)));
+    assert_eq!(escalation.step(ms(11_200), ALIVE), Step::Finish);
+}
+
+prop_compose! {
+    fn observation()(
+        leader in prop::sample::select(vec![Leader::Alive, Leader::Ended]),
+        pipes in prop::sample::select(vec![Pipes::Open, Pipes::AtEnd]),
+        rest in prop::sample::select(vec![Rest::Gone, Rest::Alive, Rest::Unknown]),
+        token in prop::sample::select(vec![Level::Running, Level::Cancelled, Level::Killed]),
+    ) -> Observation {
+        Observation { leader, pipes, rest, token }
+    }
+}
+
+proptest! {
+    /// Whatever is seen, if we wait as long as we are told each time, the end comes, and a child
+    /// that is alive is told to end before it is killed unless the token says otherwise.
+    #[test]
+    fn it_always_ends(seen in prop::collection::vec(observation(), 1..40)) {
+        let mut escalation = escalation();
+        let mut now = Duration::ZERO;
+        let mut terminated = false;
+        let mut finished = false;
+        for seen in seen.iter().cycle().take(200) {
+            match escalation.step(now, *seen) {
+                Step::Wait(until) => {
+                    prop_assert!(until > now);
+                    now = until;
+                }
+                Step::Terminate => {
+                    prop_assert!(!terminated);
+                    terminated = true;
+                }
+                Step::Kill => {
+                    let excused = seen.token == Level::Killed || seen.rest == Rest::Unknown;
+                    prop_assert!(terminated || excused);
+                }
+                Step::Finish => {
+                    finished = true;
+                    break;
+                }
+            }
+        }
+        prop_assert!(finished);
+        prop_assert!(now <= ms(1000 + 25 + 200) + UNKILLABLE);
+    }
+}

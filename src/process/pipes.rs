@@ -1,0 +1,79 @@
+//! The descriptors of one child: its ends, and ours. All are close-on-exec.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, OnceLock};
+
+use super::Stdin;
+
+/// What becomes the child's descriptors 0, 1 and 2.
+#[derive(Debug)]
+pub(super) struct ChildEnds {
+    pub(super) stdin: Arc<OwnedFd>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// What we keep of a child's pipes.
+#[derive(Debug)]
+pub(super) struct OurEnds {
+    /// Nonblocking; `None` if the child reads `/dev/null`.
+    pub(super) stdin: Option<OwnedFd>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// Makes the pipes of children; `/dev/null` is opened once for all of them.
+#[derive(Debug, Default)]
+pub(super) struct PipeMaker {
+    null: OnceLock<Arc<OwnedFd>>,
+}
+
+impl PipeMaker {
+    /// The pipes of one child that reads `stdin`.
+    ///
+    /// # Errors
+    /// The system has no descriptor left.
+    pub(super) fn make(&self, stdin: &Stdin) -> io::Result<(ChildEnds, OurEnds)> {
+        let (stdout, their_stdout) = io::pipe()?;
+        let (stderr, their_stderr) = io::pipe()?;
+        let (their_stdin, stdin) = match stdin {
+            Stdin::Null => (self.null()?, None),
+            Stdin::Bytes(_) => {
+                let (theirs, ours) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&ours, true)?;
+                let theirs = above_standard_streams(theirs.into())?;
+                (Arc::new(theirs), Some(ours.into()))
+            }
+        };
+        let theirs = ChildEnds {
+            stdin: their_stdin,
+            stdout: above_standard_streams(their_stdout.into())?,
+            stderr: above_standard_streams(their_stderr.into())?,
+        };
+        let ours = OurEnds {
+            stdin,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+        };
+        Ok((theirs, ours))
+    }
+
+    fn null(&self) -> io::Result<Arc<OwnedFd>> {
+        if let Some(null) = self.null.get() {
+            return Ok(Arc::clone(null));
+        }
+        let null = above_standard_streams(File::open("/dev/null")?.into())?;
+        Ok(Arc::clone(self.null.get_or_init(|| Arc::new(null))))
+    }
+}
+
+/// Moves a descriptor out of the way of the three that a child gets, should the standard streams
+/// of this process be closed.
+fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    if descriptor.as_raw_fd() > 2 {
+        return Ok(descriptor);
+    }
+    Ok(rustix::io::fcntl_dupfd_cloexec(&descriptor, 3)?)
+}

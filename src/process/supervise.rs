@@ -1,0 +1,270 @@
+//! The calling thread's loop beside a running child: reads its output, feeds its input, watches
+//! its end, its deadlines and its token, and does what the escalation says.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::cancel::Level;
+use super::capture_buffer::CaptureBuffer;
+use super::escalation::{Escalation, Leader, Observation, Pipes, Rest, Step};
+use super::group::Group;
+use super::live_groups::{self, Registration};
+use super::pipes::OurEnds;
+use super::tree::Tree;
+use super::{CancelToken, Command, ExitStatus, Finished, Stdin};
+
+/// What a pipe holds by default, so what one read can bring.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How often a pipe is read at the very end, when somebody still writes to it.
+const LAST_READS: usize = 32;
+
+/// How long to wait at most for something that no descriptor tells of. The first look comes soon,
+/// for what is dying is mostly gone at once.
+const BLIND_WAIT: Duration = Duration::from_millis(20);
+const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
+
+/// One of the child's output pipes and what came out of it.
+struct Output<'a> {
+    /// `None` once it is at its end.
+    pipe: Option<OwnedFd>,
+    buffer: CaptureBuffer<'a>,
+}
+
+/// One child under supervision.
+struct Supervision<'a> {
+    began: Instant,
+    group: Arc<Group>,
+    tree: Tree,
+    escalation: Escalation,
+    cancel: &'a CancelToken,
+    status: Option<ExitStatus>,
+    stdin: Option<OwnedFd>,
+    unread: &'a [u8],
+    outputs: [Output<'a>; 2],
+    scratch: Vec<u8>,
+    blind_wait: Duration,
+}
+
+/// Stays with a child that was just started until it and what it started are gone.
+pub(super) fn supervise(
+    group: Group,
+    registration: Registration,
+    ends: OurEnds,
+    command: &Command,
+    cancel: &CancelToken,
+    spill_directory: &Path,
+) -> Finished {
+    let group = Arc::new(group);
+    registration.started(&group);
+    let output = |pipe| Output {
+        pipe: Some(pipe),
+        buffer: CaptureBuffer::new(command.capture, spill_directory),
+    };
+    let mut supervision = Supervision {
+        began: Instant::now(),
+        tree: Tree::of(Arc::clone(&group)),
+        group,
+        escalation: Escalation::new(command.limits),
+        cancel,
+        status: None,
+        stdin: ends.stdin,
+        unread: match &command.stdin {
+            Stdin::Null => &[],
+            Stdin::Bytes(bytes) => bytes,
+        },
+        outputs: [output(ends.stdout), output(ends.stderr)],
+        scratch: Vec::new(),
+        blind_wait: FIRST_BLIND_WAIT,
+    };
+    supervision.run();
+    // Off the list before the number is given up, see `live_groups::kill_all`.
+    drop(registration);
+    supervision.finish()
+}
+
+impl Supervision<'_> {
+    fn run(&mut self) {
+        let mut leader_may_have_ended = self.group.descriptor().is_none();
+        loop {
+            let now = self.began.elapsed();
+            let token = self.cancel.level();
+            // At a deadline or a cancel the exit is looked for once more, for it comes first.
+            let decisive = now >= self.escalation.deadline() || token > Level::Running;
+            if self.status.is_none() && (leader_may_have_ended || decisive) {
+                self.status = self.group.leader_status();
+            }
+            let seen = self.observe(token);
+            match self.escalation.step(now, seen) {
+                Step::Wait(until) => {
+                    leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
+                }
+                Step::Terminate => self.tree.terminate(),
+                Step::Kill => self.tree.kill(),
+                Step::Finish => break,
+            }
+        }
+    }
+
+    fn observe(&self, token: Level) -> Observation {
+        let leader = match self.status {
+            Some(_) => Leader::Ended,
+            None => Leader::Alive,
+        };
+        let pipes = if self.outputs.iter().all(|output| output.pipe.is_none()) {
+            Pipes::AtEnd
+        } else {
+            Pipes::Open
+        };
+        let rest = match (leader, pipes) {
+            (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
+            // The end has not come anyhow.
+            _ => Rest::Unknown,
+        };
+        Observation {
+            leader,
+            pipes,
+            rest,
+            token,
+        }
+    }
+
+    /// Waits for at most `timeout` and moves what can be moved. Returns whether the leader may
+    /// have ended.
+    fn wait(&mut self, timeout: Duration, seen: Observation) -> bool {
+        let leader = self
+            .group
+            .descriptor()
+            .filter(|_| seen.leader == Leader::Alive);
+        let token = self.cancel.beyond(seen.token);
+        let blind = (seen.leader == Leader::Alive && leader.is_none())
+            || (seen.token < Level::Killed && token.is_none())
+            || (seen.leader == Leader::Ended && seen.pipes == Pipes::AtEnd);
+        let timeout = if blind {
+            let capped = timeout.min(self.blind_wait);
+            self.blind_wait = (2 * self.blind_wait).min(BLIND_WAIT);
+            capped
+        } else {
+            timeout
+        };
+        let watched = [
+            (
+                self.outputs[0].pipe.as_ref().map(AsFd::as_fd),
+                PollFlags::IN,
+            ),
+            (
+                self.outputs[1].pipe.as_ref().map(AsFd::as_fd),
+                PollFlags::IN,
+            ),
+            (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
+            (leader, PollFlags::IN),
+            (token, PollFlags::IN),
+        ];
+        let [stdout, stderr, stdin, leader, _] = poll_those(watched, timeout);
+        for (output, ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
+            output.read_ready(ready, &mut self.scratch);
+        }
+        if !stdin.is_empty() {
+            self.feed();
+        }
+        !leader.is_empty() || self.group.descriptor().is_none()
+    }
+
+    /// Writes what the child's input takes. A child that reads no further is no error.
+    fn feed(&mut self) {
+        let Some(pipe) = &self.stdin else { return };
+        match rustix::io::write(pipe, self.unread) {
+            Ok(count) => self.unread = &self.unread[count..],
+            Err(Errno::AGAIN | Errno::INTR) => return,
+            Err(_) => self.unread = &[],
+        }
+        if self.unread.is_empty() {
+            self.stdin = None;
+        }
+    }
+
+    fn finish(mut self) -> Finished {
+        for output in &mut self.outputs {
+            output.read_rest(&mut self.scratch);
+        }
+        match self.status {
+            Some(_) => self.group.reap(),
+            None => live_groups::abandon(Arc::clone(&self.group)),
+        }
+        let [stdout, stderr] = self.outputs.map(|output| output.buffer.finish());
+        Finished {
+            status: self
+                .status
+                .unwrap_or(ExitStatus::Signal(rustix::process::Signal::KILL.as_raw())),
+            ended: self.escalation.ended(),
+            stdout,
+            stderr,
+            pipes_held: self.escalation.pipes_held(),
+        }
+    }
+}
+
+impl Output<'_> {
+    fn read_ready(&mut self, ready: PollFlags, scratch: &mut Vec<u8>) {
+        if ready.contains(PollFlags::IN) {
+            self.read(scratch);
+        } else if !ready.is_empty() {
+            // Nobody writes any more, and all is read.
+            self.pipe = None;
+        }
+    }
+
+    /// Reads once, which does not block if the pipe is ready.
+    fn read(&mut self, scratch: &mut Vec<u8>) {
+        let Some(pipe) = &self.pipe else { return };
+        scratch.clear();
+        scratch.reserve_exact(READ_BYTES);
+        match rustix::io::read(pipe, rustix::buffer::spare_capacity(scratch)) {
+            Ok(0) => self.pipe = None,
+            Ok(_) => self.buffer.push(scratch),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => self.pipe = None,
+        }
+    }
+
+    /// Takes what is in a pipe that somebody else keeps open.
+    fn read_rest(&mut self, scratch: &mut Vec<u8>) {
+        for _ in 0..LAST_READS {
+            let Some(pipe) = &self.pipe else { return };
+            let [ready] = poll_those([(Some(pipe.as_fd()), PollFlags::IN)], Duration::ZERO);
+            if ready.is_empty() {
+                return;
+            }
+            self.read_ready(ready, scratch);
+        }
+    }
+}
+
+/// What is ready of the given descriptors, in their order, after at most `timeout`.
+fn poll_those<const N: usize>(
+    watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
+    timeout: Duration,
+) -> [PollFlags; N] {
+    let mut set: Vec<PollFd<'_>> = watched
+        .iter()
+        .filter_map(|(descriptor, events)| Some(PollFd::from_borrowed_fd((*descriptor)?, *events)))
+        .collect();
+    // Longer than the type can say is as good as for ever.
+    let timeout = Timespec::try_from(timeout).ok();
+    match poll(&mut set, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        // The kernel lacks memory for the call: the deadlines still hold.
+        Err(_) => thread::sleep(BLIND_WAIT),
+    }
+    let mut results = set.iter().map(PollFd::revents);
+    watched.map(|(descriptor, _)| match descriptor {
+        Some(_) => results.next().unwrap_or(PollFlags::empty()),
+        None => PollFlags::empty(),
+    })
+}

@@ -1,0 +1,55 @@
+//! That closed standard streams are noticed although the Rust runtime hides them.
+
+use std::process::{Command, Stdio};
+
+use turnpipe::process::{stdin_was_closed, stdout_was_closed};
+
+use crate::support::{Room, alone, is_alone};
+
+#[test]
+#[ignore = "writes down how its process was started; run by the test below"]
+fn streams_alone() {
+    if is_alone() {
+        let facts = format!("{} {}", stdin_was_closed(), stdout_was_closed());
+        std::fs::write(std::env::var_os("FACTS").unwrap(), facts).unwrap();
+    }
+}
+
+/// How a shell starts this binary with some of its streams closed, and what it must have noticed.
+const STARTS: [(&str, &str); 5] = [
+    ("exec \"$0\" \"$@\" < /dev/null > /dev/null", "false false"),
+    ("exec \"$0\" \"$@\" <&-", "true false"),
+    ("exec \"$0\" \"$@\" < /dev/null >&-", "false true"),
+    ("exec \"$0\" \"$@\" <&- >&-", "true true"),
+    ("exec \"$0\" \"$@\" <&- >&- 2>&-", "true true"),
+];
+
+#[test]
+fn closed_streams_are_noticed() {
+    let room = Room::new();
+    for (script, expected) in STARTS {
+        let program = alone("closed_streams::streams_alone");
+        let facts = room.path("facts");
+        let _ = std::fs::remove_file(&facts);
+        Command::new("/bin/sh")
+            .args(["-c", script])
+            .arg(program.get_program())
+            .args(program.get_args())
+            .envs(
+                program
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("FACTS", &facts)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&facts).unwrap(),
+            expected,
+            "{script}"
+        );
+    }
+}

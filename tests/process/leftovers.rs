@@ -1,0 +1,161 @@
+//! What a child leaves behind when it ends by itself.
+
+use std::time::{Duration, Instant};
+
+use turnpipe::process::{CancelToken, Ended, ExitStatus, Limits, Spawners};
+
+use crate::support::{GRACE, LONG, Room, is_alone, out, run, run_alone, wait_for_file};
+
+fn exits(room: &Room, script: &str, limits: Limits) -> (String, bool) {
+    let mut command = room.script(script);
+    command.limits = limits;
+    let finished = run(&command).unwrap();
+    assert_eq!(finished.ended, Ended::Exited, "{script}");
+    assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
+    (out(&finished), finished.pipes_held)
+}
+
+fn patient() -> Limits {
+    Limits::with_timeout(LONG)
+}
+
+#[test]
+fn a_background_process_that_holds_a_pipe_is_ended_and_nothing_is_lost() {
+    let room = Room::new();
+    let began = Instant::now();
+    let (output, held) = exits(&room, "echo before; sleep 1000 & echo after", patient());
+    assert_eq!(output, "before\nafter\n");
+    assert!(held);
+    assert!(began.elapsed() >= patient().drain);
+    room.assert_nothing_left();
+}
+
+#[test]
+fn a_background_process_that_holds_no_pipe_is_ended_too() {
+    let room = Room::new();
+    let (output, held) = exits(&room, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
+    assert_eq!(output, "x\n");
+    assert!(!held);
+    room.assert_nothing_left();
+}
+
+#[test]
+fn one_that_ignores_term_is_killed() {
+    let room = Room::new();
+    let limits = Limits {
+        grace: Duration::from_millis(100),
+        ..patient()
+    };
+    for redirection in ["", "> /dev/null 2>&1"] {
+        let script = format!(
+            "sh -c 'trap \"\" TERM; : > ready; sleep 1000; sleep 1000' {redirection} & \
+             while ! test -e ready; do sleep 0.01; done; echo x; rm ready"
+        );
+        let (output, held) = exits(&room, &script, limits);
+        assert_eq!((output.as_str(), held), ("x\n", redirection.is_empty()));
+        room.assert_nothing_left();
+    }
+}
+
+#[test]
+fn what_is_finished_within_the_drain_time_is_not_ended() {
+    let room = Room::new();
+    let limits = Limits {
+        drain: LONG,
+        ..patient()
+    };
+    let script = "{ sleep 0.1; echo late; } & { sleep 0.2; echo done > file; } > /dev/null 2>&1 &";
+    let (output, held) = exits(&room, script, limits);
+    assert_eq!((output.as_str(), held), ("late\n", false));
+    assert_eq!(
+        std::fs::read_to_string(room.path("file")).unwrap(),
+        "done\n"
+    );
+}
+
+#[test]
+fn last_words_after_term_are_captured() {
+    let room = Room::new();
+    let script = "sh -c 'trap \"echo bye; exit\" TERM; sh -c \": > ready; exec sleep 1000\" & wait' & \
+                  while ! test -e ready; do sleep 0.01; done";
+    let (output, held) = exits(
+        &room,
+        script,
+        Limits {
+            grace: GRACE,
+            ..patient()
+        },
+    );
+    assert_eq!((output.as_str(), held), ("bye\n", true));
+    room.assert_nothing_left();
+}
+
+#[test]
+fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_waited_for() {
+    let room = Room::new();
+    let limits = Limits {
+        grace: Duration::from_millis(100),
+        drain: Duration::from_millis(100),
+        ..patient()
+    };
+    // It ends by itself: nobody here may signal what is not ours any more.
+    let script =
+        "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
+    let began = Instant::now();
+    let (output, held) = exits(&room, script, limits);
+    assert_eq!((output.as_str(), held), ("x\n", true));
+    assert!(began.elapsed() < Duration::from_secs(25));
+}
+
+#[test]
+fn no_drain_time_loses_nothing_that_was_printed() {
+    let room = Room::new();
+    let limits = Limits {
+        drain: Duration::ZERO,
+        ..patient()
+    };
+    for _ in 0..20 {
+        let (output, _) = exits(&room, "seq 1 5000; sleep 1000 & echo end", limits);
+        assert!(output.ends_with("\n5000\nend\n"));
+    }
+    room.assert_nothing_left();
+}
+
+#[test]
+fn kill_all_ends_what_runs_in_the_whole_process() {
+    run_alone("leftovers::kill_all_alone");
+}
+
+#[test]
+#[ignore = "kills every child of its process; run by the test above"]
+fn kill_all_alone() {
+    if !is_alone() {
+        return;
+    }
+    let room = Room::new();
+    let pools = [Spawners::new(1), Spawners::new(2)];
+    let statuses: Vec<ExitStatus> = std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..6)
+            .map(|number| {
+                let mut command = room.script(&format!(
+                    "trap '' TERM; setsid sleep 1000 & sleep 1000 & : > ready{number}; wait; sleep 1000"
+                ));
+                command.limits.grace = LONG;
+                let pool = &pools[number % 2];
+                scope.spawn(move || pool.run(&command, &CancelToken::default()).unwrap().status)
+            })
+            .collect();
+        for number in 0..6 {
+            wait_for_file(&room.path(&format!("ready{number}")));
+        }
+        Spawners::kill_all();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    assert_eq!(statuses, [ExitStatus::Signal(libc::SIGKILL); 6]);
+    room.assert_nothing_left();
+    // It ends what is there, it does not forbid what comes.
+    let finished = pools[0]
+        .run(&room.script("echo on"), &CancelToken::default())
+        .unwrap();
+    assert_eq!(out(&finished), "on\n");
+}

@@ -1,0 +1,170 @@
+//! What the tests of this room share: marked children, and the search for what is left of them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use turnpipe::process::{
+    CancelToken, Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin,
+};
+
+/// Far longer than anything here takes on a busy machine, and short enough to end a hung test.
+pub(crate) const LONG: Duration = Duration::from_mins(2);
+
+/// Time enough to hear TERM on a busy machine. Not `LONG`: a shell's child that is hit between its
+/// fork and its exec may miss the signal and then lives until it is killed.
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
+
+/// Tells a test that it runs alone in a process of its own.
+const ALONE: &str = "TURNPIPE_TEST_ALONE";
+
+/// One set of spawner threads for all tests, as a program would have it.
+pub(crate) static SPAWNERS: LazyLock<Spawners> = LazyLock::new(|| Spawners::new(2));
+
+/// A directory and a mark of its own for each test. All children carry the mark in their
+/// environment, so that what is left of them can be found wherever it went.
+pub(crate) struct Room {
+    directory: tempfile::TempDir,
+    mark: String,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            mark: format!("{}-{number}", std::process::id()),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A shell script as a child; it finds the room as its working directory.
+    pub(crate) fn script(&self, script: &str) -> Command {
+        self.program("/bin/sh", &["-c", script])
+    }
+
+    pub(crate) fn program(&self, program: &str, arguments: &[&str]) -> Command {
+        Command {
+            program: program.into(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+            environment: vec![
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+                ("TURNPIPE_TEST_MARK".into(), self.mark.clone().into()),
+            ],
+            directory: self.directory.path().into(),
+            stdin: Stdin::Null,
+            capture: Capture::default(),
+            limits: Limits::with_timeout(LONG),
+        }
+    }
+
+    /// Runs a command and does something as soon as it has created the file `ready`.
+    pub(crate) fn run_and_when_ready(
+        &self,
+        command: &Command,
+        act: impl FnOnce(&CancelToken) + Send,
+    ) -> Finished {
+        let token = CancelToken::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                wait_for_file(&self.path("ready"));
+                act(&token);
+            });
+            SPAWNERS.run(command, &token).unwrap()
+        })
+    }
+
+    /// Fails if a process with this room's mark does not go away.
+    pub(crate) fn assert_nothing_left(&self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let left = self.marked();
+            if left.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "still alive: {left:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The command lines of the living processes with this room's mark.
+    pub(crate) fn marked(&self) -> Vec<String> {
+        let variable = format!("TURNPIPE_TEST_MARK={}", self.mark);
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|process| {
+                std::fs::read(process.join("environ")).is_ok_and(|environment| {
+                    environment
+                        .split(|byte| *byte == 0)
+                        .any(|entry| entry == variable.as_bytes())
+                })
+            })
+            .map(|process| {
+                let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&line).replace('\0', " ")
+            })
+            .collect()
+    }
+}
+
+/// Runs a command beside which nothing happens.
+pub(crate) fn run(command: &Command) -> Result<Finished, SpawnError> {
+    SPAWNERS.run(command, &CancelToken::default())
+}
+
+pub(crate) fn wait_for_file(path: &Path) {
+    let deadline = Instant::now() + LONG;
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "{} never came", path.display());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+pub(crate) fn out(finished: &Finished) -> String {
+    finished.stdout.text().unwrap()
+}
+
+pub(crate) fn err(finished: &Finished) -> String {
+    finished.stderr.text().unwrap()
+}
+
+/// Whether the calling test, which [`alone`] names, has the process for itself.
+pub(crate) fn is_alone() -> bool {
+    std::env::var_os(ALONE).is_some()
+}
+
+/// A command line that runs one ignored test of this binary in a process of its own.
+pub(crate) fn alone(test: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command
+        .args([
+            "--exact",
+            test,
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(ALONE, "1");
+    command
+}
+
+/// Runs [`alone`] and fails if the test does.
+pub(crate) fn run_alone(test: &str) {
+    let output = alone(test).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(shown(&output).contains("1 passed"), "{}", shown(&output));
+}
+
+pub(crate) fn shown(output: &Output) -> String {
+    let texts = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    format!("{}\n{}\n{}", output.status, texts[0], texts[1])
+}
