@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;
 
@@ -141,8 +141,9 @@ fn a_nul_cannot_be_passed_on() {
 fn what_a_call_touches() {
     let session = TestSession::new();
     let home = session.context.directory.clone();
-    let paths =
-        |paths: &[&str]| Touch::Paths(paths.iter().map(|path| normalised(&home, path)).collect());
+    fs::create_dir(home.join("real")).unwrap();
+    symlink("real", home.join("link")).unwrap();
+    let paths = |paths: &[&str]| Touch::Paths(paths.iter().map(|path| home.join(path)).collect());
     let with = |access: &str| {
         tool(
             &session,
@@ -173,6 +174,14 @@ fn what_a_call_touches() {
             Ok(Access {
                 reads: paths(&["p", "/q"]),
                 writes: Touch::Nothing,
+            }),
+        ),
+        (
+            "access = { writes = [\"link/new/{a}\"] }",
+            json!({"a": "f"}),
+            Ok(Access {
+                reads: Touch::Nothing,
+                writes: paths(&["real/new/f"]),
             }),
         ),
         (

@@ -133,12 +133,18 @@ impl Excerpt {
 }
 
 /// Length in UTF-16 units.
-pub(super) fn units_of(text: &str) -> usize {
+fn units_of(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(char::len_utf16).sum()
 }
 
 /// Bytes of the longest prefix of at most `units` UTF-16 units.
 fn prefix_length(text: &str, units: usize) -> usize {
+    if text.is_ascii() {
+        return units.min(text.len());
+    }
     let mut seen = 0;
     text.char_indices()
         .find(|(_, character)| {
@@ -150,6 +156,9 @@ fn prefix_length(text: &str, units: usize) -> usize {
 
 /// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
 fn suffix_start(text: &str, units: usize) -> usize {
+    if text.is_ascii() {
+        return units.min(text.len());
+    }
     let mut seen = 0;
     text.char_indices()
         .find(|(_, character)| {

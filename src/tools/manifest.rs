@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::command_tool::{AccessRule, CommandTool, Declaration, ToolInput};
 use super::schema_check::SchemaCheck;
 use super::template::Template;
-use super::{InterruptBehavior, ResultLimit};
+use super::{InterruptBehavior, NameClash, ResultLimit};
 
 /// The longest name that every model API accepts, in characters.
 const LONGEST_NAME: usize = 64;
@@ -73,6 +73,14 @@ pub enum ManifestError {
         field: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A name is already taken, by a built-in tool or by another one.
+    #[error("{}: {clash}", file.display())]
+    Clash {
+        /// The manifest.
+        file: PathBuf,
+        /// The names.
+        clash: NameClash,
     },
 }
 

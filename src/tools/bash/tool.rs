@@ -220,13 +220,13 @@ fn reply(
         std::mem::take(&mut finished.stderr),
     )
     .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
+    let left_behind = (finished.pipes_held && finished.ended == Ended::Exited)
+        .then_some("A process that the command left running was ended");
+    let moved_note = moved.as_ref().and_then(|moved| moved.note.as_deref());
     let notes = joined_lines(
-        [
-            &start.note,
-            &moved.as_ref().and_then(|moved| moved.note.clone()),
-        ]
-        .into_iter()
-        .filter_map(|note| note.as_deref()),
+        [start.note.as_deref(), left_behind, moved_note]
+            .into_iter()
+            .flatten(),
     );
 
     let mut structured = json!({

@@ -209,6 +209,17 @@ fn a_command_that_is_cancelled() {
 }
 
 #[test]
+fn what_is_left_running_is_ended_and_said() {
+    let session = TestSession::new();
+    let reply = run(&session, "sleep 60 & echo begun");
+    assert_eq!(reply.status, CallStatus::Ok);
+    assert_eq!(
+        text(&reply),
+        "begun\nA process that the command left running was ended"
+    );
+}
+
+#[test]
 fn long_output_is_shown_in_part_and_kept_whole() {
     let session = TestSession::new();
     let reply = run(&session, "seq 200000; echo done >&2");
