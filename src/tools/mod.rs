@@ -16,6 +16,7 @@ mod full_text;
 mod gemini_schema;
 mod lossy_text;
 mod manifest;
+mod manifest_fields;
 mod outcome;
 mod printed;
 mod registry;
