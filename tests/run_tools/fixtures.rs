@@ -46,7 +46,7 @@ fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
                 .partition(|line| line.starts_with(plan));
             batches += own.len();
             let mut echo = echo.concat();
-            if !own.is_empty() && !source.ends_with(b"\n") {
+            if !own.is_empty() && !source.ends_with(b"\n") && echo.len() == source.len() + 1 {
                 // The torn last line got its newline because own records follow it.
                 assert_eq!(echo.pop(), Some(b'\n'));
             }
