@@ -2,6 +2,10 @@
 //!
 //! This knows bytes, not JSON. A [`Processor`] is a set of instructions that does it; a value of
 //! such a type is the proof that this machine has them.
+#![expect(
+    clippy::inline_always,
+    reason = "instructions of a processor must end up in functions compiled for it"
+)]
 
 /// As many bytes as a mask has bits.
 pub(super) type Block = [u8; 64];

@@ -1,6 +1,13 @@
-//! Open brackets, kept as single bits.
+//! Open brackets of ordinary lines, followed block by block on bit masks.
+//!
+//! Nothing here branches on what a bracket is: that is hard to predict, and mispredictions would
+//! cost more than all the rest.
+#![expect(
+    clippy::inline_always,
+    reason = "the caller is compiled for several processors"
+)]
 
-/// Nesting of up to 63 levels, followed block by block on bit masks.
+/// Nesting of some thirty levels at least, 63 at most.
 pub(super) struct ShallowNesting {
     /// A one, then a bit for each open container, the innermost lowest; set means object.
     kinds: u64,
@@ -12,12 +19,23 @@ pub(super) struct Brackets {
     pub(super) close: u64,
     /// Among the brackets: the curly ones.
     pub(super) curly: u64,
+    /// The newlines, and the brackets that come first on a line. All others must be nested.
+    pub(super) at_top: u64,
     pub(super) newline: u64,
     /// Bytes that can only stand in an object. One that is a bracket itself is evidence of what
     /// that bracket stands in, or ends.
     pub(super) in_object: u64,
     /// The same for arrays.
     pub(super) in_array: u64,
+}
+
+/// Whether all of a block fits together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It does.
+    Fits,
+    /// Something does not, or is nested too deeply; nothing more can be followed.
+    Misfits,
 }
 
 /// Nothing is open.
@@ -30,41 +48,40 @@ impl Default for ShallowNesting {
 }
 
 impl ShallowNesting {
-    /// Follows the brackets of the next block, and returns the first bracket, line end or evidence
-    /// that does not fit, after which nothing more can be followed.
+    /// Follows the brackets of the next block.
     #[inline(always)]
-    pub(super) fn misfit(&mut self, brackets: &Brackets) -> u64 {
+    pub(super) fn follow(&mut self, brackets: &Brackets) -> Fit {
         let mut kinds = self.kinds;
-        let mut unseen = u64::MAX;
+        // However many brackets open, no bit may fall off the upper end.
+        let mut wrong = u64::from(kinds.leading_zeros() <= brackets.open.count_ones());
+        // Whether each byte stands in an object; as if no bracket came, to begin with.
+        let mut in_object = all_if(kinds);
         let mut events = brackets.open | brackets.close | brackets.newline;
         while events != 0 {
-            let bit = events & events.wrapping_neg();
-            let up_to = bit | (bit - 1);
-            let evidence = wrong_evidence(brackets, kinds) & unseen & up_to;
-            unseen = !up_to;
-            events &= unseen;
-            // No branch on the kind of bracket: it is hard to predict.
-            let is_open = brackets.open & bit != 0;
-            let is_close = brackets.close & bit != 0;
-            let curly = u64::from(brackets.curly & bit != 0);
-            let opens = is_open & (kinds >> 63 == 0);
-            let closes = is_close & (kinds != TOP) & (kinds & 1 == curly);
-            let ends_line = !is_open & !is_close & (kinds == TOP);
-            if evidence != 0 || !(opens | closes | ends_line) {
-                return evidence | bit;
-            }
-            let outer = if closes { kinds >> 1 } else { kinds };
-            kinds = if opens { kinds << 1 | curly } else { outer };
+            let at = events.trailing_zeros();
+            let up_to = events ^ (events - 1);
+            events &= events - 1;
+            let opens = brackets.open >> at & 1;
+            let closes = brackets.close >> at & 1;
+            let curly = brackets.curly >> at;
+            wrong |= (brackets.at_top >> at & 1) ^ u64::from(kinds == TOP);
+            wrong |= closes & (kinds ^ curly);
+            let after = (kinds << opens | opens & curly) >> closes;
+            in_object ^= all_if(kinds ^ after) & !up_to;
+            kinds = after;
         }
         self.kinds = kinds;
-        wrong_evidence(brackets, kinds) & unseen
+        let misplaced = brackets.in_array & in_object | brackets.in_object & !in_object;
+        if wrong | misplaced == 0 {
+            Fit::Fits
+        } else {
+            Fit::Misfits
+        }
     }
 }
 
-/// The evidence that does not fit the innermost container.
+/// All bits set if the lowest one is, else none.
 #[inline(always)]
-fn wrong_evidence(brackets: &Brackets, kinds: u64) -> u64 {
-    let object = 0_u64.wrapping_sub(kinds & 1);
-    let top = 0_u64.wrapping_sub(u64::from(kinds == TOP));
-    (brackets.in_array & (object | top)) | (brackets.in_object & (!object | top))
+fn all_if(bits: u64) -> u64 {
+    0_u64.wrapping_sub(bits & 1)
 }

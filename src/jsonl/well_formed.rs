@@ -7,9 +7,13 @@
 //! visited one by one. A line that is refused here need not be wrong (nesting of more than 63
 //! levels is refused), but an accepted one is right: [`super::validate`] has the last word on the
 //! former, and property tests compare the two on both.
+#![expect(
+    clippy::inline_always,
+    reason = "the same code is compiled for several processors"
+)]
 
 use super::masks::{Block, Processor, StringMasks, TokenMasks, string_masks, token_masks};
-use super::nesting::{Brackets, ShallowNesting};
+use super::nesting::{Brackets, Fit, ShallowNesting};
 use super::validate::is_whole_scalar;
 
 /// The length in bytes of the whole lines, newlines included, at the start of `text` that are in
@@ -107,8 +111,10 @@ struct After {
     key: u64,
     /// A string that came after a comma.
     item: u64,
-    /// Any other value.
+    /// Any other string or scalar.
     value: u64,
+    /// `}` or `]`
+    bracket_end: u64,
 }
 
 impl<P: Processor> Scan<P> {
@@ -189,7 +195,8 @@ impl<P: Processor> Scan<P> {
         let item_close = close_of(opening & after_comma, in_string, &mut self.item_open);
         let key = next.after(key_close, carried.key, &mut self.after.key);
         let item = next.after(item_close, carried.item, &mut self.after.item);
-        let ended = close | (closing & !(key_close | item_close));
+        let bracket_end = next.after(close, carried.bracket_end, &mut self.after.bracket_end);
+        let ended = closing & !(key_close | item_close);
         let value = next.after(ended, carried.value | scalar_over, &mut self.after.value);
 
         // What may follow what.
@@ -200,18 +207,23 @@ impl<P: Processor> Scan<P> {
             | (after_comma | after_colon) & !value_start
             | key & !colon
             | item & !(colon | value_end)
-            | value & !(value_end | newline)
+            | value & !value_end
+            | bracket_end & !(value_end | newline)
             | line & !((open & tokens.curly) | newline);
 
         // What comes after a comma says whether we are in an object or in an array.
-        trouble |= self.nesting.misfit(&Brackets {
+        let fit = self.nesting.follow(&Brackets {
             open,
             close,
             curly: tokens.curly,
+            at_top: newline | line,
             newline,
             in_object: item & colon,
             in_array: item & !colon | after_comma & !opening,
         });
+        if fit == Fit::Misfits {
+            trouble |= 1;
+        }
         let before_trouble = (trouble & trouble.wrapping_neg()).wrapping_sub(1);
         Found {
             newlines: newline & before_trouble,
