@@ -4,9 +4,15 @@ use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Outcome};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
+use turnpipe::process::stdout_was_closed;
 
 fn main() -> ExitCode {
-    let outcome = match Io::of_process(StdoutAtStart::Open) {
+    let stdout = if stdout_was_closed() {
+        StdoutAtStart::Closed
+    } else {
+        StdoutAtStart::Open
+    };
+    let outcome = match Io::of_process(stdout) {
         Ok(mut io) => cmd::run(std::env::args_os(), &mut io),
         Err(error) => {
             Messages::of_process().note(&error.to_string());
