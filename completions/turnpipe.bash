@@ -28,6 +28,9 @@ _turnpipe() {
             turnpipe,run-tools)
                 cmd="turnpipe__subcmd__run__subcmd__tools"
                 ;;
+            turnpipe,schema)
+                cmd="turnpipe__subcmd__schema"
+                ;;
             turnpipe,state)
                 cmd="turnpipe__subcmd__state"
                 ;;
@@ -47,7 +50,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools check tools state completions man"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools check tools schema state completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -223,6 +226,28 @@ _turnpipe() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__schema)
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

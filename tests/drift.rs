@@ -63,6 +63,14 @@ fn completion_scripts_are_current() {
     }
 }
 
+#[test]
+fn schemas_are_current() {
+    for name in turnpipe(&["schema"]).lines() {
+        let schema = turnpipe(&["schema", name]);
+        check(&format!("docs/schemas/{name}.json"), &schema);
+    }
+}
+
 /// The subcommands that a help text lists, without clap's own.
 fn subcommands(help: &str) -> Vec<String> {
     help.lines()
@@ -84,6 +92,20 @@ fn add_help(path: &[&str], page: &mut String) {
     }
 }
 
+/// The environment variables, as a table.
+fn environment() -> String {
+    let mut section = "\n## Environment\n\n| variable | meaning |\n|---|---|\n".to_owned();
+    for variable in turnpipe::config::VARIABLES {
+        let names: Vec<String> = variable
+            .names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        writeln!(section, "| {} | {} |", names.join(", "), variable.purpose).unwrap();
+    }
+    section
+}
+
 fn trimmed(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     lines.join("\n")
@@ -95,5 +117,6 @@ fn the_reference_of_the_command_line_is_current() {
                     Generated: `TURNPIPE_UPDATE=1 cargo test --test drift`.\n"
         .to_owned();
     add_help(&[], &mut page);
+    page.push_str(&environment());
     check("docs/cli.md", &page);
 }

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Outcome};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
-use turnpipe::process;
+use turnpipe::process::stdout_was_closed;
 
 fn main() -> ExitCode {
-    let stdout = if process::stdout_was_closed() {
+    let stdout = if stdout_was_closed() {
         StdoutAtStart::Closed
     } else {
         StdoutAtStart::Open

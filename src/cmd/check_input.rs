@@ -15,6 +15,7 @@ use super::line_reader::{Line, LineReader};
 use super::{Globals, Outcome, output, usage};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::Writer;
+use crate::wire::records::CheckErrorRecord;
 
 /// The longest line that is looked at, in bytes.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
@@ -41,17 +42,6 @@ pub(super) struct Check<Answer> {
     pub(super) field: &'static str,
     /// From a text to the record that answers it.
     pub(super) answer: fn(&str) -> Answer,
-}
-
-/// The answer to a line that cannot be used.
-#[derive(Serialize)]
-struct Unusable<'a> {
-    r#type: &'static str,
-    check: &'static str,
-    line: u64,
-    error: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a str>,
 }
 
 impl CheckInput {
@@ -168,12 +158,11 @@ impl<Answer: Serialize> Answering<'_, Answer> {
                 }
                 Err(error) => {
                     self.unusable += 1;
-                    self.writer.record(&Unusable {
-                        r#type: "check",
-                        check: self.check.name,
+                    self.writer.record(&CheckErrorRecord {
+                        check: self.check.name.to_owned(),
                         line: number,
                         error,
-                        path,
+                        path: path.map(str::to_owned),
                     })?;
                 }
             }

@@ -1,12 +1,12 @@
 //! `check text`: what is left of a model's text after cleaning.
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use super::check_input::{Check, CheckInput};
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
+use crate::wire::records::{self, CheckTextRecord};
 
 /// Clean text that a model wrote
 ///
@@ -38,17 +38,6 @@ pub(super) enum TextKind {
     Recap,
 }
 
-/// The answer to one text.
-#[derive(Debug, Serialize)]
-struct CheckedText {
-    r#type: &'static str,
-    check: &'static str,
-    r#as: &'static str,
-    output: String,
-    /// Why the text cannot be used; cleaning for a terminal rejects nothing.
-    rejected: Option<&'static str>,
-}
-
 impl CheckTextArguments {
     /// Cleans every line.
     ///
@@ -70,14 +59,8 @@ impl CheckTextArguments {
     }
 }
 
-fn clean_for_terminal(text: &str) -> CheckedText {
-    CheckedText {
-        r#type: "check",
-        check: "text",
-        r#as: "terminal",
-        output: terminal_safe_line(text),
-        rejected: None,
-    }
+fn clean_for_terminal(text: &str) -> CheckTextRecord {
+    CheckTextRecord::passed(records::TextKind::Terminal, terminal_safe_line(text))
 }
 
 fn not_available(kind: &str) -> UsageError {

@@ -10,6 +10,7 @@ use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::run_tools::RunToolsArguments;
+use super::schema::SchemaArguments;
 use super::state::StateArguments;
 use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
@@ -31,6 +32,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "tools",
         augment: ToolsArguments::augment_args,
         run: |matches, globals, io| ToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "schema",
+        augment: SchemaArguments::augment_args,
+        run: |matches, _, io| SchemaArguments::from_arg_matches(matches)?.run(io),
     },
     Subcommand {
         name: "state",

@@ -19,6 +19,7 @@ mod output;
 mod progress_line;
 mod run;
 mod run_tools;
+mod schema;
 mod state;
 mod tool_registry;
 mod tools;

@@ -96,7 +96,13 @@ mod tests {
     #[test]
     fn names_stand_in_a_column() {
         let listed = list(&Registry::builtin());
-        assert!(listed.contains("Bash  Runs a bash command"), "{listed}");
-        assert!(listed.lines().all(|line| !line.ends_with('.')), "{listed}");
+        let bash = listed.lines().find(|line| line.starts_with("Bash "));
+        let column = bash.and_then(|line| line.find("Runs a bash command"));
+        for line in listed.lines() {
+            let name = line.split(' ').next().unwrap();
+            let summary = line[name.len()..].trim_start();
+            assert_eq!(Some(line.len() - summary.len()), column, "{line}");
+            assert!(!summary.is_empty() && !line.ends_with('.'), "{line}");
+        }
     }
 }

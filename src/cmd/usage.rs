@@ -131,9 +131,12 @@ mod tests {
 
     #[test]
     fn a_typing_error_gets_a_tip() {
-        let complaint = complaint(&["turnpipe", "chekc"]);
-        assert_eq!(complaint.problem, "unrecognized subcommand 'chekc'");
-        assert_eq!(complaint.hints[0], "a similar subcommand exists: 'check'");
+        let complaint = complaint(&["turnpipe", "completons"]);
+        assert_eq!(complaint.problem, "unrecognized subcommand 'completons'");
+        assert_eq!(
+            complaint.hints[0],
+            "a similar subcommand exists: 'completions'"
+        );
     }
 
     #[test]

@@ -74,3 +74,12 @@ fn help_answers_a_terminal_where_a_pipe_is_expected() {
         assert!(told.stdout.ends_with("status 2\n"), "{}", told.stdout);
     }
 }
+
+#[test]
+fn a_closed_output_is_told_before_anything_runs() {
+    for command in ["--version", "check text --as terminal", "run-tools"] {
+        let told = shell(&format!("turnpipe {command} >&-"));
+        let expected = "turnpipe: cannot write output: standard output is closed\n";
+        assert_eq!(told, complaint(74, expected), "{command}");
+    }
+}

@@ -89,4 +89,7 @@ pub struct CheckErrorRecord {
     pub line: u64,
     /// What is wrong with it.
     pub error: String,
+    /// The file that the line stands in, if it was given as an argument.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }

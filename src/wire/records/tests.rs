@@ -136,7 +136,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     verdict: None,
                 }],
             )),
-            r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
+            r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","tool_use_ids":["a"],"calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
         ),
         (
             "control-response",
@@ -183,6 +183,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 check: "shell".to_owned(),
                 line: 3,
                 error: "not JSON".to_owned(),
+                path: None,
             }),
             r#"{"type":"check","check":"shell","line":3,"error":"not JSON"}"#,
         ),

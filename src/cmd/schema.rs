@@ -1,0 +1,47 @@
+//! `schema`: what the records look like that turnpipe writes.
+
+use clap::Args;
+
+use super::{Outcome, UsageError, output};
+use crate::io::Io;
+use crate::wire::records::{record_names, schema};
+
+/// Print the JSON Schema of a record
+///
+/// Without a name, prints the names, one a line. Within one version of the records (`"v":1`) they
+/// only gain fields, so a schema allows fields that it does not list.
+#[derive(Debug, Args)]
+pub(super) struct SchemaArguments {
+    /// The record, e.g. `tool-result`
+    #[arg(value_name = "RECORD")]
+    record: Option<String>,
+}
+
+impl SchemaArguments {
+    /// Prints the names or one schema.
+    ///
+    /// # Errors
+    /// There is no such record, or writing failed.
+    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+        let text = match self.record {
+            None => names(),
+            Some(name) => {
+                let schema = schema(&name).ok_or_else(|| unknown(&name))?;
+                format!("{schema:#}\n")
+            }
+        };
+        output::print(io, &text)?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn names() -> String {
+    let mut lines: Vec<&str> = record_names().collect();
+    lines.push("");
+    lines.join("\n")
+}
+
+fn unknown(name: &str) -> UsageError {
+    UsageError::new(format!("schema: there is no record `{name}`"))
+        .with_hint("`turnpipe schema` lists them")
+}
