@@ -13,8 +13,15 @@ use turnpipe::process::{
 
 const CALLERS: usize = 10;
 
-/// A name, a way to run so many children, and the seconds that took in each round.
-type Way = (&'static str, fn(usize), Vec<f64>);
+/// A name, a way to run so many children, and what that took in each round.
+type Way = (&'static str, fn(usize), Vec<Cost>);
+
+/// Seconds on the wall, and of all processors together, children included.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    processor: f64,
+}
 
 pub(crate) fn main() {
     let numbers: Vec<usize> = std::env::args()
@@ -33,32 +40,60 @@ pub(crate) fn main() {
     by_spawners(100, 4);
     let before = facts();
     for _ in 0..rounds {
-        for (_, run, seconds) in &mut ways {
-            let began = Instant::now();
+        for (_, run, costs) in &mut ways {
+            let began = (Instant::now(), processor_seconds());
             run(children);
-            seconds.push(began.elapsed().as_secs_f64());
+            costs.push(Cost {
+                wall: began.0.elapsed().as_secs_f64(),
+                processor: processor_seconds() - began.1,
+            });
         }
     }
     let after = facts();
-    let medians: Vec<f64> = ways
-        .iter_mut()
-        .map(|(_, _, seconds)| median(seconds))
-        .collect();
     println!("{children} children, {rounds} rounds, medians");
-    for ((name, _, _), seconds) in ways.iter().zip(&medians) {
+    let walls = ways
+        .each_ref()
+        .map(|(_, _, costs)| median(costs, |cost| cost.wall));
+    let processors = ways
+        .each_ref()
+        .map(|(_, _, costs)| median(costs, |cost| cost.processor));
+    for (index, (name, _, _)) in ways.iter().enumerate() {
         println!(
-            "{name:32} {seconds:7.3} s {:7.0} processes/s  {:.2} x xargs  {:.2} x plain",
-            children as f64 / seconds,
-            seconds / medians[0],
-            seconds / medians[1],
+            "{name:30} {:7.3} s {:6.0} processes/s  {:.2} x xargs  {:.2} x plain   \
+             processor {:5.0} us each  {:.2} x plain",
+            walls[index],
+            children as f64 / walls[index],
+            walls[index] / walls[0],
+            walls[index] / walls[1],
+            processors[index] / children as f64 * 1e6,
+            processors[index] / processors[1],
         );
     }
     println!("before: {before}\nafter:  {after}");
 }
 
-fn median(seconds: &mut [f64]) -> f64 {
+fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
+    let mut seconds: Vec<f64> = costs.iter().map(of).collect();
     seconds.sort_by(f64::total_cmp);
     seconds[seconds.len() / 2]
+}
+
+fn processor_seconds() -> f64 {
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+        .into_iter()
+        .map(|who| {
+            // SAFETY: all zeros is a valid value, and the call writes into it.
+            let usage = unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                libc::getrusage(who, &raw mut usage);
+                usage
+            };
+            [usage.ru_utime, usage.ru_stime]
+                .into_iter()
+                .map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6)
+                .sum::<f64>()
+        })
+        .sum()
 }
 
 fn facts() -> String {

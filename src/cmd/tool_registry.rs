@@ -1,10 +1,8 @@
 //! The tools of a configuration.
 
-use std::sync::Arc;
-
 use super::UsageError;
 use crate::config::Settings;
-use crate::tools::{Registry, Tool, load_manifest};
+use crate::tools::Registry;
 
 /// The built-in tools and those of the configured manifests.
 ///
@@ -13,15 +11,9 @@ use crate::tools::{Registry, Tool, load_manifest};
 pub(super) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
     let mut registry = Registry::builtin();
     for manifest in &settings.manifests {
-        let declared =
-            load_manifest(manifest).map_err(|error| UsageError::new(error.to_string()))?;
-        let tools = declared
-            .into_iter()
-            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
-            .collect();
         registry
-            .add(tools)
-            .map_err(|error| UsageError::new(format!("{}: {error}", manifest.display())))?;
+            .add_manifest(manifest)
+            .map_err(|error| UsageError::new(error.to_string()))?;
     }
     Ok(registry)
 }

@@ -18,8 +18,8 @@ use crate::results::{
 use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, utf16_length};
 use crate::tools::{
-    Access, CallContext, CallStatus, Content, Input, LookupError, Registry, Tool, ToolContext,
-    ToolReply, Touch,
+    Access, CallContext, CallStatus, Content, FullText, Input, LookupError, Registry, Tool,
+    ToolContext, ToolReply, Touch,
 };
 use crate::wire::records::{Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
@@ -232,6 +232,9 @@ impl Lifecycle {
                 completed.persisted = Some(persisted);
             }
             Err(error) => {
+                if let Some(whole) = reply.full.as_ref().and_then(whole_text) {
+                    completed.content = Content::Text(whole);
+                }
                 completed.note = Some(format!(
                     "cannot save the result of {id}, it is sent whole: {error}"
                 ));
@@ -258,6 +261,18 @@ pub(super) fn stand_in(persisted: &Persisted, text: &str) -> String {
         &byte_size_trimmed(PREVIEW_UNITS as u64),
         preview(text),
     )
+}
+
+/// The whole of a text that could not be saved, unless it would fill the memory.
+fn whole_text(full: &FullText) -> Option<String> {
+    /// Longest text that is sent instead of saved, in bytes.
+    const LONGEST: u64 = 4 * 1024 * 1024;
+    if full.bytes() > LONGEST {
+        return None;
+    }
+    let mut whole = Vec::new();
+    full.write_to(&mut whole).ok()?;
+    String::from_utf8(whole).ok()
 }
 
 fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, String) {

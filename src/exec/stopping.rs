@@ -14,7 +14,10 @@ use crate::tools::InterruptBehavior;
 impl<Sink: Write> Runner<'_, Sink> {
     pub(super) fn signalled(&mut self, signal: Signal) -> Result<(), WriteError> {
         match self.interruption.signalled(signal, Instant::now()) {
-            Demand::Stop => self.stop_for(&CancelReason::Interrupt),
+            Demand::Stop => {
+                self.stop_for(&CancelReason::Interrupt);
+                self.tell_what_is_waited_for();
+            }
             Demand::StopAtOnce => {
                 self.stop_for(&CancelReason::Interrupt);
                 self.end_running(Force::AtOnce);
@@ -43,6 +46,20 @@ impl<Sink: Write> Runner<'_, Sink> {
                 call.cancel.cancel();
                 self.interruption.calls_cancelled(Instant::now());
             }
+        }
+    }
+
+    /// After the first signal somebody may wonder why nothing ends.
+    fn tell_what_is_waited_for(&self) {
+        let finishing = self.calls.values().find(|call| {
+            matches!(&call.stage, CallStage::Running { .. }) && call.cancel_reason.is_none()
+        });
+        if let Some(call) = finishing {
+            self.messages.note(&format!(
+                "interrupted: waiting for {} to finish",
+                call.label
+            ));
+            self.messages.hint("interrupt again to end it now");
         }
     }
 

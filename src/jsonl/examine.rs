@@ -27,11 +27,10 @@ impl Examination {
         let object = line.trim_ascii();
         let start = line.len() - line.trim_ascii_start().len();
         Self {
-            objects: if object.is_empty() {
-                Vec::new()
-            } else {
-                vec![start..start + object.len()]
-            },
+            objects: (!object.is_empty())
+                .then_some(start..start + object.len())
+                .into_iter()
+                .collect(),
             findings: Vec::new(),
         }
     }

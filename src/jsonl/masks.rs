@@ -1,9 +1,33 @@
 //! Blocks of 64 bytes turned into bit masks: bit `n` of a mask says something about byte `n`.
 //!
-//! This knows bytes, not JSON.
+//! This knows bytes, not JSON. A [`Processor`] is a set of instructions that does it; a value of
+//! such a type is the proof that this machine has them.
+#![expect(
+    clippy::inline_always,
+    reason = "instructions of a processor must end up in functions compiled for it"
+)]
 
 /// As many bytes as a mask has bits.
 pub(super) type Block = [u8; 64];
+
+/// Instructions on all bytes of a block at once.
+pub(super) trait Processor: Copy {
+    /// A block in registers.
+    type Lanes: Copy;
+    fn load(self, block: &Block) -> Self::Lanes;
+    /// Which bytes are `byte`.
+    fn equal(self, lanes: Self::Lanes, byte: u8) -> u64;
+    /// Which bytes are `byte` or less.
+    fn at_most(self, lanes: Self::Lanes, byte: u8) -> u64;
+    /// Which bytes have bit 5 (0x20) set.
+    fn bit_5(self, lanes: Self::Lanes) -> u64;
+    /// All bytes with bit 5 set.
+    fn with_bit_5(self, lanes: Self::Lanes) -> Self::Lanes;
+    /// All bytes less `byte`, wrapping.
+    fn minus(self, lanes: Self::Lanes, byte: u8) -> Self::Lanes;
+    /// Each bit: whether an odd number of bits is set from the lowest up to this one.
+    fn parity(self, bits: u64) -> u64;
+}
 
 /// What matters inside of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +50,6 @@ pub(super) struct TokenMasks {
     pub(super) colon: u64,
     pub(super) comma: u64,
     pub(super) space: u64,
-    pub(super) newline: u64,
     /// `0` to `9`
     pub(super) digit: u64,
     /// `0`
@@ -35,195 +58,324 @@ pub(super) struct TokenMasks {
 
 /// The masks that a scan of string contents needs.
 #[inline(always)]
-pub(super) fn string_masks(block: &Block) -> StringMasks {
-    let lanes = lanes::Lanes::load(block);
+pub(super) fn string_masks<P: Processor>(processor: P, lanes: P::Lanes) -> StringMasks {
     StringMasks {
-        quote: lanes.equal(b'"'),
-        backslash: lanes.equal(b'\\'),
-        control: lanes.at_most(0x1f),
+        quote: processor.equal(lanes, b'"'),
+        backslash: processor.equal(lanes, b'\\'),
+        control: processor.at_most(lanes, 0x1f),
     }
 }
 
 /// The masks that a scan of tokens needs.
 #[inline(always)]
-pub(super) fn token_masks(block: &Block) -> TokenMasks {
-    let lanes = lanes::Lanes::load(block);
+pub(super) fn token_masks<P: Processor>(processor: P, lanes: P::Lanes) -> TokenMasks {
     // `{` and `[`, and `}` and `]`, differ in bit 5 only.
-    let curly = lanes.with_bit_5();
+    let curly = processor.with_bit_5(lanes);
     TokenMasks {
-        open: curly.equal(b'{'),
-        close: curly.equal(b'}'),
-        curly: lanes.bit_5(),
-        colon: lanes.equal(b':'),
-        comma: lanes.equal(b','),
-        space: lanes.equal(b' '),
-        newline: lanes.equal(b'\n'),
-        digit: lanes.minus(b'0').at_most(9),
-        zero: lanes.equal(b'0'),
+        open: processor.equal(curly, b'{'),
+        close: processor.equal(curly, b'}'),
+        curly: processor.bit_5(lanes),
+        colon: processor.equal(lanes, b':'),
+        comma: processor.equal(lanes, b','),
+        space: processor.equal(lanes, b' '),
+        digit: processor.at_most(processor.minus(lanes, b'0'), 9),
+        zero: processor.equal(lanes, b'0'),
     }
 }
 
-/// SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
-mod lanes {
+pub(super) use x86::{Avx2, Sse2};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set1_epi8, _mm_slli_epi16, _mm_sub_epi8,
+        __m128i, __m256i, _mm_clmulepi64_si128, _mm_cmpeq_epi8, _mm_cvtsi64_si128,
+        _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set1_epi8, _mm_slli_epi16, _mm_sub_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+        _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+        _mm256_slli_epi16, _mm256_sub_epi8,
     };
 
-    use super::Block;
+    use super::{Block, Processor, parity_by_shifts};
 
+    /// SSE2, which every x86-64 processor has.
     #[derive(Clone, Copy)]
-    pub(super) struct Lanes([__m128i; 4]);
+    pub(in super::super) struct Sse2;
 
-    impl Lanes {
+    impl Sse2 {
         #[inline(always)]
-        pub(super) fn load(block: &Block) -> Self {
-            let load = |from: usize| {
-                let quarter = &block[from..from + 16];
-                // SAFETY: the pointer is to 16 readable bytes; the load needs no alignment.
-                unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) }
-            };
-            Self([load(0), load(16), load(32), load(48)])
-        }
-
-        #[inline(always)]
-        pub(super) fn equal(self, byte: u8) -> u64 {
-            let all = all(byte);
+        fn all(byte: u8) -> __m128i {
             // SAFETY: every x86-64 processor has SSE2.
-            self.map(|lane| unsafe { _mm_cmpeq_epi8(lane, all) })
-                .highest_bits()
+            unsafe { _mm_set1_epi8(byte.cast_signed()) }
         }
 
         #[inline(always)]
-        pub(super) fn at_most(self, byte: u8) -> u64 {
-            let all = all(byte);
+        fn highest_bits(lanes: [__m128i; 4]) -> u64 {
             // SAFETY: every x86-64 processor has SSE2.
-            self.map(|lane| unsafe { _mm_cmpeq_epi8(_mm_min_epu8(lane, all), lane) })
-                .highest_bits()
-        }
-
-        #[inline(always)]
-        pub(super) fn bit_5(self) -> u64 {
-            // SAFETY: every x86-64 processor has SSE2.
-            self.map(|lane| unsafe { _mm_slli_epi16::<2>(lane) })
-                .highest_bits()
-        }
-
-        #[inline(always)]
-        pub(super) fn with_bit_5(self) -> Self {
-            let bit = all(0x20);
-            // SAFETY: every x86-64 processor has SSE2.
-            self.map(|lane| unsafe { _mm_or_si128(lane, bit) })
-        }
-
-        #[inline(always)]
-        pub(super) fn minus(self, byte: u8) -> Self {
-            let all = all(byte);
-            // SAFETY: every x86-64 processor has SSE2.
-            self.map(|lane| unsafe { _mm_sub_epi8(lane, all) })
-        }
-
-        #[inline(always)]
-        fn map(self, change: impl Fn(__m128i) -> __m128i) -> Self {
-            Self(self.0.map(change))
-        }
-
-        #[inline(always)]
-        fn highest_bits(self) -> u64 {
-            // SAFETY: every x86-64 processor has SSE2.
-            let bits = self.0.map(|lane| unsafe { _mm_movemask_epi8(lane) });
+            let bits = lanes.map(|lane| unsafe { _mm_movemask_epi8(lane) });
             let [a, b, c, d] = bits.map(|bits| u64::from(bits.cast_unsigned()));
             a | b << 16 | c << 32 | d << 48
         }
     }
 
-    #[inline(always)]
-    fn all(byte: u8) -> __m128i {
-        // SAFETY: every x86-64 processor has SSE2.
-        unsafe { _mm_set1_epi8(byte.cast_signed()) }
-    }
-}
-
-/// Any other processor.
-#[cfg(not(target_arch = "x86_64"))]
-mod lanes {
-    pub(super) use super::plain_lanes::Lanes;
-}
-
-/// The same without special instructions.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-mod plain_lanes {
-    use super::Block;
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Lanes(Block);
-
-    impl Lanes {
-        #[inline(always)]
-        pub(super) fn load(block: &Block) -> Self {
-            Self(*block)
-        }
+    impl Processor for Sse2 {
+        type Lanes = [__m128i; 4];
 
         #[inline(always)]
-        pub(super) fn equal(self, byte: u8) -> u64 {
-            self.mask(|lane| lane == byte)
-        }
-
-        #[inline(always)]
-        pub(super) fn at_most(self, byte: u8) -> u64 {
-            self.mask(|lane| lane <= byte)
-        }
-
-        #[inline(always)]
-        pub(super) fn bit_5(self) -> u64 {
-            self.mask(|lane| lane & 0x20 != 0)
-        }
-
-        #[inline(always)]
-        pub(super) fn with_bit_5(self) -> Self {
-            Self(self.0.map(|lane| lane | 0x20))
-        }
-
-        #[inline(always)]
-        pub(super) fn minus(self, byte: u8) -> Self {
-            Self(self.0.map(|lane| lane.wrapping_sub(byte)))
-        }
-
-        #[inline(always)]
-        fn mask(self, test: impl Fn(u8) -> bool) -> u64 {
-            let bits = self.0.iter().enumerate();
-            bits.fold(0, |mask, (index, lane)| {
-                mask | u64::from(test(*lane)) << index
+        fn load(self, block: &Block) -> Self::Lanes {
+            [0, 16, 32, 48].map(|from| {
+                let quarter = &block[from..from + 16];
+                // SAFETY: the pointer is to 16 readable bytes; the load needs no alignment.
+                unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) }
             })
         }
+
+        #[inline(always)]
+        fn equal(self, lanes: Self::Lanes, byte: u8) -> u64 {
+            let all = Self::all(byte);
+            // SAFETY: every x86-64 processor has SSE2.
+            Self::highest_bits(lanes.map(|lane| unsafe { _mm_cmpeq_epi8(lane, all) }))
+        }
+
+        #[inline(always)]
+        fn at_most(self, lanes: Self::Lanes, byte: u8) -> u64 {
+            let all = Self::all(byte);
+            let lesser =
+                // SAFETY: every x86-64 processor has SSE2.
+                |lane| unsafe { _mm_cmpeq_epi8(_mm_min_epu8(lane, all), lane) };
+            Self::highest_bits(lanes.map(lesser))
+        }
+
+        #[inline(always)]
+        fn bit_5(self, lanes: Self::Lanes) -> u64 {
+            // SAFETY: every x86-64 processor has SSE2.
+            Self::highest_bits(lanes.map(|lane| unsafe { _mm_slli_epi16::<2>(lane) }))
+        }
+
+        #[inline(always)]
+        fn with_bit_5(self, lanes: Self::Lanes) -> Self::Lanes {
+            let bit = Self::all(0x20);
+            // SAFETY: every x86-64 processor has SSE2.
+            lanes.map(|lane| unsafe { _mm_or_si128(lane, bit) })
+        }
+
+        #[inline(always)]
+        fn minus(self, lanes: Self::Lanes, byte: u8) -> Self::Lanes {
+            let all = Self::all(byte);
+            // SAFETY: every x86-64 processor has SSE2.
+            lanes.map(|lane| unsafe { _mm_sub_epi8(lane, all) })
+        }
+
+        #[inline(always)]
+        fn parity(self, bits: u64) -> u64 {
+            parity_by_shifts(bits)
+        }
     }
+
+    /// AVX2 and the carry-less multiplication. Exists only where the processor has both.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(());
+
+    impl Avx2 {
+        /// Asks the processor.
+        pub(in super::super) fn detect() -> Option<Self> {
+            let found = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("pclmulqdq")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2");
+            found.then_some(Self(()))
+        }
+
+        #[inline(always)]
+        fn all(self, byte: u8) -> __m256i {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe { _mm256_set1_epi8(byte.cast_signed()) }
+        }
+
+        #[inline(always)]
+        fn highest_bits(self, lanes: [__m256i; 2]) -> u64 {
+            // SAFETY: `self` proves that the processor has AVX2.
+            let bits = lanes.map(|lane| unsafe { _mm256_movemask_epi8(lane) });
+            let [low, high] = bits.map(|bits| u64::from(bits.cast_unsigned()));
+            low | high << 32
+        }
+    }
+
+    impl Processor for Avx2 {
+        type Lanes = [__m256i; 2];
+
+        #[inline(always)]
+        fn load(self, block: &Block) -> Self::Lanes {
+            [0, 32].map(|from| {
+                let half = &block[from..from + 32];
+                // SAFETY: the pointer is to 32 readable bytes; the load needs no alignment;
+                // `self` proves that the processor has AVX2.
+                unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
+            })
+        }
+
+        #[inline(always)]
+        fn equal(self, lanes: Self::Lanes, byte: u8) -> u64 {
+            let all = self.all(byte);
+            // SAFETY: `self` proves that the processor has AVX2.
+            self.highest_bits(lanes.map(|lane| unsafe { _mm256_cmpeq_epi8(lane, all) }))
+        }
+
+        #[inline(always)]
+        fn at_most(self, lanes: Self::Lanes, byte: u8) -> u64 {
+            let all = self.all(byte);
+            let lesser =
+                // SAFETY: `self` proves that the processor has AVX2.
+                |lane| unsafe { _mm256_cmpeq_epi8(_mm256_min_epu8(lane, all), lane) };
+            self.highest_bits(lanes.map(lesser))
+        }
+
+        #[inline(always)]
+        fn bit_5(self, lanes: Self::Lanes) -> u64 {
+            // SAFETY: `self` proves that the processor has AVX2.
+            self.highest_bits(lanes.map(|lane| unsafe { _mm256_slli_epi16::<2>(lane) }))
+        }
+
+        #[inline(always)]
+        fn with_bit_5(self, lanes: Self::Lanes) -> Self::Lanes {
+            let bit = self.all(0x20);
+            // SAFETY: `self` proves that the processor has AVX2.
+            lanes.map(|lane| unsafe { _mm256_or_si256(lane, bit) })
+        }
+
+        #[inline(always)]
+        fn minus(self, lanes: Self::Lanes, byte: u8) -> Self::Lanes {
+            let all = self.all(byte);
+            // SAFETY: `self` proves that the processor has AVX2.
+            lanes.map(|lane| unsafe { _mm256_sub_epi8(lane, all) })
+        }
+
+        #[inline(always)]
+        fn parity(self, bits: u64) -> u64 {
+            // A product without carries by all ones adds up, without carries, all lower bits.
+            // SAFETY: `self` proves that the processor has the multiplication.
+            let product = unsafe {
+                let bits = _mm_cvtsi64_si128(bits.cast_signed());
+                _mm_cvtsi128_si64(_mm_clmulepi64_si128::<0>(bits, _mm_set1_epi8(-1)))
+            };
+            product.cast_unsigned()
+        }
+    }
+}
+
+/// Plain code for any other processor.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[derive(Clone, Copy)]
+pub(super) struct Plain;
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+impl Plain {
+    #[inline(always)]
+    fn mask(lanes: Block, test: impl Fn(u8) -> bool) -> u64 {
+        let bits = lanes.iter().enumerate();
+        bits.fold(0, |mask, (index, lane)| {
+            mask | u64::from(test(*lane)) << index
+        })
+    }
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+impl Processor for Plain {
+    type Lanes = Block;
+
+    #[inline(always)]
+    fn load(self, block: &Block) -> Block {
+        *block
+    }
+
+    #[inline(always)]
+    fn equal(self, lanes: Block, byte: u8) -> u64 {
+        Self::mask(lanes, |lane| lane == byte)
+    }
+
+    #[inline(always)]
+    fn at_most(self, lanes: Block, byte: u8) -> u64 {
+        Self::mask(lanes, |lane| lane <= byte)
+    }
+
+    #[inline(always)]
+    fn bit_5(self, lanes: Block) -> u64 {
+        Self::mask(lanes, |lane| lane & 0x20 != 0)
+    }
+
+    #[inline(always)]
+    fn with_bit_5(self, lanes: Block) -> Block {
+        lanes.map(|lane| lane | 0x20)
+    }
+
+    #[inline(always)]
+    fn minus(self, lanes: Block, byte: u8) -> Block {
+        lanes.map(|lane| lane.wrapping_sub(byte))
+    }
+
+    #[inline(always)]
+    fn parity(self, bits: u64) -> u64 {
+        parity_by_shifts(bits)
+    }
+}
+
+#[inline(always)]
+fn parity_by_shifts(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, lanes, plain_lanes};
+    use super::{Block, Plain, Processor};
 
-    /// Both kinds of lanes, on every byte value in every position of a 16-byte lane.
-    #[test]
-    fn special_instructions_and_plain_code_agree() {
+    /// A processor against plain code, on every byte value in every position of its lanes.
+    fn compare(processor: impl Processor) {
         for first in 0..=255_u8 {
             let mut next = first;
             let block: Block = std::array::from_fn(|_| {
                 next = next.wrapping_mul(5).wrapping_add(89);
                 next
             });
-            let (fast, plain) = (lanes::Lanes::load(&block), plain_lanes::Lanes::load(&block));
+            let fast = processor.load(&block);
+            let plain = Plain.load(&block);
             for byte in 0..=255 {
-                assert_eq!(fast.equal(byte), plain.equal(byte));
-                assert_eq!(fast.at_most(byte), plain.at_most(byte));
-                assert_eq!(fast.minus(byte).at_most(9), plain.minus(byte).at_most(9));
+                assert_eq!(processor.equal(fast, byte), Plain.equal(plain, byte));
+                assert_eq!(processor.at_most(fast, byte), Plain.at_most(plain, byte));
+                assert_eq!(
+                    processor.at_most(processor.minus(fast, byte), 9),
+                    Plain.at_most(Plain.minus(plain, byte), 9)
+                );
             }
-            assert_eq!(fast.bit_5(), plain.bit_5());
+            assert_eq!(processor.bit_5(fast), Plain.bit_5(plain));
             assert_eq!(
-                fast.with_bit_5().equal(b'{'),
-                plain.with_bit_5().equal(b'{')
+                processor.equal(processor.with_bit_5(fast), b'{'),
+                Plain.equal(Plain.with_bit_5(plain), b'{')
             );
+            let bits = u64::from_le_bytes(*block.first_chunk().unwrap());
+            let mut odd = false;
+            let parity = (0..64).fold(0, |parity, index| {
+                odd ^= bits >> index & 1 == 1;
+                parity | u64::from(odd) << index
+            });
+            assert_eq!(processor.parity(bits), parity);
+            assert_eq!(Plain.parity(bits), parity);
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn special_instructions_and_plain_code_agree() {
+        compare(super::Sse2);
+        if let Some(avx2) = super::Avx2::detect() {
+            compare(avx2);
+        }
+    }
+
+    #[test]
+    fn plain_code_agrees_with_itself() {
+        compare(Plain);
     }
 }

@@ -5,6 +5,7 @@
 
 mod examine;
 mod masks;
+mod nesting;
 mod outlook;
 mod piece;
 mod prefilter;

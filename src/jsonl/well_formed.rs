@@ -3,18 +3,47 @@
 //!
 //! A line is judged without looking at its bytes one by one: blocks of 64 bytes become bit masks,
 //! and the grammar becomes arithmetic on them. What may follow what is local, so that it can be
-//! checked for all tokens of a block at once; only brackets, escapes and unusual scalars are
-//! visited one by one. A line that is refused here need not be wrong (nesting of more than 64
+//! checked for all tokens of a block at once; only brackets, escapes, words and exponents are
+//! visited one by one. A line that is refused here need not be wrong (nesting of more than 63
 //! levels is refused), but an accepted one is right: [`super::validate`] has the last word on the
-//! former, and property tests compare the two on the latter.
+//! former, and property tests compare the two on both.
+#![expect(
+    clippy::inline_always,
+    reason = "the same code is compiled for several processors"
+)]
 
-use super::masks::{Block, StringMasks, TokenMasks, string_masks, token_masks};
+use super::masks::{Block, Processor, StringMasks, TokenMasks, string_masks, token_masks};
+use super::nesting::{Brackets, Fit, ShallowNesting};
 use super::validate::is_whole_scalar;
 
 /// The length in bytes of the whole lines, newlines included, at the start of `text` that are in
 /// order. Whether they are UTF-8 is not looked at.
+#[cfg(target_arch = "x86_64")]
 pub(super) fn well_formed_lines(text: &[u8]) -> usize {
-    let mut scan = Scan::new();
+    use super::masks::{Avx2, Sse2};
+
+    /// The same code, compiled for better processors.
+    #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2")]
+    fn with_avx2(avx2: Avx2, text: &[u8]) -> usize {
+        scan(avx2, text)
+    }
+
+    match Avx2::detect() {
+        // SAFETY: that `avx2` exists proves that the processor has what the function needs.
+        Some(avx2) => unsafe { with_avx2(avx2, text) },
+        None => scan(Sse2, text),
+    }
+}
+
+/// The same for other processors.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn well_formed_lines(text: &[u8]) -> usize {
+    scan(super::masks::Plain, text)
+}
+
+#[inline(always)]
+fn scan<P: Processor>(processor: P, text: &[u8]) -> usize {
+    let mut scan = Scan::new(processor);
     let mut good = 0;
     let (blocks, rest) = text.as_chunks::<64>();
     for (index, block) in blocks.iter().enumerate() {
@@ -48,7 +77,8 @@ struct Found {
 }
 
 /// What is known at a boundary of blocks. Every `u64` that is not a mask is a carry: 0 or 1.
-struct Scan {
+struct Scan<P> {
+    processor: P,
     /// All ones if the boundary lies in a string.
     in_string: u64,
     /// The first byte is escaped.
@@ -63,7 +93,7 @@ struct Scan {
     after_digit: u64,
     /// The last token, if the boundary lies between tokens.
     after: After,
-    nesting: Nesting,
+    nesting: ShallowNesting,
 }
 
 /// By the token before: where the next token starts, as a mask, or whether it may start right at
@@ -81,13 +111,17 @@ struct After {
     key: u64,
     /// A string that came after a comma.
     item: u64,
-    /// Any other value.
+    /// Any other string or scalar.
     value: u64,
+    /// `}` or `]`
+    bracket_end: u64,
 }
 
-impl Scan {
-    fn new() -> Self {
+impl<P: Processor> Scan<P> {
+    #[inline(always)]
+    fn new(processor: P) -> Self {
         Self {
+            processor,
             in_string: 0,
             escaped: 0,
             key_open: 0,
@@ -98,18 +132,19 @@ impl Scan {
                 line: 1,
                 ..After::default()
             },
-            nesting: Nesting::default(),
+            nesting: ShallowNesting::default(),
         }
     }
 
     /// Takes the next block, which stands at `start` in `text`. After trouble the scan is over.
     #[inline(always)]
     fn block(&mut self, block: &Block, text: &[u8], start: usize) -> Found {
+        let lanes = self.processor.load(block);
         let StringMasks {
             quote,
             backslash,
             control,
-        } = string_masks(block);
+        } = string_masks(self.processor, lanes);
         let escaped = self.escaped_bytes(backslash);
         let quote = quote & !escaped;
         if quote == 0 && self.in_string != 0 {
@@ -119,19 +154,16 @@ impl Scan {
                 trouble: control != 0 || bad_escapes(escaped, text, start) != 0,
             };
         }
-        let in_string = parity(quote) ^ self.in_string;
+        let in_string = self.processor.parity(quote) ^ self.in_string;
         self.in_string = 0_u64.wrapping_sub(in_string >> 63);
         let opening = quote & in_string;
         let closing = quote & !in_string;
         let outside = !(in_string | quote);
         let mut trouble = (control & in_string) | bad_escapes(escaped & in_string, text, start);
 
-        let tokens = token_masks(block);
-        let newline = tokens.newline & outside;
-        let mut space = tokens.space & outside;
-        if control & outside != newline {
-            space |= tabs_and_returns(control & outside, block);
-        }
+        let tokens = token_masks(self.processor, lanes);
+        let (newline, other_space) = line_ends(control & outside, block);
+        let space = tokens.space & outside | other_space;
         let open = tokens.open & outside;
         let close = tokens.close & outside;
         let colon = tokens.colon & outside;
@@ -139,12 +171,17 @@ impl Scan {
         let scalar = outside & !(open | close | colon | comma | newline | space);
         let scalar_start = scalar & !(scalar << 1 | self.in_scalar);
         let scalar_over = !scalar & (scalar << 1 | self.in_scalar);
-        trouble |= self.bad_scalars(scalar, scalar_start, tokens, text, start);
+        trouble |= bad_scalars(
+            self.unusual_scalars(lanes, scalar, scalar_start, tokens),
+            scalar_start,
+            text,
+            start,
+        );
 
         // Where each kind of token is followed by the next token. Strings are classified by what
         // comes before them, which takes the other masks first.
         let carried = self.after;
-        let mut next = Next { space };
+        let next = Next { space };
         let brace = next.after(open & tokens.curly, carried.brace, &mut self.after.brace);
         let bracket = next.after(
             open & !tokens.curly,
@@ -158,8 +195,9 @@ impl Scan {
         let item_close = close_of(opening & after_comma, in_string, &mut self.item_open);
         let key = next.after(key_close, carried.key, &mut self.after.key);
         let item = next.after(item_close, carried.item, &mut self.after.item);
-        let ended = close | (closing & !(key_close | item_close));
-        let value = next.value_after(ended, scalar_over, carried.value, &mut self.after.value);
+        let bracket_end = next.after(close, carried.bracket_end, &mut self.after.bracket_end);
+        let ended = closing & !(key_close | item_close);
+        let value = next.after(ended, carried.value | scalar_over, &mut self.after.value);
 
         // What may follow what.
         let value_start = opening | scalar_start | open;
@@ -169,20 +207,23 @@ impl Scan {
             | (after_comma | after_colon) & !value_start
             | key & !colon
             | item & !(colon | value_end)
-            | value & !(value_end | newline)
+            | value & !value_end
+            | bracket_end & !(value_end | newline)
             | line & !((open & tokens.curly) | newline);
 
         // What comes after a comma says whether we are in an object or in an array.
-        let in_object = item & colon;
-        let in_array = item & !colon | after_comma & !opening;
-        trouble |= self.nesting.block(&Brackets {
+        let fit = self.nesting.follow(&Brackets {
             open,
             close,
             curly: tokens.curly,
+            at_top: newline | line,
             newline,
-            in_object,
-            in_array,
+            in_object: item & colon,
+            in_array: item & !colon | after_comma & !opening,
         });
+        if fit == Fit::Misfits {
+            trouble |= 1;
+        }
         let before_trouble = (trouble & trouble.wrapping_neg()).wrapping_sub(1);
         Found {
             newlines: newline & before_trouble,
@@ -206,57 +247,62 @@ impl Scan {
         escaped
     }
 
-    /// The scalars that are neither plain integers nor otherwise in order.
+    /// One byte or more of each scalar that must be looked at: all but numbers that consist of
+    /// digits, with at most a minus in front and one dot inside.
     #[inline(always)]
-    fn bad_scalars(
+    fn unusual_scalars(
         &mut self,
+        lanes: P::Lanes,
         scalar: u64,
         scalar_start: u64,
         tokens: TokenMasks,
-        text: &[u8],
-        start: usize,
     ) -> u64 {
+        /// The byte after the block is not known.
+        const LAST: u64 = 1 << 63;
         let digit = scalar & tokens.digit;
         let other = scalar & !digit;
-        // Words and signed numbers start with something else than a digit; fractions, exponents
-        // and junk follow a digit; a zero must not lead. The byte after the block is not known.
-        let leading_zero = scalar_start & tokens.zero & (scalar >> 1 | 1 << 63);
-        let after_digit = other & (digit << 1 | self.after_digit);
+        let continued = self.in_scalar;
+        let follows_digit = digit << 1 | self.after_digit;
         self.in_scalar = scalar >> 63;
         self.after_digit = digit >> 63;
-        let mut unusual = scalar_start & other | leading_zero | after_digit;
-        while unusual != 0 {
-            let bit = unusual & unusual.wrapping_neg();
-            let at = start + unusual.trailing_zeros() as usize;
-            if !is_whole_scalar(text, start_of_number(text, at)) {
-                return bit;
-            }
-            unusual ^= bit;
+        // No further digit may follow a leading zero.
+        let not_final = digit >> 1 | LAST;
+        if other == 0 {
+            return scalar_start & tokens.zero & not_final;
         }
-        0
+        let dot = scalar & self.processor.equal(lanes, b'.');
+        let minus = scalar & self.processor.equal(lanes, b'-');
+        let words_and_exponents = other & !(dot | minus) & (scalar_start | follows_digit);
+        let without_digit = (dot | minus) & !(digit >> 1) | dot & !(digit << 1);
+        let inner_minus = minus & !scalar_start;
+        let leading_zero = (scalar_start | minus << 1) & tokens.zero & not_final;
+        // Digits that a dot comes before, and then more than digits.
+        let fraction = dot << 1 & digit;
+        let after_fraction = digit.wrapping_add(fraction) & !digit & scalar;
+        // If the scalar started in the block before, its dots were not counted there.
+        let head = scalar & !scalar.wrapping_add(continued);
+        words_and_exponents
+            | without_digit
+            | inner_minus
+            | leading_zero
+            | after_fraction
+            | head & dot
     }
 }
 
 /// The way from the end of a token to the start of the next.
+#[derive(Clone, Copy)]
 struct Next {
     space: u64,
 }
 
 impl Next {
-    /// The positions right after `last` bytes of tokens, moved on over whitespace.
+    /// The positions right after `last` bytes of tokens, and those `carried` from before, moved
+    /// on over whitespace.
     #[inline(always)]
-    fn after(&mut self, last: u64, carried: u64, carry: &mut u64) -> u64 {
-        self.over_space(last << 1 | carried, last >> 63, carry)
-    }
-
-    /// The same for the last bytes of values and for the first bytes after scalars.
-    #[inline(always)]
-    fn value_after(&mut self, last: u64, after_scalar: u64, carried: u64, carry: &mut u64) -> u64 {
-        self.over_space(last << 1 | after_scalar | carried, last >> 63, carry)
-    }
-
-    #[inline(always)]
-    fn over_space(&mut self, first: u64, crossing: u64, carry: &mut u64) -> u64 {
+    fn after(self, last: u64, carried: u64, carry: &mut u64) -> u64 {
+        let first = last << 1 | carried;
+        let crossing = last >> 63;
         if self.space == 0 {
             *carry = crossing;
             return first;
@@ -277,13 +323,20 @@ fn close_of(opening: u64, in_string: u64, open: &mut u64) -> u64 {
     sum & !in_string
 }
 
-/// Each bit: whether an odd number of bits is set from the lowest up to this one.
+/// The newlines, and the tabs and carriage returns, among the control characters.
 #[inline(always)]
-fn parity(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
+fn line_ends(mut control: u64, block: &Block) -> (u64, u64) {
+    let (mut newlines, mut others) = (0, 0);
+    while control != 0 {
+        let bit = control & control.wrapping_neg();
+        match block[control.trailing_zeros() as usize] {
+            b'\n' => newlines |= bit,
+            b'\t' | b'\r' => others |= bit,
+            _ => {}
+        }
+        control ^= bit;
     }
-    bits
+    (newlines, others)
 }
 
 /// The first of the `escaped` bytes that makes no escape sequence.
@@ -293,11 +346,11 @@ fn bad_escapes(mut escaped: u64, text: &[u8], start: usize) -> u64 {
         let bit = escaped & escaped.wrapping_neg();
         let at = start + escaped.trailing_zeros() as usize;
         let good = match text.get(at) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => true,
             Some(b'u') => text
                 .get(at + 1..at + 5)
                 .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
-            _ => false,
+            Some(letter) => SIMPLE_ESCAPES[usize::from(*letter)],
+            None => false,
         };
         if !good {
             return bit;
@@ -307,18 +360,50 @@ fn bad_escapes(mut escaped: u64, text: &[u8], start: usize) -> u64 {
     0
 }
 
-/// The tabs and carriage returns among the control characters.
-#[cold]
-fn tabs_and_returns(mut control: u64, block: &Block) -> u64 {
-    let mut found = 0;
-    while control != 0 {
-        let bit = control & control.wrapping_neg();
-        if matches!(block[control.trailing_zeros() as usize], b'\t' | b'\r') {
-            found |= bit;
-        }
-        control ^= bit;
+/// What may follow a backslash, apart from `u`. A table, so that there is nothing to predict.
+const SIMPLE_ESCAPES: [bool; 256] = members(b"\"\\/bfnrt");
+
+/// What may follow a scalar.
+const SCALAR_ENDS: [bool; 256] = members(b",]} \t\r\n");
+
+const fn members(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut index = 0;
+    while index < bytes.len() {
+        table[bytes[index] as usize] = true;
+        index += 1;
     }
-    found
+    table
+}
+
+/// The first of the `unusual` bytes of scalars, some of which are `first` bytes, whose scalar is
+/// none.
+#[inline(always)]
+fn bad_scalars(mut unusual: u64, first: u64, text: &[u8], start: usize) -> u64 {
+    while unusual != 0 {
+        let bit = unusual & unusual.wrapping_neg();
+        let at = start + unusual.trailing_zeros() as usize;
+        let is_word = is_word(text, at) & (first & bit != 0);
+        if !is_word && !is_whole_scalar(text, start_of_number(text, at)) {
+            return bit;
+        }
+        unusual ^= bit;
+    }
+    0
+}
+
+/// Whether `true`, `false` or `null` stands at `at`. Says no near the end of the text.
+#[inline(always)]
+fn is_word(text: &[u8], at: usize) -> bool {
+    let Some([a, b, c, d, fifth, sixth]) = text.get(at..).and_then(|rest| rest.first_chunk())
+    else {
+        return false;
+    };
+    let four = [*a, *b, *c, *d];
+    let short = (four == *b"true") | (four == *b"null");
+    let long = (four == *b"fals") & (*fifth == b'e');
+    let end = if long { *sixth } else { *fifth };
+    (short | long) & SCALAR_ENDS[usize::from(end)]
 }
 
 /// Where the number starts that goes on at `at`.
@@ -326,70 +411,6 @@ fn start_of_number(text: &[u8], at: usize) -> usize {
     let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
     let before = text[..at].iter().rev().take_while(|byte| part(byte));
     at - before.count()
-}
-
-/// The open brackets of the current line.
-#[derive(Default)]
-struct Nesting {
-    depth: u32,
-    /// The innermost in the lowest bit; set means object.
-    kinds: u64,
-}
-
-/// The brackets and line ends of a block, and the evidence for what is between them.
-struct Brackets {
-    open: u64,
-    close: u64,
-    curly: u64,
-    newline: u64,
-    in_object: u64,
-    in_array: u64,
-}
-
-impl Nesting {
-    /// The first bracket, line end or evidence that does not fit.
-    #[inline(always)]
-    fn block(&mut self, brackets: &Brackets) -> u64 {
-        let mut unseen = u64::MAX;
-        let mut events = brackets.open | brackets.close | brackets.newline;
-        while events != 0 {
-            let bit = events & events.wrapping_neg();
-            events ^= bit;
-            let up_to = bit | (bit - 1);
-            let evidence = self.misfit(brackets, unseen & up_to);
-            unseen = !up_to;
-            let curly = u64::from(brackets.curly & bit != 0);
-            let fits = if brackets.open & bit != 0 {
-                self.kinds = self.kinds << 1 | curly;
-                self.depth += 1;
-                self.depth <= 64
-            } else if brackets.close & bit != 0 {
-                let fits = self.depth != 0 && self.kinds & 1 == curly;
-                self.kinds >>= 1;
-                self.depth = self.depth.wrapping_sub(1);
-                fits
-            } else {
-                self.depth == 0
-            };
-            if evidence != 0 || !fits {
-                return evidence | bit;
-            }
-        }
-        self.misfit(brackets, unseen)
-    }
-
-    /// The evidence in `range` against the current container.
-    #[inline(always)]
-    fn misfit(&self, brackets: &Brackets, range: u64) -> u64 {
-        let wrong = if self.depth == 0 {
-            brackets.in_object | brackets.in_array
-        } else if self.kinds & 1 == 1 {
-            brackets.in_array
-        } else {
-            brackets.in_object
-        };
-        wrong & range
-    }
 }
 
 #[cfg(test)]

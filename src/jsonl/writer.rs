@@ -1,10 +1,16 @@
 //! The one writer of a command's records.
+//!
+//! It buffers, counts, and remembers whether the last byte was a newline. When to flush is the
+//! caller's business.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-/// Why writing stopped.
+/// Buffered bytes beyond this are handed to the system; longer echoes are not buffered at all.
+const BUFFER_SIZE: usize = 64 * 1024;
+
+/// Why writing stopped. Once it has, every later call says the same.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The reader of our output went away.
@@ -18,27 +24,30 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
-    /// A record could not be serialised.
+    /// A record could not be serialised. Nothing of it was written, and writing can go on.
     #[error("cannot serialise a record: {0}")]
     Serialise(#[from] serde_json::Error),
 }
 
 /// Buffers what is echoed, and what is our own; remembers whether the last byte was a newline.
+/// What is still buffered when it is dropped is lost: flush first.
 pub struct Writer<Sink: Write> {
     sink: Sink,
     buffer: Vec<u8>,
     written: u64,
     at_line_start: bool,
+    failure: Option<Failure>,
 }
 
 impl<Sink: Write> Writer<Sink> {
-    /// Writes to `sink`.
+    /// Writes to `sink`, which need not buffer.
     pub fn new(sink: Sink) -> Self {
         Self {
             sink,
             buffer: Vec::new(),
             written: 0,
             at_line_start: true,
+            failure: None,
         }
     }
 
@@ -47,30 +56,47 @@ impl<Sink: Write> Writer<Sink> {
     /// # Errors
     /// See [`WriteError`].
     pub fn echo(&mut self, raw: &[u8]) -> Result<(), WriteError> {
-        if let Some(last) = raw.last() {
-            self.at_line_start = *last == b'\n';
+        self.check()?;
+        let Some(last) = raw.last() else {
+            return Ok(());
+        };
+        self.at_line_start = *last == b'\n';
+        if self.buffer.len() + raw.len() <= BUFFER_SIZE {
+            self.buffer.extend_from_slice(raw);
+            return Ok(());
         }
-        self.buffer.extend_from_slice(raw);
-        if self.buffer.len() >= 256 * 1024 {
-            self.flush()
-        } else {
+        self.empty_buffer()?;
+        if raw.len() < BUFFER_SIZE {
+            self.buffer.extend_from_slice(raw);
             Ok(())
+        } else {
+            self.write(raw)
         }
     }
 
     /// Writes one of our own records on a line of its own: if the echo stopped inside of a torn
-    /// last line, that line gets its newline first.
+    /// last line, that line gets its newline first. A record serialises to a single line, as
+    /// every value does that holds no `RawValue` with a newline.
     ///
     /// # Errors
     /// See [`WriteError`].
     pub fn record(&mut self, record: &impl Serialize) -> Result<(), WriteError> {
+        self.check()?;
+        let start = self.buffer.len();
         if !self.at_line_start {
             self.buffer.push(b'\n');
         }
-        serde_json::to_writer(&mut self.buffer, record)?;
+        if let Err(error) = serde_json::to_writer(&mut self.buffer, record) {
+            self.buffer.truncate(start);
+            return Err(error.into());
+        }
         self.buffer.push(b'\n');
         self.at_line_start = true;
-        Ok(())
+        if self.buffer.len() > BUFFER_SIZE {
+            self.empty_buffer()
+        } else {
+            Ok(())
+        }
     }
 
     /// Hands everything to the system.
@@ -78,22 +104,91 @@ impl<Sink: Write> Writer<Sink> {
     /// # Errors
     /// See [`WriteError`].
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        let result = self
-            .sink
-            .write_all(&self.buffer)
-            .and_then(|()| self.sink.flush());
-        let length = self.buffer.len() as u64;
-        self.buffer.clear();
-        match result {
-            Ok(()) => {
-                self.written += length;
-                Ok(())
+        self.check()?;
+        self.empty_buffer()?;
+        loop {
+            match self.sink.flush() {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fail(&error)),
             }
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(WriteError::BrokenPipe),
-            Err(source) => Err(WriteError::Failed {
-                written: self.written,
-                source,
-            }),
         }
     }
+
+    /// How many bytes the system has taken so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    fn check(&self) -> Result<(), WriteError> {
+        match &self.failure {
+            None => Ok(()),
+            Some(failure) => Err(failure.to_error(self.written)),
+        }
+    }
+
+    fn empty_buffer(&mut self) -> Result<(), WriteError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let result = self.write(&buffer);
+        buffer.clear();
+        // A single long record must not hold its memory for ever.
+        buffer.shrink_to(2 * BUFFER_SIZE);
+        self.buffer = buffer;
+        result
+    }
+
+    /// Writes all of `bytes`, in as many steps as the system likes.
+    fn write(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
+        while !bytes.is_empty() {
+            match self.sink.write(bytes) {
+                Ok(0) => return Err(self.fail(&ErrorKind::WriteZero.into())),
+                Ok(length) => {
+                    self.written += length as u64;
+                    bytes = &bytes[length..];
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fail(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, error: &io::Error) -> WriteError {
+        let failure = Failure::of(error);
+        let error = failure.to_error(self.written);
+        self.failure = Some(failure);
+        error
+    }
 }
+
+/// What is remembered of an error that cannot be cloned.
+enum Failure {
+    BrokenPipe,
+    /// An error of the system.
+    Code(i32),
+    /// An error of a sink in this process.
+    Other(ErrorKind, String),
+}
+
+impl Failure {
+    fn of(error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            _ if error.kind() == ErrorKind::BrokenPipe => Self::BrokenPipe,
+            Some(code) => Self::Code(code),
+            None => Self::Other(error.kind(), error.to_string()),
+        }
+    }
+
+    fn to_error(&self, written: u64) -> WriteError {
+        let source = match self {
+            Self::BrokenPipe => return WriteError::BrokenPipe,
+            Self::Code(code) => io::Error::from_raw_os_error(*code),
+            Self::Other(kind, message) => io::Error::new(*kind, message.clone()),
+        };
+        WriteError::Failed { written, source }
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

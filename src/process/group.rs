@@ -45,6 +45,12 @@ impl Group {
             }
         }
         #[cfg(not(target_os = "linux"))]
+        Self::by_number(leader)
+    }
+
+    /// The same where there are no pidfds.
+    #[cfg(any(not(target_os = "linux"), test))]
+    pub(super) fn by_number(leader: Pid) -> Self {
         Self {
             leader,
             descriptor: None,

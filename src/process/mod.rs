@@ -47,9 +47,9 @@ mod system_spawn;
 #[path = "std_spawn.rs"]
 mod system_spawn;
 
-/// Checked and tested on Linux too, where it is not in use.
-#[cfg(all(target_os = "linux", test))]
-#[allow(dead_code)]
+// Tested on Linux too, where it is not in use.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod std_spawn;
 
 pub use cancel::{CancelToken, CancelWait};

@@ -22,6 +22,8 @@ pub struct Spawners {
 
 impl Spawners {
     /// A pool of at most `threads` spawner threads (at least one), each started when first needed.
+    /// Each is busy from a child's start to its exec; two for each processor keep up with any
+    /// number of calling threads.
     /// Long outputs spill to the system's directory for temporary files.
     pub fn new(threads: usize) -> Self {
         #[cfg(not(unix))]
@@ -94,7 +96,8 @@ impl Spawners {
     }
 
     /// Kills every child of this process that any `Spawners` runs, and those being started, with
-    /// their groups. For our own exit: the calls return as soon as their children are gone.
+    /// their groups. For our own exit: the calls return as soon as their children are gone, and
+    /// report that these were ended by KILL.
     pub fn kill_all() {
         #[cfg(unix)]
         live_groups::kill_all();

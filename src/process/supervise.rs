@@ -268,3 +268,8 @@ fn poll_those<const N: usize>(
         None => PollFlags::empty(),
     })
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "supervise_tests.rs"]
+mod tests;

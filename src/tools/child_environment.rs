@@ -31,6 +31,9 @@ const SCRUBBED: &[Scrubbed] = &[
     Scrubbed::Name("PROMPT_COMMAND"),
     // Exported functions replace commands of the same name.
     Scrubbed::Prefix("BASH_FUNC_"),
+    // `cd` goes elsewhere, patterns match something else.
+    Scrubbed::Name("CDPATH"),
+    Scrubbed::Name("GLOBIGNORE"),
     // Where another shell was.
     Scrubbed::Name("OLDPWD"),
     Scrubbed::Name("PWD"),

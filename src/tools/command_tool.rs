@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::child_environment::child_environment;
-use super::printed::{Printed, Streams, bounded};
+use super::printed::{LARGEST_LIMIT, Printed, Streams};
 use super::template::{Template, value_of};
 use super::{
     Access, AccessError, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
@@ -21,7 +21,7 @@ use super::{
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
 
 /// What stays inline of a tool that says nothing about it, in UTF-16 units.
-const DEFAULT_INLINE_LIMIT: usize = 50_000;
+const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
 
 /// Everything a manifest says about a tool, checked.
 #[derive(Debug)]
@@ -139,8 +139,8 @@ impl CommandTool {
         let code = finished.status.shell_code();
         let limit = self.inline_limit();
         let mut structured = json!({
-            "stdout": bounded(&printed.stdout, limit),
-            "stderr": bounded(&printed.stderr, limit),
+            "stdout": printed.stdout(limit),
+            "stderr": printed.stderr(limit),
             "exitCode": code,
             "interrupted": finished.ended == Ended::Cancelled,
         });
@@ -252,14 +252,10 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
                     let path = path
                         .as_str()
                         .ok_or_else(|| AccessError(format!("{path} is no path")))?;
-                    paths.push(normalised(directory, path));
+                    paths.push(place(directory, path));
                 }
             }
-            None => paths.extend(
-                template
-                    .expand(input)
-                    .map(|path| normalised(directory, &path)),
-            ),
+            None => paths.extend(template.expand(input).map(|path| place(directory, &path))),
         }
     }
     if paths.is_empty() {
@@ -268,19 +264,32 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
     Ok(Touch::Paths(paths))
 }
 
-/// An absolute path without `.` and `..`, worked out from its text alone.
-fn normalised(directory: &Path, path: &str) -> PathBuf {
-    let mut normalised = PathBuf::new();
-    for component in directory.join(path).components() {
+/// The absolute path that a call names. Links in the part that exists are followed, so that two
+/// names of one place are seen to be the same; `.` and `..` of the rest are worked out lexically.
+fn place(directory: &Path, path: &str) -> PathBuf {
+    let path = lexical(&directory.join(path));
+    path.ancestors()
+        .find_map(|ancestor| {
+            let physical = ancestor.canonicalize().ok()?;
+            let rest = path.strip_prefix(ancestor).ok()?;
+            // Joining nothing would add a slash.
+            Some(physical.components().chain(rest.components()).collect())
+        })
+        .unwrap_or(path)
+}
+
+fn lexical(path: &Path) -> PathBuf {
+    let mut lexical = PathBuf::new();
+    for component in path.components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {
-                normalised.pop();
+                lexical.pop();
             }
-            other => normalised.push(other),
+            other => lexical.push(other),
         }
     }
-    normalised
+    lexical
 }
 
 #[cfg(test)]

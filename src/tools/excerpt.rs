@@ -10,6 +10,20 @@ pub(super) struct Excerpt {
     tail: String,
     tail_units: usize,
     total_units: usize,
+    /// Something after the head went elsewhere: to the tail, or lost.
+    head_is_complete: bool,
+    has_lost: bool,
+}
+
+/// The two ends of a text.
+#[derive(Debug, Default)]
+pub(super) struct ExcerptParts {
+    /// Its beginning.
+    pub(super) head: String,
+    /// UTF-16 units between the two.
+    pub(super) omitted_units: usize,
+    /// Its end.
+    pub(super) tail: String,
 }
 
 impl Excerpt {
@@ -22,6 +36,8 @@ impl Excerpt {
             tail: String::new(),
             tail_units: 0,
             total_units: 0,
+            head_is_complete: false,
+            has_lost: false,
         }
     }
 
@@ -29,30 +45,54 @@ impl Excerpt {
     pub(super) fn push(&mut self, piece: &str) {
         let units = units_of(piece);
         self.total_units += units;
-        let room = (self.limit / 2).saturating_sub(self.head_units);
-        let cut = prefix_length(piece, room);
-        let (to_head, rest) = piece.split_at(cut);
-        // Once something went to the tail nothing may go to the head any more.
-        if self.tail.is_empty() {
-            self.head.push_str(to_head);
-            self.head_units += units_of(to_head);
-            self.push_tail(rest, units - units_of(to_head));
+        let room = if self.head_is_complete {
+            0
         } else {
-            self.push_tail(piece, units);
+            (self.limit / 2).saturating_sub(self.head_units)
+        };
+        let (to_head, rest) = piece.split_at(prefix_length(piece, room));
+        let head_units = units_of(to_head);
+        self.head.push_str(to_head);
+        self.head_units += head_units;
+        if !rest.is_empty() {
+            self.head_is_complete = true;
+            self.push_tail(rest, units - head_units);
+        }
+    }
+
+    /// Appends text that nobody has any more, of so many UTF-16 units: what was pushed before it
+    /// is the head, what is pushed after it the tail.
+    pub(super) fn push_lost(&mut self, units: usize) {
+        if units > 0 {
+            self.total_units += units;
+            self.has_lost = true;
+            self.head_is_complete = true;
+            self.tail.clear();
+            self.tail_units = 0;
+        }
+    }
+
+    /// The beginning, the number of units left out, and the end.
+    pub(super) fn into_parts(mut self) -> ExcerptParts {
+        self.trim_tail();
+        ExcerptParts {
+            omitted_units: self.total_units - self.head_units - self.tail_units,
+            head: self.head,
+            tail: self.tail,
         }
     }
 
     /// The whole text if it fits; else head, a marker with the number of units left out, and tail.
-    pub(super) fn finish(mut self) -> String {
-        self.trim_tail();
-        let omitted = self.total_units - self.head_units - self.tail_units;
-        if omitted > 0 {
-            self.head.push_str("\n\n... [");
-            self.head.push_str(&omitted.to_string());
-            self.head.push_str(" characters omitted] ...\n\n");
+    pub(super) fn finish(self) -> String {
+        let parts = self.into_parts();
+        let omitted = parts.omitted_units;
+        if omitted == 0 {
+            return parts.head + &parts.tail;
         }
-        self.head.push_str(&self.tail);
-        self.head
+        format!(
+            "{}\n\n... [{omitted} characters omitted] ...\n\n{}",
+            parts.head, parts.tail
+        )
     }
 
     /// Whether nothing was appended yet.
@@ -62,7 +102,7 @@ impl Excerpt {
 
     /// Whether something had to be left out.
     pub(super) fn is_partial(&self) -> bool {
-        self.total_units > self.limit
+        self.has_lost || self.total_units > self.limit
     }
 
     fn push_tail(&mut self, piece: &str, units: usize) {
@@ -92,20 +132,19 @@ impl Excerpt {
     }
 }
 
-/// The text itself if it has at most `limit` UTF-16 units, else its two ends around a marker.
-pub(super) fn excerpt_of(text: &str, limit: usize) -> String {
-    let mut excerpt = Excerpt::new(limit);
-    excerpt.push(text);
-    excerpt.finish()
-}
-
 /// Length in UTF-16 units.
-pub(super) fn units_of(text: &str) -> usize {
+fn units_of(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(char::len_utf16).sum()
 }
 
 /// Bytes of the longest prefix of at most `units` UTF-16 units.
 fn prefix_length(text: &str, units: usize) -> usize {
+    if text.is_ascii() {
+        return units.min(text.len());
+    }
     let mut seen = 0;
     text.char_indices()
         .find(|(_, character)| {
@@ -117,6 +156,9 @@ fn prefix_length(text: &str, units: usize) -> usize {
 
 /// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
 fn suffix_start(text: &str, units: usize) -> usize {
+    if text.is_ascii() {
+        return units.min(text.len());
+    }
     let mut seen = 0;
     text.char_indices()
         .find(|(_, character)| {
@@ -132,6 +174,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn excerpt_of(text: &str, limit: usize) -> String {
+        let mut excerpt = Excerpt::new(limit);
+        excerpt.push(text);
+        excerpt.finish()
+    }
 
     #[test]
     fn a_text_that_fits_stays_whole() {
@@ -153,6 +201,19 @@ mod tests {
         // Each rocket is two units; the first half of ten holds two of them, what is left three.
         let cut = excerpt_of(&"🚀".repeat(10), 10);
         assert_eq!(cut, "🚀🚀\n\n... [10 characters omitted] ...\n\n🚀🚀🚀");
+    }
+
+    #[test]
+    fn lost_text_separates_head_and_tail() {
+        let mut excerpt = Excerpt::new(10);
+        excerpt.push("ab");
+        excerpt.push_lost(7);
+        assert!(excerpt.is_partial());
+        excerpt.push("yz");
+        assert_eq!(
+            excerpt.finish(),
+            "ab\n\n... [7 characters omitted] ...\n\nyz"
+        );
     }
 
     proptest! {

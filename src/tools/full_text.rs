@@ -22,35 +22,29 @@ impl FullText {
         }
     }
 
-    /// How many bytes the child printed that were kept. What [`Self::write_to`] writes may differ
-    /// a little: invalid UTF-8 is replaced, streams are separated, gaps are marked.
+    /// How many bytes the child printed that were kept. [`Self::write_to`] writes a few more if
+    /// streams have to be separated or gaps marked.
     pub fn bytes(&self) -> u64 {
-        self.streams
-            .iter()
-            .map(|stream| stream.total_bytes.saturating_sub(stream.dropped_bytes))
-            .sum()
+        self.streams.iter().map(Captured::kept_bytes).sum()
     }
 
-    /// Writes all of it as UTF-8, one stream after the other, each beginning on a line of its own.
-    /// Returns the number of bytes written.
+    /// Writes all of it, bytes as the child wrote them, one stream after the other, each beginning
+    /// on a line of its own. Memory does not grow with the length. Returns the number of bytes
+    /// written.
     ///
     /// # Errors
     /// A spilled stream could not be read back, or `target` could not be written.
     pub fn write_to(&self, target: &mut dyn Write) -> io::Result<u64> {
+        let mut target = target;
         let mut written = 0;
         let mut ends_line = true;
-        for stream in self.streams.iter() {
-            let text = stream.text()?;
-            if text.is_empty() {
-                continue;
-            }
+        for stream in self.streams.iter().filter(|stream| !stream.is_empty()) {
             if !ends_line {
                 target.write_all(b"\n")?;
                 written += 1;
             }
-            target.write_all(text.as_bytes())?;
-            written += text.len() as u64;
-            ends_line = text.ends_with('\n');
+            written += stream.write_to(&mut target)?;
+            ends_line = stream.suffix(1)? == b"\n";
         }
         Ok(written)
     }

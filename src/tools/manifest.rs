@@ -18,13 +18,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::command_tool::{AccessRule, CommandTool, Declaration, ToolInput};
+use super::manifest_fields::{Fields, Problem};
 use super::schema_check::SchemaCheck;
 use super::template::Template;
-use super::{InterruptBehavior, ResultLimit};
+use super::{InterruptBehavior, NameClash, ResultLimit};
 
 /// The longest name that every model API accepts, in characters.
 const LONGEST_NAME: usize = 64;
@@ -73,6 +73,14 @@ pub enum ManifestError {
         field: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A name is already taken, by a built-in tool or by another one.
+    #[error("{}: {clash}", file.display())]
+    Clash {
+        /// The manifest.
+        file: PathBuf,
+        /// The names.
+        clash: NameClash,
     },
 }
 
@@ -128,7 +136,7 @@ fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestErro
             Some(Value::String(name)) => name.clone(),
             _ => format!("#{}", index + 1),
         };
-        let tool = declared_tool(Fields { fields }, &directory).map_err(|problem| {
+        let tool = declared_tool(Fields::new(fields), &directory).map_err(|problem| {
             ManifestError::Field {
                 file: file.to_owned(),
                 tool: label,
@@ -139,69 +147,6 @@ fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestErro
         declared.push(tool);
     }
     Ok(declared)
-}
-
-/// What is wrong with one field.
-#[derive(Debug)]
-struct Problem {
-    field: String,
-    reason: String,
-}
-
-impl Problem {
-    fn new(field: &str, reason: impl Into<String>) -> Self {
-        Self {
-            field: field.to_owned(),
-            reason: reason.into(),
-        }
-    }
-}
-
-/// The fields of a tool that nobody has asked for yet.
-struct Fields {
-    fields: Map<String, Value>,
-}
-
-impl Fields {
-    fn optional<Field: DeserializeOwned>(&mut self, name: &str) -> Result<Option<Field>, Problem> {
-        self.fields
-            .shift_remove(name)
-            .map(|value| {
-                serde_json::from_value(value).map_err(|error| Problem::new(name, error.to_string()))
-            })
-            .transpose()
-    }
-
-    fn required<Field: DeserializeOwned>(&mut self, name: &str) -> Result<Field, Problem> {
-        self.optional(name)?
-            .ok_or_else(|| Problem::new(name, "is missing"))
-    }
-
-    /// One of a few words.
-    fn word<Meaning: Copy>(
-        &mut self,
-        name: &str,
-        meanings: &[(&str, Meaning)],
-    ) -> Result<Option<Meaning>, Problem> {
-        let Some(word) = self.optional::<String>(name)? else {
-            return Ok(None);
-        };
-        let meaning = meanings.iter().find(|(known, _)| *known == word);
-        meaning.map(|(_, meaning)| Some(*meaning)).ok_or_else(|| {
-            let known: Vec<String> = meanings
-                .iter()
-                .map(|(word, _)| format!("\"{word}\""))
-                .collect();
-            Problem::new(name, format!("\"{word}\" is not {}", known.join(" or ")))
-        })
-    }
-
-    fn finish(self) -> Result<(), Problem> {
-        match self.fields.keys().next() {
-            Some(key) => Err(Problem::new(key, "unknown key")),
-            None => Ok(()),
-        }
-    }
 }
 
 fn declared_tool(mut fields: Fields, directory: &Path) -> Result<Declared, Problem> {
@@ -229,8 +174,9 @@ fn declared_tool(mut fields: Fields, directory: &Path) -> Result<Declared, Probl
             ],
         )?
         .unwrap_or(InterruptBehavior::Cancel);
-    let timeout = positive(&mut fields, "timeout_ms")?.map(Duration::from_millis);
-    let result_limit = positive(&mut fields, "max_result_chars")?
+    let timeout = fields.positive("timeout_ms")?.map(Duration::from_millis);
+    let result_limit = fields
+        .positive("max_result_chars")?
         .map_or(ResultLimit::Default, |characters| {
             ResultLimit::Characters(usize::try_from(characters).unwrap_or(usize::MAX))
         });
@@ -357,7 +303,7 @@ fn access(access: Option<Value>, schema: &Value) -> Result<AccessRule, Problem> 
             )),
         },
         Some(Value::Object(sets)) => {
-            let mut sets = Fields { fields: sets };
+            let mut sets = Fields::new(sets);
             let mut paths = |name: &str| -> Result<Vec<Template>, Problem> {
                 sets.optional::<Vec<String>>(name)
                     .map_err(|problem| {
@@ -378,13 +324,6 @@ fn access(access: Option<Value>, schema: &Value) -> Result<AccessRule, Problem> 
             FIELD,
             "must be \"read-only\", \"world\" or { reads = [..], writes = [..] }",
         )),
-    }
-}
-
-fn positive(fields: &mut Fields, name: &str) -> Result<Option<u64>, Problem> {
-    match fields.optional::<u64>(name)? {
-        Some(0) => Err(Problem::new(name, "must be at least 1")),
-        other => Ok(other),
     }
 }
 

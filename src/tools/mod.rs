@@ -23,8 +23,10 @@ mod grep;
 mod image;
 mod line_numbers;
 mod line_window;
+mod lossy_text;
 mod ls;
 mod manifest;
+mod manifest_fields;
 mod newest;
 mod outcome;
 mod patch;
@@ -39,6 +41,8 @@ mod schema_check;
 mod template;
 #[cfg(test)]
 mod test_context;
+#[cfg(test)]
+mod test_session;
 mod text_file;
 mod todo_write;
 mod tool;

@@ -1,23 +1,32 @@
 //! What a child printed, as a result shows it.
 //!
-//! Bounds what stays inline; writing the rest to a file is the `results` room's business.
+//! Bounds what stays inline and what is in memory, however long the output is; writing the rest to a file is the `results` room's business.
+
+use std::io;
 
 use super::FullText;
-use super::excerpt::{Excerpt, excerpt_of};
+use super::excerpt::{Excerpt, ExcerptParts};
+use super::lossy_text::LossyText;
 use crate::process::Captured;
 
 /// The most of a failed call's output that is shown, in UTF-16 units.
 const FAILURE_LIMIT: usize = 10_000;
 
-/// Both streams of a child as text.
+/// How much of each end of a stream is kept for showing, in UTF-16 units: every limit must be at
+/// most this much.
+pub(super) const LARGEST_LIMIT: usize = 50_000;
+
+/// Both streams of a child, as far as anything shows them.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// Without blank lines at its beginning and without white space at its end.
-    pub(super) stdout: String,
-    /// Without white space around it.
-    pub(super) stderr: String,
+    stdout: Stream,
+    stderr: Stream,
     full: FullText,
 }
+
+/// The two ends of a stream, or all of it at the first one.
+#[derive(Debug, Default)]
+struct Stream(ExcerptParts);
 
 /// Text for the model, and the whole of it if the text is only a part.
 #[derive(Debug)]
@@ -31,21 +40,41 @@ pub(super) struct Shown {
 impl Printed {
     /// # Errors
     /// A spilled stream could not be read back.
-    pub(super) fn from_streams(stdout: Captured, stderr: Captured) -> std::io::Result<Self> {
+    pub(super) fn from_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
+        let (mut output, mut errors) = (Stream::of(&stdout)?, Stream::of(&stderr)?);
+        output.trim_blank_lines();
+        errors.trim_blank_lines();
+        errors.trim_start();
         Ok(Self {
-            stdout: tidy(&stdout.text()?),
-            stderr: stderr.text()?.trim().to_owned(),
+            stdout: output,
+            stderr: errors,
             full: FullText::of([stdout, stderr]),
         })
+    }
+
+    /// Standard output for the structured output: without blank lines at its beginning and
+    /// without white space at its end, its middle left out past `limit` UTF-16 units.
+    pub(super) fn stdout(&self, limit: usize) -> String {
+        self.stdout.excerpt(limit)
+    }
+
+    /// The same of standard error, without white space around it.
+    pub(super) fn stderr(&self, limit: usize) -> String {
+        self.stderr.excerpt(limit)
+    }
+
+    /// Whether something arrived on standard error.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.stderr.is_empty()
     }
 
     /// What a successful call shows of its streams: an excerpt of more than `limit` UTF-16 units
     /// if they are longer, so that it is recognised as too large.
     pub(super) fn success(&self, shown: Streams, limit: usize) -> Shown {
         let mut excerpt = Excerpt::new(limit);
-        push_line(&mut excerpt, &self.stdout);
+        self.stdout.push_line(&mut excerpt);
         if shown == Streams::Both {
-            push_line(&mut excerpt, &self.stderr);
+            self.stderr.push_line(&mut excerpt);
         }
         Shown {
             full: excerpt.is_partial().then(|| self.full.clone()),
@@ -57,8 +86,8 @@ impl Printed {
     /// the streams contain.
     pub(super) fn failure(&self, headline: &str) -> String {
         let mut excerpt = Excerpt::new(FAILURE_LIMIT);
-        push_line(&mut excerpt, &self.stdout);
-        push_line(&mut excerpt, &self.stderr);
+        self.stdout.push_line(&mut excerpt);
+        self.stderr.push_line(&mut excerpt);
         joined_lines([headline, &excerpt.finish()])
     }
 }
@@ -84,26 +113,62 @@ pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> Stri
     text
 }
 
-/// A stream for the structured output, with its middle left out if it is longer than `limit`.
-pub(super) fn bounded(stream: &str, limit: usize) -> String {
-    excerpt_of(stream, limit)
-}
-
-fn push_line(excerpt: &mut Excerpt, part: &str) {
-    if part.is_empty() {
-        return;
+impl Stream {
+    fn of(captured: &Captured) -> io::Result<Self> {
+        let mut excerpt = Excerpt::new(2 * LARGEST_LIMIT);
+        let mut text = LossyText::new(|piece: &str| excerpt.push(piece));
+        captured.write_to(&mut text)?;
+        text.finish();
+        let mut parts = excerpt.into_parts();
+        if parts.omitted_units == 0 {
+            parts.head.push_str(&std::mem::take(&mut parts.tail));
+        }
+        Ok(Self(parts))
     }
-    if !excerpt.is_empty() {
-        excerpt.push("\n");
-    }
-    excerpt.push(part);
-}
 
-fn tidy(text: &str) -> String {
-    let text = text.trim_end();
-    let first_line = text
-        .find(|character: char| !character.is_whitespace())
-        .and_then(|first| text[..first].rfind('\n'))
-        .map_or(0, |line_feed| line_feed + 1);
-    text[first_line..].to_owned()
+    /// Blank lines at the beginning, white space at the end.
+    fn trim_blank_lines(&mut self) {
+        let head = &self.0.head;
+        let first_line = head
+            .find(|character: char| !character.is_whitespace())
+            .map_or(head.len(), |first| {
+                head[..first]
+                    .rfind('\n')
+                    .map_or(0, |line_feed| line_feed + 1)
+            });
+        self.0.head.drain(..first_line);
+        let end = if self.0.omitted_units == 0 {
+            &mut self.0.head
+        } else {
+            &mut self.0.tail
+        };
+        end.truncate(end.trim_end().len());
+    }
+
+    fn trim_start(&mut self) {
+        let blank = self.0.head.len() - self.0.head.trim_start().len();
+        self.0.head.drain(..blank);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.head.is_empty() && self.0.omitted_units == 0
+    }
+
+    fn push_line(&self, excerpt: &mut Excerpt) {
+        if self.is_empty() {
+            return;
+        }
+        if !excerpt.is_empty() {
+            excerpt.push("\n");
+        }
+        excerpt.push(&self.0.head);
+        excerpt.push_lost(self.0.omitted_units);
+        excerpt.push(&self.0.tail);
+    }
+
+    fn excerpt(&self, limit: usize) -> String {
+        let mut excerpt = Excerpt::new(limit);
+        self.push_line(&mut excerpt);
+        excerpt.finish()
+    }
 }

@@ -1,21 +1,24 @@
 //! The tools of a configuration, found by name or alias.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::alias::{alias, without_namespace};
 use super::schema_check::{InvalidSchema, SchemaCheck, message};
-use super::{Bash, Input, Tool, file_tools};
+use super::{Bash, Input, ManifestError, Tool, file_tools, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).
 #[derive(Default)]
 pub struct Registry {
     tools: Vec<Entry>,
-    /// Further names of the tools that are not built in.
-    aliases: HashMap<String, usize>,
+    /// How many of the tools, from the first one on, are built in.
+    builtin: usize,
+    /// From further names of the tools that are not built in to their names.
+    aliases: HashMap<String, String>,
 }
 
 struct Entry {
@@ -71,65 +74,61 @@ impl Registry {
 
     /// These built-in tools. Of two with the same name the first one counts.
     pub fn with_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
-        let mut registry = Self {
-            tools: sorted_entries(tools),
+        let mut tools: Vec<Entry> = tools.into_iter().map(Entry::new).collect();
+        sort_by_name(&mut tools);
+        tools.dedup_by(|next, one| next.tool.name() == one.tool.name());
+        Self {
+            builtin: tools.len(),
+            tools,
             aliases: HashMap::new(),
-        };
-        registry
-            .tools
-            .dedup_by(|next, one| next.tool.name() == one.tool.name());
-        registry
+        }
     }
 
-    /// Adds tools that are not built in (of a manifest, of an MCP server) after those there are,
-    /// in the order of their names, each with its further names.
+    /// Adds tools that are not built in (of a manifest, of an MCP server), each with its further
+    /// names.
     ///
     /// # Errors
     /// A name or alias is already taken by a tool; nothing was added. A further name may hide one
     /// of the names of other agents' tools that are known by default.
     pub fn add(&mut self, tools: Vec<(Arc<dyn Tool>, Vec<String>)>) -> Result<(), NameClash> {
-        let (mut added, names): (Vec<_>, Vec<_>) = tools
-            .into_iter()
-            .map(|(tool, aliases)| {
-                let name = tool.name().to_owned();
-                (tool, (name, aliases))
-            })
-            .unzip();
-        added.sort_by(|one, next| one.name().cmp(next.name()));
-
-        let mut taken: HashMap<&str, usize> = self
-            .tools
+        let mut taken: HashSet<&str> = self
             .iter()
-            .enumerate()
-            .map(|(index, entry)| (entry.tool.name(), index))
-            .chain(
-                self.aliases
-                    .iter()
-                    .map(|(name, index)| (name.as_str(), *index)),
-            )
+            .map(|tool| tool.name())
+            .chain(self.aliases.keys().map(String::as_str))
             .collect();
-        let mut new_aliases = Vec::new();
-        for (name, aliases) in &names {
-            let index = self.tools.len()
-                + added
-                    .iter()
-                    .position(|tool| tool.name() == name)
-                    .unwrap_or_default();
-            for further in std::iter::once(name).chain(aliases) {
-                if taken.insert(further, index).is_some() {
+        for (tool, aliases) in &tools {
+            for name in std::iter::once(tool.name()).chain(aliases.iter().map(String::as_str)) {
+                if !taken.insert(name) {
                     return Err(NameClash {
-                        name: name.clone(),
-                        clashing: further.clone(),
+                        name: tool.name().to_owned(),
+                        clashing: name.to_owned(),
                     });
-                }
-                if further != name {
-                    new_aliases.push((further.clone(), index));
                 }
             }
         }
-        self.aliases.extend(new_aliases);
-        self.tools.extend(sorted_entries(added));
+        for (tool, aliases) in tools {
+            let name = tool.name();
+            self.aliases
+                .extend(aliases.into_iter().map(|alias| (alias, name.to_owned())));
+            self.tools.push(Entry::new(tool));
+        }
+        sort_by_name(&mut self.tools[self.builtin..]);
         Ok(())
+    }
+
+    /// Adds the tools of a manifest.
+    ///
+    /// # Errors
+    /// The manifest is unusable, or a name in it is taken; nothing was added.
+    pub fn add_manifest(&mut self, file: &Path) -> Result<(), ManifestError> {
+        let tools = load_manifest(file)?
+            .into_iter()
+            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
+            .collect();
+        self.add(tools).map_err(|clash| ManifestError::Clash {
+            file: file.to_owned(),
+            clash,
+        })
     }
 
     /// Finds the tool for a call: by name, then by alias with its argument mapping. A namespace
@@ -142,8 +141,9 @@ impl Registry {
         if let Some(entry) = self.entry(name).or_else(|| self.entry(short)) {
             return Ok(entry.resolved(input));
         }
-        if let Some(index) = self.aliases.get(name).or_else(|| self.aliases.get(short)) {
-            return Ok(self.tools[*index].resolved(input));
+        let alias_target = self.aliases.get(name).or_else(|| self.aliases.get(short));
+        if let Some(entry) = alias_target.and_then(|target| self.entry(target)) {
+            return Ok(entry.resolved(input));
         }
         if let Some(alias) = alias(short)
             && let Some(entry) = self.entry(alias.tool)
@@ -208,6 +208,13 @@ impl Registry {
 }
 
 impl Entry {
+    fn new(tool: Arc<dyn Tool>) -> Self {
+        Self {
+            check: SchemaCheck::new(tool.input_schema()),
+            tool,
+        }
+    }
+
     fn resolved(&self, input: Input) -> Resolved {
         Resolved {
             tool: Arc::clone(&self.tool),
@@ -228,15 +235,9 @@ fn deferred_hint(tool: &dyn Tool) -> String {
     )
 }
 
-fn sorted_entries(mut tools: Vec<Arc<dyn Tool>>) -> Vec<Entry> {
-    tools.sort_by(|one, next| one.name().cmp(next.name()));
-    tools
-        .into_iter()
-        .map(|tool| Entry {
-            check: SchemaCheck::new(tool.input_schema()),
-            tool,
-        })
-        .collect()
+/// Stable: of two tools of one name the first one stays the first.
+fn sort_by_name(entries: &mut [Entry]) {
+    entries.sort_by(|one, next| one.tool.name().cmp(next.tool.name()));
 }
 
 #[cfg(test)]

@@ -246,3 +246,48 @@ fn declarations_in_three_shapes() {
         json!([])
     );
 }
+
+#[test]
+fn the_tools_of_a_manifest_join_unless_a_name_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tools.json");
+    let mut registry = registry();
+    let mut add = |name: &str| {
+        let tool =
+            json!({"name": name, "description": "d", "command": ["p"], "aliases": ["second"]});
+        std::fs::write(&file, json!({"tool": [tool]}).to_string()).unwrap();
+        registry
+            .add_manifest(&file)
+            .map_err(|error| error.to_string())
+    };
+    let place = file.display();
+    assert_eq!(
+        add("Bash"),
+        Err(format!(
+            "{place}: tool Bash: the name Bash is already taken"
+        ))
+    );
+    assert_eq!(add("mine"), Ok(()));
+    assert_eq!(
+        add("other"),
+        Err(format!(
+            "{place}: tool other: the name second is already taken"
+        ))
+    );
+    assert_eq!(names(&registry), ["Bash", "Read", "alpha", "mine", "zeta"]);
+    let found = registry.resolve("second", Input::new()).unwrap();
+    assert_eq!(found.tool.name(), "mine");
+}
+
+#[test]
+fn built_in_schemas_are_valid() {
+    let registry = Registry::builtin();
+    assert!(registry.iter().count() > 0);
+    for tool in registry.iter() {
+        assert!(
+            jsonschema::meta::is_valid(tool.input_schema()),
+            "{}",
+            tool.name()
+        );
+    }
+}

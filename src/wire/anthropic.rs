@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{bytes, elements, is_object, number, object, text, words};
+use super::object::{bytes, is_object, number, object, text, words};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId, ResultSeen, ToolUseId};
 
@@ -88,11 +88,9 @@ pub(super) fn bare_call(
 /// An assistant message as a whole or a part of one.
 pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
     let id = words(message.id).map(|id| MessageId::from(&*id));
-    let blocks = elements(message.content);
     let mut calls = Vec::new();
     let mut last_block_is_call = false;
-    for block in &blocks {
-        let block = Block::of(Some(block)).unwrap_or_default();
+    for block in Block::list(message.content) {
         last_block_is_call = block.is("tool_use");
         if last_block_is_call {
             calls.push(block.call(id.as_ref()));
@@ -111,8 +109,7 @@ pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut V
 /// A user message: results, or a prompt.
 pub(super) fn user(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
     let mut is_prompt = true;
-    for block in elements(message.content) {
-        let block = Block::of(Some(block)).unwrap_or_default();
+    for block in Block::list(message.content) {
         if block.is("tool_result") {
             is_prompt = false;
             events.extend(result(block.tool_use_id));

@@ -7,10 +7,11 @@ use super::{MessageId, SessionId, ToolUseId};
 /// One thing that a record says. A record may say several, in this order.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The stream's or file's opening record, or any line that shows whose stream this is.
+    /// Whose stream or file this is: told by each opening record, and by any other line that
+    /// shows something new. Stands before the calls of the same record.
     Opening(Opening),
     /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
-    /// seen or differs from the last one seen.
+    /// seen or differs from the last one seen. That of subagent traffic does not count.
     Session(SessionId),
     /// A `system/executor` record: somebody already runs the calls of this stream.
     Executor,
@@ -28,13 +29,15 @@ pub enum Event {
     Result(ResultSeen),
     /// A user record without results: a prompt.
     Prompt,
-    /// The turn ends (protocol 6.6).
+    /// The turn ends (protocol 6.6). Only an open turn ends, and every call is followed by an end;
+    /// a call after the end opens the turn again.
     TurnEnd(TurnEnd),
-    /// A `result` record: held until the turn's tool results are out.
+    /// A `result` record: held until the turn's tool results are out. `TurnEnd(SessionResult)`
+    /// follows it even if no turn is open.
     SessionResult,
     /// A `control_request` with subtype `interrupt`.
     Interrupt {
-        /// To be answered under this id.
+        /// To be answered under this id; empty if the request has none.
         request_id: String,
     },
 }

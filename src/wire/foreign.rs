@@ -5,7 +5,7 @@
 
 use super::Opening;
 use super::envelope::Envelope;
-use super::object::{elements, given, is_object, object, text, words};
+use super::object::{given, is_object, object, text, words};
 
 /// What a record says about its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,8 +189,7 @@ object! {
 
 /// Blocks of the Responses API, as old Codex files have them without a wrapper.
 fn has_response_items(record: &Envelope<'_>) -> bool {
-    elements(record.content).into_iter().any(|block| {
-        let block = Typed::of(Some(block)).unwrap_or_default();
+    Typed::list(record.content).iter().any(|block| {
         text(block.kind).is_some_and(|kind| kind == "output_text" || kind == "input_text")
     })
 }

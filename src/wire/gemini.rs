@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{elements, given, number, object, text, words};
+use super::object::{given, number, object, text, words};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId, ResultSeen, ToolUseId};
 
@@ -139,8 +139,7 @@ pub(super) fn content(
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) {
-    let parts = elements(content.parts);
-    let parts = parts.into_iter().filter_map(|part| Part::of(Some(part)));
+    let parts = Part::list(content.parts).into_iter();
     if text(content.role).is_some_and(|role| role == "model") {
         let calls = parts
             .filter_map(|part| Called::read(given(part.call)?, ids))
@@ -189,10 +188,9 @@ pub(super) fn response(
     events: &mut Vec<Event>,
 ) {
     let id = words(id).map(|id| MessageId::from(&*id));
-    for candidate in elements(candidates) {
-        let candidate = Candidate::of(Some(candidate)).unwrap_or_default();
+    for candidate in Candidate::list(candidates) {
         let content = Content::of(candidate.content).unwrap_or_default();
-        let parts = elements(content.parts);
+        let parts = Part::list(content.parts);
         let reason = words(candidate.finish_reason);
         if !open_stream(
             id.as_ref(),
@@ -205,12 +203,7 @@ pub(super) fn response(
         }
         let choice = number(candidate.index).unwrap_or_default();
         for part in parts {
-            stream_part(
-                choice,
-                &Part::of(Some(part)).unwrap_or_default(),
-                ids,
-                reply,
-            );
+            stream_part(choice, &part, ids, reply);
         }
         reply.release(events);
         if let Some(reason) = reason {

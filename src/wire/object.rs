@@ -31,6 +31,20 @@ macro_rules! object {
                 let json = raw?.get();
                 json.starts_with('{').then(|| Self::read(json)).flatten()
             }
+
+            /// The elements of an array, read; one that is no object counts as an empty one.
+            /// None if the value is absent or no array.
+            #[allow(dead_code, reason = "not every object stands in arrays")]
+            pub(super) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
+                let Some(json) = raw.map(|raw| raw.get()).filter(|json| json.starts_with('[')) else {
+                    return Vec::new();
+                };
+                // In one pass, if all are objects, as they are but for odd records.
+                serde_json::from_str(json).unwrap_or_else(|_| {
+                    let elements = $crate::wire::object::elements(raw).into_iter();
+                    elements.map(|raw| Self::of(Some(raw)).unwrap_or_default()).collect()
+                })
+            }
         }
 
         impl<'de> serde::Deserialize<'de> for $name<'de> {
@@ -222,6 +236,22 @@ mod tests {
         for (json, expected) in rows {
             assert_eq!(pair(json), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn lists_keep_the_place_of_what_is_no_object() {
+        let list = |json: &str| -> Vec<Option<String>> {
+            let raw: &RawValue = serde_json::from_str(json).unwrap();
+            let some = |pair: &Pair<'_>| pair.some.map(|raw| raw.get().to_owned());
+            Pair::list(Some(raw)).iter().map(some).collect()
+        };
+        let one = Some("1".to_owned());
+        assert_eq!(list(r#"[{"some":1},{}]"#), [one.clone(), None]);
+        assert_eq!(
+            list(r#"[7,{"some":1},1e999,[],"x"]"#),
+            [None, one, None, None, None]
+        );
+        assert!(list("[]").is_empty() && list("{}").is_empty() && list("1").is_empty());
     }
 
     #[test]

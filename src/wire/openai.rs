@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{bytes, elements, from_wtf8, given, number, object, text, words};
+use super::object::{bytes, from_wtf8, given, number, object, text, words};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
@@ -70,8 +70,8 @@ impl Call<'_> {
 
 impl Message<'_> {
     fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
-        let of = |raw| Call::of(Some(raw)).unwrap_or_default().whole(message);
-        let mut calls: Vec<Event> = elements(self.tool_calls).into_iter().map(of).collect();
+        let calls = Call::list(self.tool_calls);
+        let mut calls: Vec<Event> = calls.iter().map(|call| call.whole(message)).collect();
         if given(self.function_call).is_some() {
             calls.push(Event::Unanswerable(NO_ID.to_owned()));
         }
@@ -84,7 +84,7 @@ impl Message<'_> {
     }
 
     fn has_calls(&self) -> bool {
-        !elements(self.tool_calls).is_empty() || given(self.function_call).is_some()
+        !Call::list(self.tool_calls).is_empty() || given(self.function_call).is_some()
     }
 }
 
@@ -108,10 +108,7 @@ pub(super) fn completion(
     events: &mut Vec<Event>,
 ) {
     let id = words(id).map(|id| MessageId::from(&*id));
-    let choices: Vec<Choice<'_>> = elements(choices)
-        .into_iter()
-        .filter_map(|choice| Choice::of(Some(choice)))
-        .collect();
+    let choices = Choice::list(choices);
     for choice in &choices {
         if let Some(message) = Message::of(choice.message) {
             let whole = Whole {
@@ -143,8 +140,8 @@ fn chunk(
     }
     for (choice, delta) in &deltas {
         let number = number(choice.index).unwrap_or_default();
-        for call in elements(delta.tool_calls) {
-            append(number, &Call::of(Some(call)).unwrap_or_default(), reply);
+        for call in Call::list(delta.tool_calls) {
+            append(number, &call, reply);
         }
         reply.release(events);
         if given(delta.function_call).is_some_and(names_function) {

@@ -93,6 +93,47 @@ fn a_line_without_a_needle_changes_nothing() {
     }
 }
 
+/// The record with one character spelled as an escape wherever it stands in a string.
+fn with_escape(record: &str, spelled: char) -> String {
+    let mut out = String::new();
+    let (mut in_string, mut after_backslash) = (false, false);
+    for character in record.chars() {
+        if in_string && !after_backslash && character == spelled {
+            write!(out, "\\u{:04x}", u32::from(character)).unwrap();
+        } else {
+            out.push(character);
+        }
+        in_string ^= character == '"' && !after_backslash;
+        after_backslash = in_string && !after_backslash && character == '\\';
+    }
+    out
+}
+
+#[test]
+fn escapes_hide_no_record_from_the_prefilter() {
+    let spelled: std::collections::BTreeSet<char> = prefilter_needles()
+        .iter()
+        .filter(|needle| needle.starts_with('"'))
+        .flat_map(|needle| needle.chars())
+        .filter(|character| *character != '"')
+        .collect();
+    for path in recordings() {
+        let records = std::fs::read_to_string(&path).unwrap();
+        for record in records.lines().filter(|record| !record.contains("\\u")) {
+            let expected = Decoder::detecting().record(record);
+            for character in &spelled {
+                let record = with_escape(record, *character);
+                let events = Decoder::detecting().record(&record);
+                assert_eq!(events.len(), expected.len(), "{record}");
+                let has_needle = prefilter_needles()
+                    .iter()
+                    .any(|needle| record.contains(needle));
+                assert!(events.is_empty() || has_needle, "{record}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_pinned_dialect_reads_no_other() {
     let rows = [

@@ -205,6 +205,25 @@ fn what_the_system_cannot_take_is_said() {
 }
 
 #[test]
+fn a_program_that_is_still_being_written_is_tried_again_for_a_while() {
+    let room = Room::new();
+    let script = room.path("script");
+    std::fs::write(&script, "#!/bin/sh\necho ran\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let writer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&script)
+        .unwrap();
+    let command = room.program("./script", &[]);
+    let SpawnError::System { source, .. } = run(&command).unwrap_err() else {
+        panic!("not the system's error");
+    };
+    assert_eq!(source.kind(), std::io::ErrorKind::ExecutableFileBusy);
+    drop(writer);
+    assert_eq!(out(&run(&command).unwrap()), "ran\n");
+}
+
+#[test]
 fn a_call_that_is_cancelled_before_it_starts_runs_nothing() {
     let room = Room::new();
     let token = CancelToken::default();

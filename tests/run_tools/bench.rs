@@ -1,7 +1,7 @@
 //! A workbench for one test: a directory of its own, a clean environment, fixed clock and ids.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -104,6 +104,12 @@ impl Bench {
         Run::of(command.output().unwrap())
     }
 
+    /// Runs a shell script with `input` on its standard input.
+    pub(crate) fn shell_with_input(&self, script: &str, input: &[u8]) -> Run {
+        std::fs::write(self.directory.path().join("input"), input).unwrap();
+        self.shell(&format!("cat ../input | {script}"))
+    }
+
     /// Starts `run-tools` for a driver that talks to it line by line.
     pub(crate) fn drive(&self, arguments: &[&str]) -> Driver {
         Driver::start(self.run_tools(arguments))
@@ -182,7 +188,7 @@ pub(crate) struct Driver {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    stderr: std::thread::JoinHandle<String>,
+    errors: Receiver<String>,
 }
 
 impl Driver {
@@ -195,26 +201,23 @@ impl Driver {
             .unwrap();
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().unwrap();
-        let mut errors = child.stderr.take().unwrap();
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines() {
-                if sender.send(line.unwrap()).is_err() {
-                    break;
-                }
-            }
-        });
-        let stderr = std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = errors.read_to_string(&mut text);
-            text
-        });
+        let errors = child.stderr.take().unwrap();
         Self {
             child,
             stdin,
-            lines,
-            stderr,
+            lines: lines_of(stdout),
+            errors: lines_of(errors),
         }
+    }
+
+    /// Waits for a message on stderr.
+    pub(crate) fn message(&self, part: &str) {
+        while let Ok(line) = self.errors.recv_timeout(PATIENCE) {
+            if line.contains(part) {
+                return;
+            }
+        }
+        panic!("nobody said {part}");
     }
 
     pub(crate) fn send(&mut self, text: &str) {
@@ -271,9 +274,21 @@ impl Driver {
         Run {
             status: status.code(),
             stdout,
-            stderr: self.stderr.join().unwrap(),
+            stderr: self.errors.iter().map(|line| line + "\n").collect(),
         }
     }
+}
+
+fn lines_of(source: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(source).lines() {
+            if sender.send(line.unwrap()).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 /// A bare call.
@@ -326,9 +341,4 @@ pub(crate) fn is_marked_process_alive(marker: &str) -> bool {
             .windows(marker.len())
             .any(|window| window == marker.as_bytes())
     })
-}
-
-/// A directory outside of the bench.
-pub(crate) fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

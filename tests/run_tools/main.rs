@@ -8,5 +8,11 @@
 )]
 
 mod bench;
-
+mod budgets;
 mod composition;
+mod damage;
+mod endings;
+mod fixtures;
+mod output;
+mod policies;
+mod streaming;

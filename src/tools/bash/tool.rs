@@ -13,10 +13,10 @@ use super::script::Script;
 use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
 use crate::tools::child_environment::child_environment;
-use crate::tools::printed::{Printed, Streams, bounded, joined_lines};
+use crate::tools::printed::{Printed, Streams, joined_lines};
 use crate::tools::{
     Access, AccessError, CallContext, CallStatus, Content, ContextChange, Input, InterruptBehavior,
-    InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
+    InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolKind, ToolReply,
 };
 
 /// The most of a successful call that stays inline, in UTF-16 units.
@@ -108,6 +108,10 @@ impl Tool for Bash {
         InterruptBehavior::Cancel
     }
 
+    fn kind(&self) -> ToolKind {
+        ToolKind::Shell
+    }
+
     fn result_limit(&self) -> ResultLimit {
         ResultLimit::Characters(INLINE_LIMIT)
     }
@@ -195,7 +199,7 @@ fn verdict(command: &str, finished: &Finished, printed: &Printed, timeout: Durat
         },
         Ended::Exited => {
             let code = finished.status.shell_code();
-            let answer = interpretation(command, code, !printed.stderr.is_empty());
+            let answer = interpretation(command, code, printed.has_errors());
             if code == 0 || answer.is_some() {
                 Verdict::Success(answer)
             } else {
@@ -220,18 +224,18 @@ fn reply(
         std::mem::take(&mut finished.stderr),
     )
     .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
+    let left_behind = (finished.pipes_held && finished.ended == Ended::Exited)
+        .then_some("A process that the command left running was ended");
+    let moved_note = moved.as_ref().and_then(|moved| moved.note.as_deref());
     let notes = joined_lines(
-        [
-            &start.note,
-            &moved.as_ref().and_then(|moved| moved.note.clone()),
-        ]
-        .into_iter()
-        .filter_map(|note| note.as_deref()),
+        [start.note.as_deref(), left_behind, moved_note]
+            .into_iter()
+            .flatten(),
     );
 
     let mut structured = json!({
-        "stdout": bounded(&printed.stdout, INLINE_LIMIT),
-        "stderr": joined_lines([bounded(&printed.stderr, INLINE_LIMIT).as_str(), &notes]),
+        "stdout": printed.stdout(INLINE_LIMIT),
+        "stderr": joined_lines([printed.stderr(INLINE_LIMIT).as_str(), &notes]),
         "interrupted": finished.ended == Ended::Cancelled,
         "isImage": false,
         "noOutputExpected": expects_no_output(command),

@@ -108,12 +108,12 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 tool_name: "Bash".to_owned(),
                 parent_tool_use_id: None,
                 elapsed_time_seconds: 30.0,
-                heartbeat: None,
+                heartbeat: Some(crate::wire::records::True),
                 note: None,
                 uuid: Some("u".to_owned()),
                 session_id: None,
             }),
-            r#"{"type":"tool_progress","tool_use_id":"a","tool_name":"Bash","parent_tool_use_id":null,"elapsed_time_seconds":30.0,"uuid":"u"}"#,
+            r#"{"type":"tool_progress","tool_use_id":"a","tool_name":"Bash","parent_tool_use_id":null,"elapsed_time_seconds":30.0,"heartbeat":true,"uuid":"u"}"#,
         ),
         (
             "tool-result",
@@ -136,7 +136,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     verdict: None,
                 }],
             )),
-            r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
+            r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","tool_use_ids":["a"],"calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
         ),
         (
             "control-response",

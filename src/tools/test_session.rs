@@ -1,0 +1,93 @@
+//! A session in temporary directories, for tests of tools that start programs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{
+    CallContext, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
+};
+use crate::io::{Environment, FixedClock};
+use crate::process::{CancelToken, Spawners};
+use crate::state::ReadLog;
+use crate::wire::ToolUseId;
+
+/// Its directory is empty and may be left only for directories below it.
+pub(crate) struct TestSession {
+    pub(crate) context: ToolContext,
+    pub(crate) cancel: CancelToken,
+    _folder: tempfile::TempDir,
+}
+
+impl TestSession {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let (home, scratch) = (base.join("home"), base.join("scratch"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&scratch).unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self {
+            context: ToolContext {
+                directory: home.clone(),
+                home_directory: home.clone(),
+                allowed_directories: vec![home],
+                environment: Arc::new(Environment::from_iter([
+                    ("PATH", path),
+                    ("MARK", "kept".into()),
+                    ("BASH_ENV", "/nonexistent/startup".into()),
+                ])),
+                read_log: Arc::new(ReadLog::default()),
+                todos: Arc::new(Value::Array(Vec::new())),
+                shell_timeouts: ShellTimeouts {
+                    default: Duration::from_secs(20),
+                    maximum: Duration::from_secs(30),
+                },
+                spawners: Arc::new(Spawners::new(2)),
+                clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
+                scratch_directory: scratch,
+            },
+            cancel: CancelToken::default(),
+            _folder: folder,
+        }
+    }
+
+    /// The absolute path of `name` in the directory where the session began.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.context.home_directory.join(name)
+    }
+
+    pub(crate) fn call(&self, tool: &dyn Tool, input: &Value) -> Result<ToolReply, ToolFailure> {
+        let id = ToolUseId::from("toolu_test");
+        tool.call(
+            &object(input),
+            &CallContext {
+                id: &id,
+                session: &self.context,
+                cancel: &self.cancel,
+                progress: &|_| {},
+            },
+        )
+    }
+
+    /// Files that a call left in the scratch directory.
+    pub(crate) fn leftovers(&self) -> usize {
+        fs::read_dir(&self.context.scratch_directory)
+            .unwrap()
+            .count()
+    }
+}
+
+pub(crate) fn object(input: &Value) -> Input {
+    input.as_object().unwrap().clone()
+}
+
+pub(crate) fn text(reply: &ToolReply) -> &str {
+    match &reply.content {
+        Content::Text(text) => text,
+        Content::Image { .. } => panic!("an image"),
+    }
+}

@@ -1,0 +1,158 @@
+//! Input that is not what it should be: everything is passed on, what can be used is used.
+
+use crate::bench::{BYPASS, Bench, bash, pairs};
+
+/// What stands around a good call, and what must be said about it; `""` for nothing.
+#[test]
+fn a_bad_line_is_reported_and_everything_after_it_survives() {
+    let good = bash("a", "echo a");
+    let deep = format!(
+        "{{\"type\":\"x\",\"d\":{}{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        (
+            "a byte order mark",
+            [b"\xef\xbb\xbf", good.as_bytes()].concat(),
+            "",
+        ),
+        ("crlf", good.replace('\n', "\r\n").into_bytes(), ""),
+        (
+            "nul run",
+            [b"\0\0\0\n", good.as_bytes()].concat(),
+            "input line 1 (byte 0)",
+        ),
+        (
+            "nul run before the record",
+            [b"\0\0\0", good.as_bytes()].concat(),
+            "input line 1",
+        ),
+        (
+            "invalid utf-8",
+            [b"{\"type\":\"x\",\"t\":\"\xff\"}\n", good.as_bytes()].concat(),
+            "input line 1",
+        ),
+        (
+            "lone surrogate",
+            [br#"{"type":"x","t":"\ud83d"}"#, &b"\n"[..], good.as_bytes()].concat(),
+            "",
+        ),
+        (
+            "duplicate keys",
+            format!("{{\"type\":\"x\",\"type\":\"y\"}}\n{good}").into_bytes(),
+            "",
+        ),
+        (
+            "numbers that do not fit",
+            format!(
+                "{{\"type\":\"x\",\"n\":1e999,\"m\":{}}}\n{good}",
+                "9".repeat(400)
+            )
+            .into_bytes(),
+            "",
+        ),
+        ("depth", format!("{deep}\n{good}").into_bytes(), ""),
+        (
+            "two records on a line",
+            format!("{{\"type\":\"x\"}}{good}").into_bytes(),
+            "input line 1",
+        ),
+        (
+            "a prefix glued to a record",
+            format!("{{\"type\":\"assistant\",\"mess{good}").into_bytes(),
+            "input line 1",
+        ),
+        (
+            "a broken line",
+            format!("{{\"type\":\"x\",}}\n{good}").into_bytes(),
+            "input line 1 (byte",
+        ),
+        (
+            "a raw control character",
+            format!("{{\"type\":\"x\u{1}\"}}\n{good}").into_bytes(),
+            "input line 1",
+        ),
+        ("blank lines", format!("\n  \n{good}\n").into_bytes(), ""),
+        (
+            "a scalar",
+            format!("42\n{good}").into_bytes(),
+            "input line 1",
+        ),
+        (
+            "a torn last line",
+            format!("{good}{{\"type\":\"x").into_bytes(),
+            "input line 2",
+        ),
+        ("no final newline", good.trim_end().as_bytes().to_vec(), ""),
+        (
+            "a whole matrix before",
+            [&b"{\"a\":\n}{\n\xff\n\0\n"[..], good.as_bytes()].concat(),
+            "input line 1",
+        ),
+    ];
+    for (name, input, report) in cases {
+        let bench = Bench::new();
+        let run = bench.shell_with_input(
+            "turnpipe run-tools --permission-mode bypassPermissions",
+            &input,
+        );
+        assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{name}: {run:?}");
+        assert_eq!(run.status, Some(0), "{name}");
+        if report.is_empty() {
+            assert_eq!(run.stderr, "", "{name}");
+        } else {
+            assert!(run.stderr.contains(report), "{name}: {}", run.stderr);
+        }
+        let strict = bench.run(&[&BYPASS[..], &["--strict"]].concat(), input);
+        assert_eq!(
+            strict.status,
+            Some(if report.is_empty() { 0 } else { 3 }),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn own_records_never_stand_inside_of_a_torn_line() {
+    let bench = Bench::new();
+    let torn = "{\"type\":\"x";
+    let run = bench.run(&BYPASS, format!("{}{torn}", bash("a", "sleep 0.1; echo a")));
+    let lines: Vec<_> = run.stdout.lines().collect();
+    assert!(lines.contains(&torn), "{run:?}");
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+}
+
+#[test]
+fn giant_lines_pass_in_constant_memory() {
+    let bench = Bench::new();
+    let script = "
+        { echo '{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"Bash\",\"input\":{\"command\":\"echo a\"}}'
+          printf '{\"type\":\"x\",\"t\":\"'; head -c 200000000 /dev/zero | tr '\\0' 'x'; echo '\"}'
+          echo '{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"Bash\",\"input\":{\"command\":\"echo b\"}}'
+        } > input
+        turnpipe run-tools --permission-mode bypassPermissions < input > output &
+        wait $!; echo status $?
+        grep -v '\"turnpipe\"\\|turn_end' output | cmp - input && echo same
+        grep -o '\"outcome\":\"[a-z]*\"' output";
+    let run = bench.shell(script);
+    assert_eq!(
+        run.stdout, "status 0\nsame\n\"outcome\":\"ok\"\n\"outcome\":\"ok\"\n",
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("input line 2"), "{}", run.stderr);
+}
+
+#[test]
+fn empty_and_closed_input_is_nothing_to_do() {
+    let bench = Bench::new();
+    for script in ["turnpipe run-tools < /dev/null", "turnpipe run-tools <&-"] {
+        let run = bench.shell(script);
+        assert_eq!(
+            (run.status, run.stdout.as_str(), run.stderr.as_str()),
+            (Some(0), "", ""),
+            "{script}"
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! Recordings of real agents pass through unchanged. They are not part of this repository:
+//! `TURNPIPE_TEST_DATA` names the folder that holds them in `fixtures/`.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::bench::Bench;
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
+    let Some(data) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        let _ = writeln!(std::io::stderr(), "skipped: TURNPIPE_TEST_DATA is not set");
+        return;
+    };
+    let mut found = Vec::new();
+    files(&Path::new(&data).join("fixtures"), &mut found);
+    assert!(found.len() > 100, "only {} files", found.len());
+    let bench = Bench::new();
+    let mut batches = 0;
+    for path in found {
+        let source = fs::read(&path).unwrap();
+        for arguments in [&["--plan"][..], &[]] {
+            let output = bench
+                .run_tools(arguments)
+                .stdin(Stdio::from(File::open(&path).unwrap()))
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", path.display());
+            let plan = br#"{"type":"system","subtype":"plan","#;
+            let (own, echo): (Vec<_>, Vec<_>) = output
+                .stdout
+                .split_inclusive(|byte| *byte == b'\n')
+                .partition(|line| line.starts_with(plan));
+            batches += own.len();
+            let mut echo = echo.concat();
+            if !own.is_empty() && !source.ends_with(b"\n") && echo.len() == source.len() + 1 {
+                // The torn last line got its newline because own records follow it.
+                assert_eq!(echo.pop(), Some(b'\n'));
+            }
+            assert!(
+                echo == source,
+                "{} {arguments:?} was changed",
+                path.display()
+            );
+        }
+    }
+    assert!(batches > 100, "only {batches} batches were planned");
+}

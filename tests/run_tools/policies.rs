@@ -1,0 +1,248 @@
+//! What failing calls do to their siblings, and which calls may run at all.
+
+use serde_json::json;
+
+use crate::bench::{BYPASS, Bench, bash, call, pairs, turn};
+
+#[test]
+fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
+    let bench = Bench::new();
+    let file = bench.write("file", "text\n");
+    let mut calls = turn(
+        "m",
+        &[
+            ("a", "echo before"),
+            ("b", "echo broken >&2; exit 3"),
+            ("c", "touch ran"),
+        ],
+    );
+    calls += &turn("n", &[("d", "echo next turn")]);
+    let read = json!({"type": "tool_use", "id": "r", "name": "Read", "input": {"file_path": file}});
+    let third = r#"{"type":"tool_use","id":"c""#;
+    let mixed = calls.replace(third, &format!("{read},{third}"));
+    assert_ne!(mixed, calls, "the read call must be in");
+    let run = bench.run(&BYPASS, mixed.clone());
+    let expected = [
+        ("a", "ok"),
+        ("b", "error"),
+        ("r", "ok"),
+        ("c", "cancelled_sibling"),
+        ("d", "ok"),
+    ];
+    assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
+    assert!(!bench.work().join("ran").exists());
+    let told = run.content("c");
+    assert!(told.contains("Bash(echo broken >&2; exit 3)"), "{told}");
+    assert!(
+        told.contains("Exit code 3") && told.contains("broken"),
+        "{told}"
+    );
+
+    let run = bench.run(
+        &[&BYPASS[..], &["--on-error", "continue"]].concat(),
+        mixed.clone(),
+    );
+    assert_eq!(run.outcomes()[3], ("c".to_owned(), "ok".to_owned()));
+
+    let run = bench.run(
+        &[&BYPASS[..], &["--on-error", "cancel-all"]].concat(),
+        mixed,
+    );
+    let expected = [
+        ("a", "ok"),
+        ("b", "error"),
+        ("r", "cancelled_sibling"),
+        ("c", "cancelled_sibling"),
+        ("d", "ok"),
+    ];
+    assert_eq!(run.outcomes(), pairs(&expected));
+}
+
+#[test]
+fn exit_1_of_a_search_is_no_failure() {
+    let bench = Bench::new();
+    bench.write("file", "text\n");
+    let run = bench.run(
+        &BYPASS,
+        turn("m", &[("a", "grep nothing file"), ("b", "echo b")]),
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok"), ("b", "ok")]));
+}
+
+#[test]
+fn without_permission_only_reading_calls_run() {
+    let bench = Bench::new();
+    let file = bench.write("file", "text\n");
+    let input = [
+        bash("a", "touch ran"),
+        call("b", "Read", &json!({"file_path": file})),
+        call(
+            "c",
+            "Write",
+            &json!({"file_path": bench.work().join("new"), "content": "x"}),
+        ),
+    ]
+    .concat();
+    let run = bench.run(&[], input.clone());
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "denied"), ("b", "ok"), ("c", "denied")])
+    );
+    assert_eq!(run.status, Some(0));
+    assert!(
+        run.stderr
+            .contains("hint: let such calls run with --permission-mode"),
+        "{run:?}"
+    );
+    assert_eq!(
+        run.result("a")["turnpipe"]["permission"]["decision"],
+        "deny"
+    );
+    assert!(!bench.work().join("ran").exists() && !bench.work().join("new").exists());
+    assert_eq!(bench.run(&["--exit-status"], input).status, Some(1));
+}
+
+#[test]
+fn tools_only_leaves_the_others_out() {
+    let bench = Bench::new();
+    let file = bench.write("file", "text\n");
+    let input = [
+        bash("a", "touch ran"),
+        call("b", "Read", &json!({"file_path": file})),
+    ]
+    .concat();
+    let run = bench.run(
+        &[&BYPASS[..], &["--tools-only", "Read,Grep"]].concat(),
+        input,
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "not_run"), ("b", "ok")]));
+    assert!(!bench.work().join("ran").exists());
+}
+
+#[test]
+fn unusable_calls_get_a_result_each() {
+    let bench = Bench::new();
+    let input = [
+        call("a", "Nope", &json!({})),
+        call("b", "Bash", &json!({"comand": "ls"})),
+        call("c", "Read", &json!({"file_path": 3})),
+        call("d", "Bash", &json!({"command": "ls", "run_in_background": true})),
+        "{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"e\",\"name\":\"Bash\",\"input\":[1]}]}}\n".to_owned(),
+    ]
+    .concat();
+    let run = bench.run(&BYPASS, input);
+    let expected = [
+        ("a", "unknown_tool"),
+        ("b", "invalid_input"),
+        ("c", "invalid_input"),
+        ("d", "invalid_input"),
+        ("e", "invalid_input"),
+    ];
+    assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
+    assert!(run.content("a").contains("No such tool available: Nope"));
+    assert!(
+        run.content("b")
+            .contains("The required parameter `command` is missing")
+    );
+    assert!(
+        run.content("b")
+            .contains("An unexpected parameter `comand` was provided")
+    );
+    assert!(
+        run.content("c")
+            .contains("expected as `string` but provided as `number`")
+    );
+    assert_eq!(run.status, Some(0));
+}
+
+#[test]
+fn by_file_two_edits_of_different_files_run_side_by_side() {
+    let bench = Bench::new();
+    let manifest = bench.write(
+        "tools.toml",
+        r#"
+[[tool]]
+name = "Touch"
+description = "Writes a file and waits until another one is there."
+input_schema = { type = "object", properties = { mine = { type = "string" }, theirs = { type = "string" } }, required = ["mine", "theirs"] }
+command = ["sh", "-c", "touch \"$1\"; until [ -e \"$2\" ]; do sleep 0.01; done", "touch", "{mine}", "{theirs}"]
+access = { reads = [], writes = ["{mine}"] }
+"#,
+    );
+    let input = [
+        call("a", "Touch", &json!({"mine": "x", "theirs": "y"})),
+        call("b", "Touch", &json!({"mine": "y", "theirs": "x"})),
+    ]
+    .concat();
+    let tools = [
+        "--tools",
+        manifest.to_str().unwrap(),
+        "--schedule",
+        "access",
+    ];
+    let run = bench.run(&[&BYPASS[..], &tools].concat(), input);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "ok")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn the_working_directory_changes_for_later_calls() {
+    let bench = Bench::new();
+    bench.write("sub/file", "text\n");
+    let run = bench.run(
+        &BYPASS,
+        turn(
+            "m",
+            &[
+                ("a", "cd sub"),
+                ("b", "cat file"),
+                ("c", "cd /"),
+                ("d", "pwd"),
+            ],
+        ),
+    );
+    assert_eq!(run.content("b"), "text");
+    assert!(
+        run.content("c").contains("Shell cwd was reset to"),
+        "{}",
+        run.content("c")
+    );
+    assert_eq!(
+        run.content("d"),
+        bench.work().canonicalize().unwrap().to_str().unwrap()
+    );
+}
+
+#[test]
+fn a_plan_shows_the_batches_and_runs_nothing() {
+    let bench = Bench::new();
+    let file = bench.write("file", "text\n");
+    let read = |id: &str| call(id, "Read", &json!({"file_path": file}));
+    let input = [
+        read("a"),
+        read("b"),
+        bash("c", "touch ran"),
+        read("d"),
+        call("e", "Nope", &json!({})),
+    ]
+    .concat();
+    let run = bench.run(&["--plan"], input.clone());
+    let plans: Vec<_> = run
+        .records()
+        .into_iter()
+        .filter(|record| record["subtype"] == "plan")
+        .map(|record| (record["lane"].clone(), record["tool_use_ids"].clone()))
+        .collect();
+    let expected = [
+        (json!("parallel"), json!(["a", "b"])),
+        (json!("serial"), json!(["c"])),
+        (json!("parallel"), json!(["d"])),
+        (json!("serial"), json!(["e"])),
+    ];
+    assert_eq!(plans, expected);
+    assert!(!bench.work().join("ran").exists());
+    assert!(run.stdout.starts_with(&input));
+}

@@ -1,0 +1,172 @@
+//! Calls run while their stream is still being produced.
+
+use serde_json::json;
+
+use crate::bench::{BYPASS, Bench, bash, call, pairs, turn};
+
+#[test]
+fn a_driver_that_keeps_its_end_open_gets_each_result() {
+    let bench = Bench::new();
+    let mut driver = bench.drive(&BYPASS);
+    for round in 0..3 {
+        let id = format!("call{round}");
+        driver.send(&bash(&id, &format!("echo {round}")));
+        let result = driver.result(&id);
+        assert_eq!(
+            result["message"]["content"][0]["content"],
+            round.to_string()
+        );
+    }
+    let run = driver.finish();
+    assert_eq!(run.status, Some(0), "{run:?}");
+}
+
+#[test]
+fn a_call_starts_before_the_next_line_arrives() {
+    let bench = Bench::new();
+    let mut driver = bench.drive(&BYPASS);
+    driver.send(&turn("m", &[("a", "echo first > started")]));
+    crate::bench::wait_for("the call to run", || bench.work().join("started").exists());
+    driver.send(&turn("n", &[("b", "cat started")]));
+    let _ = driver.result("a");
+    assert_eq!(
+        driver.result("b")["message"]["content"][0]["content"],
+        "first"
+    );
+    let run = driver.finish();
+    assert_eq!(run.status, Some(0));
+}
+
+#[test]
+fn a_line_is_echoed_at_once() {
+    let bench = Bench::new();
+    let mut driver = bench.drive(&[]);
+    driver.send("{\"type\":\"filler\",\"n\":1}\n");
+    assert_eq!(driver.line(), "{\"type\":\"filler\",\"n\":1}");
+    driver.send("{\"type\":\"filler\",\"n\":2}\n{\"type\":\"filler\"");
+    assert_eq!(driver.line(), "{\"type\":\"filler\",\"n\":2}");
+    driver.send(",\"n\":3}\n");
+    assert_eq!(driver.line(), "{\"type\":\"filler\",\"n\":3}");
+    let run = driver.finish();
+    assert_eq!(run.status, Some(0));
+}
+
+#[test]
+fn a_streamed_call_waits_until_it_is_surely_complete() {
+    let bench = Bench::new();
+    let mut driver = bench.drive(&BYPASS);
+    let event = |event: serde_json::Value| format!("{event}\n");
+    driver.send(&event(json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}})));
+    driver.send(&event(json!({"type": "content_block_start", "index": 0,
+        "content_block": {"type": "tool_use", "id": "a", "name": "Bash", "input": {}}})));
+    driver.send(&event(json!({"type": "content_block_delta", "index": 0,
+        "delta": {"type": "input_json_delta", "partial_json": "{\"command\":\"echo a\"}"}})));
+    driver.send(&event(json!({"type": "content_block_stop", "index": 0})));
+    let filler = "{\"type\":\"filler\"}";
+    driver.send(&format!("{filler}\n"));
+    // All lines so far came back, and no executor record with them: nothing was started.
+    let mut lines = Vec::new();
+    loop {
+        lines.push(driver.line());
+        if lines.last().is_some_and(|line| line == filler) {
+            break;
+        }
+    }
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    driver.send(&event(json!({"type": "content_block_start", "index": 1,
+        "content_block": {"type": "text", "text": ""}})));
+    assert_eq!(driver.result("a")["message"]["content"][0]["content"], "a");
+    let run = driver.finish();
+    assert_eq!(run.status, Some(0));
+}
+
+#[test]
+fn results_come_in_call_order_and_before_the_result_record() {
+    let bench = Bench::new();
+    let manifest = bench.write("tools.toml", MANIFEST);
+    let end = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}\n";
+    let input = format!(
+        "{}{}{end}",
+        call("slow", "Wait", &json!({"gate": "gate"})),
+        call("fast", "Open", &json!({"gate": "gate"}))
+    );
+    let run = bench.run(&["--tools", manifest.to_str().unwrap()], input);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("slow", "ok"), ("fast", "ok")]),
+        "{run:?}"
+    );
+    let records = run.records();
+    assert_eq!(records.last().unwrap()["type"], "result");
+    assert_eq!(records[records.len() - 2]["subtype"], "turn_end");
+    assert_eq!(
+        records[records.len() - 2]["tool_use_ids"],
+        json!(["slow", "fast"])
+    );
+}
+
+/// `Wait` ends when `Open` has run: only side by side do both end.
+const MANIFEST: &str = r#"
+[[tool]]
+name = "Wait"
+description = "Waits until a file exists."
+input_schema = { type = "object", properties = { gate = { type = "string" } }, required = ["gate"] }
+command = ["sh", "-c", "until [ -e \"$1\" ]; do sleep 0.01; done", "wait", "{gate}"]
+access = "read-only"
+
+[[tool]]
+name = "Open"
+description = "Creates a file."
+input_schema = { type = "object", properties = { gate = { type = "string" } }, required = ["gate"] }
+command = ["touch", "{gate}"]
+access = "read-only"
+"#;
+
+#[test]
+fn calls_that_only_read_run_side_by_side() {
+    let bench = Bench::new();
+    let manifest = bench.write("tools.toml", MANIFEST);
+    let mut input = String::new();
+    for index in 0..9 {
+        input += &call(&format!("wait{index}"), "Wait", &json!({"gate": "gate"}));
+    }
+    input += &call("open", "Open", &json!({"gate": "gate"}));
+    let run = bench.run(&["--tools", manifest.to_str().unwrap()], input);
+    assert_eq!(run.outcomes().len(), 10);
+    assert!(
+        run.outcomes().iter().all(|(_, outcome)| outcome == "ok"),
+        "{run:?}"
+    );
+    assert_eq!(run.result("open")["turnpipe"]["lane"], "parallel");
+    assert_eq!(run.result("open")["turnpipe"]["batch"], 0);
+}
+
+#[test]
+fn the_cap_holds() {
+    let bench = Bench::new();
+    let manifest = bench.write(
+        "tools.toml",
+        r#"
+[[tool]]
+name = "Count"
+description = "Counts how many of it run."
+input_schema = { type = "object" }
+command = ["sh", "-c", "mkdir running.$$; ls -d running.* | wc -l; sleep 0.05; rmdir running.$$"]
+access = "read-only"
+"#,
+    );
+    let calls: String = (0..12)
+        .map(|n| call(&format!("c{n}"), "Count", &json!({})))
+        .collect();
+    let arguments = [
+        "--tools",
+        manifest.to_str().unwrap(),
+        "--max-concurrency",
+        "3",
+    ];
+    let run = bench.run(&arguments, calls);
+    for index in 0..12 {
+        let running: usize = run.content(&format!("c{index}")).trim().parse().unwrap();
+        assert!(running <= 3, "{running} ran at once");
+    }
+}
