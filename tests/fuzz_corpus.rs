@@ -1,4 +1,5 @@
 //! What fuzzing has to stand is checked here on its starting points, with an ordinary compiler.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::fs;
 use std::path::Path;

@@ -7,19 +7,19 @@ use turnpipe::jsonl::{Kind, Verdict, validate};
 pub(crate) fn check(text: &[u8]) {
     let theirs = first_value(text);
     match validate(text) {
-        Verdict::Blank => assert_eq!(theirs, Some(None)),
+        Verdict::Blank => assert_eq!(theirs, First::None),
         // A scalar may be followed by anything here, but not there.
         Verdict::Whole {
             kind: Kind::Scalar,
             span,
-        } => assert_eq!(first_value(&text[..span.end]), Some(Some(span.end))),
+        } => assert_eq!(first_value(&text[..span.end]), First::EndsAt(span.end)),
         Verdict::Whole { span, .. } => {
-            assert_eq!(theirs, Some(Some(span.end)));
+            assert_eq!(theirs, First::EndsAt(span.end));
             assert!(span.start < span.end);
         }
-        Verdict::CutOff => assert_eq!(theirs, None),
+        Verdict::CutOff => assert_eq!(theirs, First::Bad),
         Verdict::Broken(fault) => {
-            assert_eq!(theirs, None);
+            assert_eq!(theirs, First::Bad);
             // It is the first fault, and it is that byte.
             let before = validate(&text[..fault.at]);
             assert!(matches!(before, Verdict::CutOff | Verdict::Blank));
@@ -29,12 +29,19 @@ pub(crate) fn check(text: &[u8]) {
     }
 }
 
-/// Where the first value ends: nothing if it is none, `Some(None)` if there is none.
-fn first_value(text: &[u8]) -> Option<Option<usize>> {
+/// The first value, as the peer sees it.
+#[derive(Debug, PartialEq, Eq)]
+enum First {
+    None,
+    EndsAt(usize),
+    Bad,
+}
+
+fn first_value(text: &[u8]) -> First {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
     match values.next() {
-        None => Some(None),
-        Some(Ok(_)) => Some(Some(values.byte_offset())),
-        Some(Err(_)) => None,
+        None => First::None,
+        Some(Ok(_)) => First::EndsAt(values.byte_offset()),
+        Some(Err(_)) => First::Bad,
     }
 }

@@ -62,7 +62,9 @@ fn summary(source: impl Read, input: &[u8]) -> Summary {
             } => {
                 let texts = records.iter().map(|record| record.text(raw).to_owned());
                 let texts: Vec<String> = texts.collect();
-                texts.iter().for_each(|text| check_record(text));
+                for text in &texts {
+                    check_record(text);
+                }
                 assert!(!texts.is_empty() || !damage.is_empty());
                 assert_eq!(lines.insert(*number, (texts, damage.clone())), None);
             }

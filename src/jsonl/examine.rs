@@ -123,16 +123,14 @@ pub(super) fn examine(line: &[u8]) -> Examination {
                 }
                 start = end;
             }
-            Verdict::Broken(fault) => match record_after(rest, fault) {
-                Some(next) => {
-                    result.report(Defect::Torn, start);
-                    start += next;
-                }
-                None => {
+            Verdict::Broken(fault) => {
+                let Some(next) = record_after(rest, fault) else {
                     result.report(Defect::NotJson(fault.wrong), start + fault.at);
                     return result;
-                }
-            },
+                };
+                result.report(Defect::Torn, start);
+                start += next;
+            }
         }
     }
 }

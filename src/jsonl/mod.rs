@@ -3,15 +3,18 @@
 //! This room knows what a JSON object is, not what a record means. `unsafe` is allowed here, each
 //! use with a SAFETY comment.
 
+mod escapes;
 mod examine;
 mod masks;
 mod nesting;
 mod outlook;
 mod piece;
 mod prefilter;
+mod processor;
 mod reader;
 #[cfg(test)]
 mod samples;
+mod scalars;
 mod slab;
 mod surrogates;
 mod validate;

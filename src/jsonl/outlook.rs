@@ -195,12 +195,11 @@ fn utf8_lines(lines: &[u8]) -> usize {
 /// The record at `range`, repaired if need be.
 fn record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
-    match simdutf8::basic::from_utf8(bytes) {
-        Ok(text) => replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired),
-        Err(_) => {
-            // All of JSON's own characters are ASCII, so that this changes strings only.
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
-        }
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired)
+    } else {
+        // All of JSON's own characters are ASCII, so that this changes strings only.
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
     }
 }
