@@ -20,6 +20,8 @@ mod surrogates;
 mod validate;
 mod well_formed;
 mod writer;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};

@@ -22,18 +22,19 @@ use super::scalars::{self, ScalarMasks, Scalars};
 /// order. Whether they are UTF-8 is not looked at.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn well_formed_lines(text: &[u8]) -> usize {
-    use super::processor::{Avx2, Sse2};
+    use super::x86::{Avx2, Sse2};
 
     /// The same code, compiled for better processors.
-    #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
     fn with_avx2(avx2: Avx2, text: &[u8]) -> usize {
         scan(avx2, text)
     }
 
-    match Avx2::detect() {
+    if let Some(avx2) = Avx2::detect() {
         // SAFETY: that `avx2` exists proves that the processor has what the function needs.
-        Some(avx2) => unsafe { with_avx2(avx2, text) },
-        None => scan(Sse2, text),
+        unsafe { with_avx2(avx2, text) }
+    } else {
+        scan(Sse2, text)
     }
 }
 

@@ -177,7 +177,7 @@ proptest! {
         let good = well_formed_lines(&text);
         prop_assert_eq!(scan(Plain, &text), good);
         #[cfg(target_arch = "x86_64")]
-        prop_assert_eq!(scan(super::super::processor::Sse2, &text), good);
+        prop_assert_eq!(scan(super::super::x86::Sse2, &text), good);
     }
 
     #[test]
