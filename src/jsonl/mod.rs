@@ -3,20 +3,25 @@
 //! This room knows what a JSON object is, not what a record means. `unsafe` is allowed here, each
 //! use with a SAFETY comment.
 
+mod escapes;
 mod examine;
 mod masks;
 mod nesting;
 mod outlook;
 mod piece;
 mod prefilter;
+mod processor;
 mod reader;
 #[cfg(test)]
 mod samples;
+mod scalars;
 mod slab;
 mod surrogates;
 mod validate;
 mod well_formed;
 mod writer;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
