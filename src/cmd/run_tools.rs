@@ -36,6 +36,10 @@ const SPAWNER_THREADS: usize = 4;
 /// exactly one result record, in call order. Recordings of other agents, transcripts, and calls
 /// that have a result already are copied and never run.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one field for each switch of the command line"
+)]
 pub(super) struct RunToolsArguments {
     /// Print in which batches the calls would run, and run nothing
     #[arg(long)]
@@ -126,12 +130,11 @@ impl RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let end = self.drive(&options, lifecycle, context, trace, globals, io)?;
+        let end = Self::drive(&options, lifecycle, context, trace, globals, io)?;
         Ok(self.outcome(&end, io))
     }
 
     fn drive(
-        &self,
         options: &Options,
         lifecycle: Lifecycle,
         context: ToolContext,

@@ -32,6 +32,8 @@ pub(super) struct Call {
 pub(super) enum CallStage {
     /// Waits for its start.
     Waiting(Prepared),
+    /// On its way from waiting to running.
+    Starting,
     /// A worker has it.
     Running {
         interrupt: InterruptBehavior,
@@ -58,7 +60,9 @@ impl Call {
         match &self.stage {
             CallStage::Waiting(Prepared::Ready(ready)) => Some(ready.tool.kind()),
             CallStage::Running { kind, .. } => Some(*kind),
-            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
+            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Starting | CallStage::Done(_) => {
+                None
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// A call stands in the input that can never run.
     pub(super) fn enter_invalid(&mut self, call: &InvalidCall) {
         let standing = self.ledger.enter_invalid(&call.id, &call.name);
-        let prepared = Prepared::Refused(refuse_cut_off(call));
+        let prepared = Prepared::Refused(Box::new(refuse_cut_off(call)));
         if self.options.mode == Mode::Plan {
             if matches!(standing, Standing::New | Standing::Answered) {
                 self.plan.add(&call.id, &call.name, &prepared);
@@ -62,7 +62,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn hint_history(&mut self) {
-        if std::mem::replace(&mut self.hinted_history, true) {
+        if std::mem::replace(&mut self.told.history, true) {
             return;
         }
         let whose = match self.ownership.owner() {
@@ -130,13 +130,10 @@ impl<Sink: Write> Runner<'_, Sink> {
                 continue;
             };
             call.started = Some(started);
-            let stage = std::mem::replace(
-                &mut call.stage,
-                CallStage::Waiting(Prepared::Refused(never_started(&CancelReason::Interrupt))),
-            );
+            let stage = std::mem::replace(&mut call.stage, CallStage::Starting);
             match stage {
                 CallStage::Waiting(Prepared::Refused(completed)) => {
-                    self.complete(index, completed);
+                    self.complete(index, *completed);
                 }
                 CallStage::Waiting(Prepared::Ready(ready)) => {
                     call.stage = CallStage::Running {
@@ -145,9 +142,11 @@ impl<Sink: Write> Runner<'_, Sink> {
                     };
                     let (id, cancel) = (call.id.clone(), call.cancel.clone());
                     self.a_call_started();
-                    self.hand_over(index, ready, id, cancel);
+                    self.hand_over(index, *ready, id, cancel);
                 }
-                done @ (CallStage::Running { .. } | CallStage::Done(_)) => call.stage = done,
+                other @ (CallStage::Starting | CallStage::Running { .. } | CallStage::Done(_)) => {
+                    call.stage = other;
+                }
             }
         }
     }
@@ -220,8 +219,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             .on_error
             .dooms_siblings(&completed)
             .then(|| failure_text(&call.label, &completed));
-        if completed.outcome == Outcome::Denied && !self.hinted_permission {
-            self.hinted_permission = true;
+        if completed.outcome == Outcome::Denied && !self.told.permission {
+            self.told.permission = true;
             self.messages.note(&format!(
                 "{} was denied: it may change something",
                 call.label

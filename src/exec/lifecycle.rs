@@ -48,10 +48,10 @@ pub struct ResultPlace {
 /// A call on its way to the scheduler.
 pub enum Prepared {
     /// It can be scheduled.
-    Ready(Ready),
+    Ready(Box<Ready>),
     /// It already has its result. It is scheduled as touching everything all the same, so that
     /// it keeps its place between its neighbours.
-    Refused(Completed),
+    Refused(Box<Completed>),
 }
 
 impl Prepared {
@@ -98,7 +98,7 @@ impl Lifecycle {
             Ok(resolved) => resolved,
             Err(error @ LookupError::Unknown { .. }) => {
                 let text = tool_use_error(&format!("Error: {error}"));
-                return Prepared::Refused(Completed::refused(Outcome::UnknownTool, text));
+                return refused(Outcome::UnknownTool, text);
             }
             Err(error @ LookupError::Unmappable(_)) => return invalid_input(&error.to_string()),
         };
@@ -112,7 +112,7 @@ impl Lifecycle {
                 "{} was not run: it is not among the tools of this run.",
                 tool.name()
             );
-            return Prepared::Refused(Completed::refused(Outcome::NotRun, text));
+            return refused(Outcome::NotRun, text);
         }
         let input = Value::Object(resolved.input);
         if let Err(issues) = self.registry.check_schema(&*tool, &input) {
@@ -122,12 +122,12 @@ impl Lifecycle {
             return invalid_input("not an object");
         };
         let (access, why) = assess(&*tool, &input, session);
-        Prepared::Ready(Ready {
+        Prepared::Ready(Box::new(Ready {
             tool,
             input,
             access,
             why,
-        })
+        }))
     }
 
     /// Runs a call to its end on the calling thread; results too large for the stream go to
@@ -289,9 +289,13 @@ fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, Str
     }
 }
 
+fn refused(outcome: Outcome, text: String) -> Prepared {
+    Prepared::Refused(Box::new(Completed::refused(outcome, text)))
+}
+
 fn invalid_input(issues: &str) -> Prepared {
     let text = tool_use_error(&format!("InputValidationError: {issues}"));
-    Prepared::Refused(Completed::refused(Outcome::InvalidInput, text))
+    refused(Outcome::InvalidInput, text)
 }
 
 fn denial(tool: &str) -> String {

@@ -278,7 +278,7 @@ fn candidate(call: &Call) -> Candidate {
             }
             Content::Image { .. } => (0, false),
         },
-        CallStage::Waiting(_) | CallStage::Running { .. } => (0, false),
+        CallStage::Waiting(_) | CallStage::Starting | CallStage::Running { .. } => (0, false),
     };
     Candidate {
         id: call.id.clone(),

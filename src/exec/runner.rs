@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use super::call::{Call, CancelReason};
@@ -93,8 +93,7 @@ pub(super) struct Runner<'a, Sink: Write> {
     pub(super) plan: super::plan::Plan,
     /// Input that was read but may not be echoed yet.
     backlog: VecDeque<Item>,
-    input_ended: bool,
-    end_handled: bool,
+    input: InputState,
     /// Changes of the running concurrent batch, applied when it is over.
     pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     pub(super) workers: Workers,
@@ -103,12 +102,32 @@ pub(super) struct Runner<'a, Sink: Write> {
     credit: Credit,
     pub(super) interruption: Interruption,
     next_heartbeat: Option<Instant>,
-    pub(super) claimed: bool,
-    pub(super) hinted_history: bool,
-    pub(super) hinted_permission: bool,
+    /// The executor record is out.
+    claimed: bool,
+    pub(super) told: Told,
     pub(super) calls_run: u64,
     failed_calls: u64,
     damaged_lines: u64,
+}
+
+/// How far the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InputState {
+    /// More may come.
+    Open,
+    /// Nothing more comes, but not everything was echoed.
+    Ended,
+    /// Everything was echoed and reacted to.
+    Handled,
+}
+
+/// What people were told already, so that they are told once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// That calls of a recording are not run.
+    pub(super) history: bool,
+    /// That calls need permission.
+    pub(super) permission: bool,
 }
 
 /// The main loop's end of a run's channels.
@@ -200,8 +219,7 @@ pub fn run<Sink: Write>(
         ownership: Ownership::new(options.insistence),
         plan: super::plan::Plan::default(),
         backlog: VecDeque::new(),
-        input_ended: false,
-        end_handled: false,
+        input: InputState::Open,
         pending_changes: BTreeMap::new(),
         workers: Workers::new(options.cap),
         sender: channels.sender,
@@ -210,8 +228,7 @@ pub fn run<Sink: Write>(
         interruption: Interruption::new(options.timeout),
         next_heartbeat: None,
         claimed: false,
-        hinted_history: false,
-        hinted_permission: false,
+        told: Told::default(),
         calls_run: 0,
         failed_calls: 0,
         damaged_lines: 0,
@@ -274,10 +291,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             None => self.happenings.recv().ok(),
             Some(deadline) => {
                 let rest = deadline.saturating_duration_since(Instant::now());
-                match self.happenings.recv_timeout(rest) {
-                    Ok(happening) => Some(happening),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-                }
+                self.happenings.recv_timeout(rest).ok()
             }
         }
     }
@@ -286,7 +300,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         match happening {
             Happening::Arrival(Arrival::Items(items)) => self.arrive(items),
             Happening::Arrival(Arrival::End(events)) => {
-                self.input_ended = true;
+                self.input = InputState::Ended;
                 let last = Item {
                     raw: Vec::new(),
                     events,
@@ -339,8 +353,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.credit.give_back(item.raw.len());
             self.echo(&item)?;
         }
-        if self.input_ended && self.backlog.is_empty() {
-            self.end_handled = true;
+        if self.input == InputState::Ended && self.backlog.is_empty() {
+            self.input = InputState::Handled;
         }
         Ok(())
     }
@@ -422,7 +436,8 @@ impl<Sink: Write> Runner<'_, Sink> {
         {
             return Some(cause);
         }
-        (self.end_handled && open == Open::Nothing).then(|| self.interruption.cause_at_end(stage))
+        (self.input == InputState::Handled && open == Open::Nothing)
+            .then(|| self.interruption.cause_at_end(stage))
     }
 
     fn happenings_are_drained(&mut self) -> bool {

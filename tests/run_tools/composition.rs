@@ -121,12 +121,11 @@ fn partial_events_and_whole_records_run_each_call_once() {
                 "delta": {"type": "input_json_delta", "partial_json": piece}}));
         }
         input += &event(json!({"type": "content_block_stop", "index": index}));
-        input += &format!(
-            "{}\n",
-            json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        let whole = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
             "content": [{"type": "tool_use", "id": id, "name": "Bash",
-                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}})
-        );
+                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}});
+        input += &whole.to_string();
+        input.push('\n');
     }
     input += &event(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
     input += &event(json!({"type": "message_stop"}));
