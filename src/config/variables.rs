@@ -97,10 +97,12 @@ impl Variable {
 mod tests {
     use super::*;
 
+    type Pairs<'a> = &'a [(&'a str, &'a str)];
+
     #[test]
     fn the_strongest_name_wins_and_garbage_counts_for_nothing() {
         let environment = |pairs: &[(&str, &str)]| pairs.iter().copied().collect::<Environment>();
-        let cases: [(&[(&str, &str)], Option<u64>); 6] = [
+        let cases: [(Pairs<'_>, Option<u64>); 6] = [
             (&[], None),
             (&[("QWEN_CODE_MAX_TOOL_CONCURRENCY", "3")], Some(3)),
             (
