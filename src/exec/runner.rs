@@ -19,7 +19,7 @@ use super::{
     CallIndex, Completed, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd,
     Schedule, Signal, Trace, Turns,
 };
-use crate::io::{Clock, Ids, Messages};
+use crate::io::{Clock, Ids, Input, Messages};
 use crate::jsonl::WriteError;
 use crate::process::Spawners;
 use crate::tools::{ContextChange, ToolContext};
@@ -162,7 +162,7 @@ impl Channels {
     /// The system grants no thread.
     pub fn start_reading(
         &self,
-        source: impl std::io::Read + Send + 'static,
+        source: Input,
         prefilter: impl crate::jsonl::Prefilter + 'static,
         decoder: crate::wire::Decoder,
     ) -> std::io::Result<()> {
@@ -170,7 +170,8 @@ impl Channels {
         std::thread::Builder::new()
             .name("input".to_owned())
             .spawn(move || {
-                super::intake::read_all(source, prefilter, decoder, &credit, &sender);
+                let waiting = source.readiness();
+                super::intake::read_all(source, waiting, prefilter, decoder, &credit, &sender);
             })?;
         Ok(())
     }
