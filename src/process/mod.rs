@@ -11,6 +11,7 @@ mod command;
 #[cfg(unix)]
 mod departure;
 mod descriptors;
+mod mathematics;
 mod signals;
 mod spawners;
 mod spill;
