@@ -4,9 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::call::{Call, CallStage, CancelReason};
+use super::channels::Happening;
 use super::lifecycle::{ResultPlace, refuse_cut_off};
 use super::refusals::{ended_early, failure_text, never_started};
-use super::runner::{Happening, Runner};
+use super::runner::Runner;
 use super::{CallIndex, Completed, Mode, OnError, Owner, Prepared, Standing, TurnNumber};
 use crate::process::CancelToken;
 use crate::text::terminal_safe_line;

@@ -6,20 +6,21 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::call::{Call, CancelReason};
+use super::channels::{Channels, Happening};
 use super::emitter::Emitter;
 use super::intake::{Arrival, Credit, Item};
 use super::interruption::{Interruption, Open};
 use super::session::{Naming, Session};
 use super::workers::Workers;
 use super::{
-    CallIndex, Completed, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd,
-    Schedule, Signal, Trace, Turns,
+    CallIndex, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd, Schedule,
+    Trace, Turns,
 };
-use crate::io::{Clock, Ids, Input, Messages};
+use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::Spawners;
 use crate::tools::{ContextChange, ToolContext};
@@ -29,32 +30,6 @@ use crate::wire::{Event, SessionId};
 const MOST_CALLS: usize = 4096;
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// Something the main loop reacts to.
-#[derive(Debug)]
-pub enum Happening {
-    /// Input.
-    #[doc(hidden)]
-    Arrival(
-        #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
-    ),
-    /// A running call says something.
-    Progress {
-        /// Which one.
-        call: CallIndex,
-        /// What.
-        text: String,
-    },
-    /// A call has ended.
-    Finished {
-        /// Which one.
-        call: CallIndex,
-        /// How.
-        completed: Box<Completed>,
-    },
-    /// Somebody wants the run to end.
-    Signal(Signal),
-}
 
 /// Where a run writes and what it tells people.
 pub struct Surroundings<Sink: Write> {
@@ -128,59 +103,6 @@ pub(super) struct Told {
     pub(super) history: bool,
     /// That calls need permission.
     pub(super) permission: bool,
-}
-
-/// The main loop's end of a run's channels.
-pub struct Channels {
-    sender: Sender<Happening>,
-    happenings: Receiver<Happening>,
-    credit: Credit,
-}
-
-impl Channels {
-    /// Fresh channels.
-    pub fn new() -> Self {
-        let (sender, happenings) = channel();
-        Self {
-            sender,
-            happenings,
-            credit: Credit::new(),
-        }
-    }
-
-    /// A function that reports signals to the run.
-    pub fn signals(&self) -> impl Fn(Signal) + Send + use<> {
-        let sender = self.sender.clone();
-        move |signal| {
-            let _ = sender.send(Happening::Signal(signal));
-        }
-    }
-
-    /// Starts the thread that reads the input.
-    ///
-    /// # Errors
-    /// The system grants no thread.
-    pub fn start_reading(
-        &self,
-        source: Input,
-        prefilter: impl crate::jsonl::Prefilter + 'static,
-        decoder: crate::wire::Decoder,
-    ) -> std::io::Result<()> {
-        let (credit, sender) = (self.credit.clone(), self.sender.clone());
-        std::thread::Builder::new()
-            .name("input".to_owned())
-            .spawn(move || {
-                let waiting = source.readiness();
-                super::intake::read_all(source, waiting, prefilter, decoder, &credit, &sender);
-            })?;
-        Ok(())
-    }
-}
-
-impl Default for Channels {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// Runs the calls of a stream. `ledger` knows the results of a seekable input already.
