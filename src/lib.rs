@@ -16,6 +16,8 @@ pub mod wire;
 
 pub mod state;
 
+pub mod session;
+
 pub mod tools;
 
 pub mod results;

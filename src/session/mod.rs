@@ -1,0 +1,3 @@
+//! Session files on disk.
+
+pub mod durable;
