@@ -27,7 +27,10 @@ use crate::tools::{ContextChange, ToolContext};
 use crate::wire::{Event, SessionId};
 
 /// Calls that may wait for their result before the input has to wait for them.
-const MOST_CALLS: usize = 4096;
+const MOST_CALLS: usize = 1024;
+/// What calls and results may weigh together before the input and further calls have to wait, in
+/// bytes.
+const MOST_WEIGHT: usize = 16 * 1024 * 1024;
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
@@ -69,6 +72,8 @@ pub(super) struct Runner<'a, Sink: Write> {
     /// Input that was read but may not be echoed yet.
     backlog: VecDeque<Item>,
     input: InputState,
+    /// About how much memory the open calls and their results take, in bytes.
+    pub(super) weight: usize,
     /// Changes of the running concurrent batch, applied when it is over.
     pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     pub(super) workers: Workers,
@@ -143,6 +148,7 @@ pub fn run<Sink: Write>(
         plan: super::plan::Plan::default(),
         backlog: VecDeque::new(),
         input: InputState::Open,
+        weight: 0,
         pending_changes: BTreeMap::new(),
         workers: Workers::new(options.cap),
         sender: channels.sender,
@@ -294,7 +300,12 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.turns.end();
             return !self.calls.is_empty() || !self.waiting_results.is_empty();
         }
-        self.calls.len() >= MOST_CALLS
+        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+    }
+
+    /// Whether what waits here is enough for now.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.weight > MOST_WEIGHT
     }
 
     fn echo(&mut self, item: &Item) -> Result<(), WriteError> {
