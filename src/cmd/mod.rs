@@ -12,6 +12,7 @@ mod cli;
 mod color;
 mod completions;
 mod error;
+mod lane_arguments;
 mod line_reader;
 mod man;
 mod outcome;

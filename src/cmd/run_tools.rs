@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use super::lane_arguments::LaneArguments;
 use super::progress_line::observer;
 use super::tool_registry::registry;
 use super::{Globals, Outcome, UsageError, output, usage};
@@ -59,6 +60,8 @@ pub(super) struct RunToolsArguments {
     /// What a failing call does to the other calls of its turn
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     on_error: OnError,
+    #[command(flatten)]
+    lane: LaneArguments,
     /// Which calls may run
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     permission_mode: PermissionMode,
@@ -127,10 +130,12 @@ impl RunToolsArguments {
             registry,
             permission_mode: options.permission_mode,
             limits: options.limits.clone(),
+            shell_verdicts: self.lane.shell_verdicts(),
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let end = Self::drive(&options, lifecycle, context, trace, globals, io)?;
+        let lane = self.lane.spawners(SPAWNER_THREADS, &settings)?;
+        let end = Self::drive(&options, lifecycle, context, lane, trace, globals, io)?;
         Ok(self.outcome(&end, io))
     }
 
@@ -138,6 +143,7 @@ impl RunToolsArguments {
         options: &Options,
         lifecycle: Lifecycle,
         context: ToolContext,
+        lane: Spawners,
         trace: Option<Trace>,
         globals: &Globals,
         io: &mut Io,
@@ -181,6 +187,7 @@ impl RunToolsArguments {
             ids: Arc::clone(&io.ids),
             observer: observer(globals, io.terminal),
             trace,
+            lane,
         };
         Ok(exec::run(
             options,
@@ -243,7 +250,10 @@ impl RunToolsArguments {
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,
-            spawners: Arc::new(Spawners::new(SPAWNER_THREADS)),
+            spawners: Arc::new(
+                Spawners::new(SPAWNER_THREADS)
+                    .with_spill_directory(settings.temporary_directory.clone()),
+            ),
             clock: Arc::clone(&io.clock),
             scratch_directory: settings.temporary_directory.clone(),
         })

@@ -152,9 +152,9 @@ impl<Sink: Write> Runner<'_, Sink> {
                         interrupt: ready.tool.interrupt(),
                         kind: ready.tool.kind(),
                     };
-                    let (id, cancel) = (call.id.clone(), call.cancel.clone());
+                    let (id, lane, cancel) = (call.id.clone(), call.lane, call.cancel.clone());
                     self.a_call_started();
-                    self.hand_over(index, *ready, id, cancel);
+                    self.hand_over(index, *ready, id, lane, cancel);
                 }
                 other @ (CallStage::Starting | CallStage::Running { .. } | CallStage::Done(_)) => {
                     call.stage = other;
@@ -168,10 +168,11 @@ impl<Sink: Write> Runner<'_, Sink> {
         index: CallIndex,
         ready: super::Ready,
         id: ToolUseId,
+        lane: Lane,
         cancel: CancelToken,
     ) {
         let lifecycle = Arc::clone(&self.lifecycle);
-        let session = Arc::clone(&self.session.context);
+        let session = self.session.context_for(lane);
         let sender = self.sender.clone();
         let place = ResultPlace {
             root: self.options.state_root.clone(),
@@ -269,14 +270,13 @@ impl<Sink: Write> Runner<'_, Sink> {
             return;
         }
         if self.session.apply(changes) {
-            let (calls, session) = (&self.calls, &self.session);
+            let (calls, session, lifecycle) = (&self.calls, &self.session, &self.lifecycle);
             self.schedule
                 .reassess(|index| match &calls.get(&index)?.stage {
                     CallStage::Waiting(Prepared::Ready(ready)) => Some(
-                        ready
-                            .tool
-                            .access(&ready.input, &session.context)
-                            .unwrap_or_else(|_| Access::world()),
+                        lifecycle
+                            .assess(&*ready.tool, &ready.input, &session.context)
+                            .0,
                     ),
                     _ => None,
                 });

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Admission;
+use crate::process::Witnessed;
 use crate::results::Persisted;
 use crate::tools::{Content, ContextChange};
 use crate::wire::Outcome;
@@ -30,6 +31,8 @@ pub struct Completed {
     pub phases: Phases,
     /// What the permission check said; none if the call never came that far.
     pub admission: Option<Admission>,
+    /// How its processes were confined; none if it started none in the parallel lane.
+    pub sandbox: Option<Witnessed>,
     /// Something people should know (on stderr), e.g. that persisting failed.
     pub note: Option<String>,
 }
@@ -68,6 +71,7 @@ impl Completed {
             replaceable: true,
             phases: Phases::default(),
             admission: None,
+            sandbox: None,
             note: None,
         }
     }

@@ -34,7 +34,7 @@ pub use answered::enter_results;
 pub use channels::{Channels, Happening};
 pub use completed::{Completed, Phases};
 pub use ledger::{Ledger, Standing};
-pub use lifecycle::{Lifecycle, Prepared, Ready, ResultPlace};
+pub use lifecycle::{Lifecycle, Prepared, Ready, ResultPlace, ShellVerdicts};
 pub use observer::{Observer, Progress, Unobserved};
 pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd};
 pub use ownership::{Insistence, Owner, Ownership};

@@ -48,6 +48,8 @@ pub struct Surroundings<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
+    /// Starts the children of calls that run side by side.
+    pub lane: Spawners,
 }
 
 /// A run in progress.
@@ -126,7 +128,7 @@ pub fn run<Sink: Write>(
     let mut runner = Runner {
         options,
         lifecycle: Arc::new(lifecycle),
-        session: Session::new(context, options.state_root.clone()),
+        session: Session::new(context, surroundings.lane, options.state_root.clone()),
         emitter: Emitter::new(
             surroundings.sink,
             Arc::clone(&surroundings.clock),
