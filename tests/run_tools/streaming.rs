@@ -199,7 +199,11 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
     let mut last = (0, 0);
     crate::bench::wait_for("results to wait", || {
         let now = peak();
-        last = if now == last.0 { (now, last.1 + 1) } else { (now, 0) };
+        last = if now == last.0 {
+            (now, last.1 + 1)
+        } else {
+            (now, 0)
+        };
         now > 16 * 1024 && last.1 > 100
     });
     bench.write("gate", "");
