@@ -247,6 +247,8 @@ impl<Sink: Write> Runner<'_, Sink> {
         let weight = completed.weight();
         self.weight += weight;
         call.weight += weight;
+        // The token holds descriptors, and a result may wait long for its turn.
+        call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);
