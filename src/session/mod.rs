@@ -1,3 +1,4 @@
 //! Session files on disk.
 
 pub mod durable;
+pub mod record;
