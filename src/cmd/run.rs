@@ -23,6 +23,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcom
 }
 
 fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
+    #[cfg(target_os = "linux")]
+    if matches!(arguments.as_slice(), [_, only] if only == super::run_tools::GUARDIAN_ARGUMENT) {
+        crate::process::guard();
+        return Ok(Outcome::Done);
+    }
     if asks_for_version_only(&arguments) {
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);

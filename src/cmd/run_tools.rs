@@ -30,6 +30,10 @@ use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles
 /// Threads that start processes. More than the machine has cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
+/// The only argument of a guardian (see [`crate::process::guard`]).
+#[cfg(target_os = "linux")]
+pub(super) const GUARDIAN_ARGUMENT: &str = "__guardian";
+
 /// Execute the tool calls of an assistant stream
 ///
 /// Reads records on standard input, copies them, and runs the tool calls among them as soon as
@@ -152,6 +156,15 @@ impl RunToolsArguments {
         if let Input::Descriptor(file) = &io.stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
             exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
+        }
+        #[cfg(target_os = "linux")]
+        if options.mode == Mode::Execute {
+            crate::process::start_guardian_with(GUARDIAN_ARGUMENT);
+            if let Err(error) = crate::process::adopt_orphans() {
+                io.messages.note(&format!(
+                    "processes that leave their session may stay: {error}"
+                ));
+            }
         }
         let channels = Channels::new();
         let report = channels.signals();
