@@ -30,9 +30,13 @@ use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles
 /// Threads that start processes. More than the machine has cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
-/// The only argument of a guardian (see [`crate::process::guard`]).
+/// How this program is started as a guardian.
 #[cfg(target_os = "linux")]
-pub(super) const GUARDIAN_ARGUMENT: &str = "__guardian";
+pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
+    argument: "__guardian",
+    // What the tools put into the environment of every child.
+    mark: "TURNPIPE=1",
+};
 
 /// Execute the tool calls of an assistant stream
 ///
@@ -159,7 +163,7 @@ impl RunToolsArguments {
         }
         #[cfg(target_os = "linux")]
         if options.mode == Mode::Execute {
-            crate::process::start_guardian_with(GUARDIAN_ARGUMENT);
+            crate::process::plan_guardian(GUARDIAN);
             if let Err(error) = crate::process::adopt_orphans() {
                 io.messages.note(&format!(
                     "processes that leave their session may stay: {error}"

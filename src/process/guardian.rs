@@ -3,8 +3,8 @@
 //!
 //! It holds the reading end of a pipe that nobody writes to; its end is our end. Which sessions
 //! there are stands in a table in shared memory, so that a call costs two writes of four bytes and
-//! wakes nobody. Orphans it has to look for itself while we live, since it would not recognise them
-//! after our end: see [`WATCH`].
+//! wakes nobody. Orphans it has to look for itself while we live, see [`WATCH`]; what it missed it
+//! knows by a variable that all children have in their environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr};
@@ -20,12 +20,12 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::exec_strings::ExecStrings;
 use super::pipes::ChildEnds;
-use super::process_table::{Stat, all, parse_children, stat};
+use super::process_table::{Stat, all, has_variable, parse_children, stat};
 use super::start::Start;
 use super::system_spawn::{Attributes, spawn};
 
-/// How often the guardian looks for orphans while calls run. What is orphaned and leaves its
-/// session less than this before we are killed can escape it.
+/// How often the guardian looks for orphans while calls run. What is orphaned, leaves its session
+/// and drops its environment less than this before we are killed escapes it.
 const WATCH: Duration = Duration::from_millis(100);
 
 /// How often it looks whether calls run.
@@ -38,9 +38,18 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Bytes of a place in the table: a process id.
 const PLACE: u64 = 4;
 
-/// What the guardian is started with; the program has to call [`guard`] when it is.
-static ARGUMENT: OnceLock<&'static str> = OnceLock::new();
+/// What the guardian is started with.
+static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
 static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
+
+/// How the program that runs here becomes a guardian when it is started once more.
+#[derive(Debug, Clone, Copy)]
+pub struct GuardianPlan {
+    /// Its first argument; the program then must call [`guard`] with the second one, and end.
+    pub argument: &'static str,
+    /// The variable that all children have in their environment, as `NAME=value`.
+    pub mark: &'static str,
+}
 
 #[derive(Debug)]
 struct Guardian {
@@ -63,18 +72,17 @@ pub(super) struct Entry {
     place: u64,
 }
 
-/// Has the program that runs here started once more as a guardian, before the first child, with
-/// this only argument: it then must call [`guard`] and end.
-pub fn start_guardian_with(argument: &'static str) {
+/// Has the program that runs here started once more as a guardian, before the first child.
+pub fn plan_guardian(plan: GuardianPlan) {
     // Whoever was first decides.
-    let _ = ARGUMENT.set(argument);
+    let _ = PLAN.set(plan);
 }
 
 /// Starts the guardian if there is to be one and there is none. That it cannot be started is no
 /// reason not to run anything.
 pub(super) fn ensure() {
-    if let Some(argument) = ARGUMENT.get() {
-        GUARDIAN.get_or_init(|| Guardian::start(argument).ok());
+    if let Some(plan) = PLAN.get() {
+        GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
     }
 }
 
@@ -107,13 +115,14 @@ impl Drop for Entry {
 }
 
 impl Guardian {
-    fn start(argument: &str) -> io::Result<Self> {
+    fn start(plan: &GuardianPlan) -> io::Result<Self> {
         let (theirs, lifeline) = io::pipe()?;
         let table = rustix::fs::memfd_create("turnpipe-sessions", rustix::fs::MemfdFlags::CLOEXEC)?;
         let table = above_streams(table)?;
-        let mut arguments = ExecStrings::with_capacity(2, 64);
-        arguments.push(&[OsStr::new("turnpipe-guardian")])?;
-        arguments.push(&[OsStr::new(argument)])?;
+        let mut arguments = ExecStrings::with_capacity(3, 64);
+        for argument in ["turnpipe-guardian", plan.argument, plan.mark] {
+            arguments.push(&[OsStr::new(argument)])?;
+        }
         let start = Start {
             program: CString::from(c"/proc/self/exe"),
             arguments,
@@ -148,8 +157,9 @@ fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// The guardian's life, in a process that was started as one: until the process that started it is
-/// gone and, if that could not do it, what it ran is ended.
-pub fn guard() {
+/// gone and, if that could not do it, what it ran is ended. `mark` is that of its
+/// [`GuardianPlan`].
+pub fn guard(mark: &OsStr) {
     let Some(parent) = rustix::process::getppid() else {
         return;
     };
@@ -159,6 +169,7 @@ pub fn guard() {
         parent,
         own_session: stat(parent.as_raw_pid()).map_or(0, |parent| parent.session),
         orphans: BTreeMap::new(),
+        began: u64::MAX,
     };
     let lifeline = io::stdin();
     loop {
@@ -166,14 +177,19 @@ pub fn guard() {
         let pause = if sessions.is_empty() && watch.orphans.is_empty() {
             IDLE
         } else {
-            watch.look();
+            watch.look(&sessions);
             WATCH
         };
         if is_over(lifeline.as_fd(), pause) {
             break;
         }
     }
-    watch.end(self::sessions());
+    let sessions = sessions();
+    if !sessions.is_empty() {
+        watch.note_began(&sessions);
+        watch.recognise(mark);
+    }
+    watch.end(sessions);
 }
 
 /// What asks us to end is meant for the process that we guard; we end after it.
@@ -216,10 +232,14 @@ struct Watch {
     own_session: i32,
     /// Orphans that the guarded process adopted, with the time when they began.
     orphans: BTreeMap<i32, u64>,
+    /// When the oldest of the calls began that run now.
+    began: u64,
 }
 
 impl Watch {
-    fn look(&mut self) {
+    fn look(&mut self, sessions: &BTreeSet<i32>) {
+        self.began = u64::MAX;
+        self.note_began(sessions);
         let parent = self.parent;
         let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
         let own = rustix::process::getpid();
@@ -229,6 +249,24 @@ impl Watch {
             .filter(|(_, stat)| stat.session != self.own_session)
             .map(|(child, stat)| (child, stat.began))
             .collect();
+    }
+
+    fn note_began(&mut self, sessions: &BTreeSet<i32>) {
+        let times = sessions
+            .iter()
+            .filter_map(|leader| Some(stat(*leader)?.began));
+        self.began = times.chain([self.began]).min().unwrap_or(self.began);
+    }
+
+    /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
+    /// while the calls ran. What another process like the guarded one runs has that as its parent.
+    fn recognise(&mut self, mark: &OsStr) {
+        let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
+        for (pid, stat) in all() {
+            if stat.parent == heir && stat.began >= self.began && has_variable(pid, mark) {
+                self.orphans.insert(pid, stat.began);
+            }
+        }
     }
 
     /// Ends everything in these sessions, the orphans, and what all of these started.
@@ -310,6 +348,7 @@ mod tests {
             parent: Pid::INIT,
             own_session: 1,
             orphans: [(30, 7), (40, 7)].into(),
+            began: 0,
         };
         let table = table(&[
             (1, 0, 1, 0),
@@ -336,6 +375,7 @@ mod tests {
             parent: Pid::INIT,
             own_session: 1,
             orphans: BTreeMap::new(),
+            began: 0,
         };
         let table = table(&[(5, 6, 5, 0), (6, 5, 6, 0)]);
         assert_eq!(watch.doomed(&table, &[9].into()), BTreeSet::new());

@@ -81,7 +81,7 @@ pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 pub use departure::report_departure;
 pub use descriptors::{stdin_was_closed, stdout_was_closed};
 #[cfg(target_os = "linux")]
-pub use guardian::{guard, start_guardian_with};
+pub use guardian::{GuardianPlan, guard, plan_guardian};
 #[cfg(target_os = "linux")]
 pub use orphans::adopt_orphans;
 pub use signals::{EndSignal, report_end_signals};

@@ -1,6 +1,7 @@
 //! What Linux's `/proc` says about processes: members of a group, descendants of a process.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -80,6 +81,15 @@ fn pids() -> Option<impl Iterator<Item = i32>> {
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok()),
     )
+}
+
+/// Whether the process was started with this variable, given as `NAME=value`.
+pub(super) fn has_variable(process: i32, variable: &OsStr) -> bool {
+    fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
+        environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable.as_encoded_bytes())
+    })
 }
 
 /// Whether the process has one of these pipes open, which are given by inode.
