@@ -30,6 +30,14 @@ use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles
 /// Threads that start processes. More than the machine has cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
+/// How this program is started as a guardian.
+#[cfg(target_os = "linux")]
+pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
+    argument: "__guardian",
+    // What the tools put into the environment of every child.
+    mark: "TURNPIPE=1",
+};
+
 /// Execute the tool calls of an assistant stream
 ///
 /// Reads records on standard input, copies them, and runs the tool calls among them as soon as
@@ -152,6 +160,15 @@ impl RunToolsArguments {
         if let Input::Descriptor(file) = &io.stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
             exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
+        }
+        #[cfg(target_os = "linux")]
+        if options.mode == Mode::Execute {
+            crate::process::plan_guardian(GUARDIAN);
+            if let Err(error) = crate::process::adopt_orphans() {
+                io.messages.note(&format!(
+                    "processes that leave their session may stay: {error}"
+                ));
+            }
         }
         let channels = Channels::new();
         let report = channels.signals();

@@ -26,11 +26,15 @@ mod exec_strings;
 #[cfg(unix)]
 mod group;
 #[cfg(target_os = "linux")]
+mod guardian;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(unix)]
 mod lane;
 #[cfg(unix)]
 mod live_groups;
+#[cfg(target_os = "linux")]
+mod orphans;
 #[cfg(unix)]
 mod pipes;
 #[cfg(target_os = "linux")]
@@ -77,5 +81,9 @@ pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 #[cfg(unix)]
 pub use departure::report_departure;
 pub use descriptors::{stdin_was_closed, stdout_was_closed};
+#[cfg(target_os = "linux")]
+pub use guardian::{GuardianPlan, guard, plan_guardian};
+#[cfg(target_os = "linux")]
+pub use orphans::adopt_orphans;
 pub use signals::{EndSignal, report_end_signals};
 pub use spawners::{LaneOptions, Spawners};

@@ -54,6 +54,9 @@ pub(super) struct Started {
     pub(super) pid: Pid,
     /// What is enforced on it; `None` in a pool without restrictions.
     pub(super) confinement: Option<Confinement>,
+    /// Its session in the guardian's table.
+    #[cfg(target_os = "linux")]
+    pub(super) guarded: Option<super::guardian::Entry>,
 }
 
 impl SpawnerPool {
@@ -191,9 +194,12 @@ fn start_one(
     if let Some(temporary) = &restricted.temporary {
         start.environment.set(c"TMPDIR", &temporary.variable);
     }
+    let pid = spawn(attributes, &start)?;
     Ok(Started {
-        pid: spawn(attributes, &start)?,
+        pid,
         confinement: restricted.confinement.clone(),
+        #[cfg(target_os = "linux")]
+        guarded: super::guardian::enter(pid),
     })
 }
 

@@ -161,6 +161,8 @@ impl Spawners {
             .make(&command.stdin)
             .map_err(|source| start::system_error(command, source))?;
         let start = Start::prepare(command, theirs)?;
+        #[cfg(target_os = "linux")]
+        super::guardian::ensure();
         let registration = Registration::before_start();
         let started = self
             .pool
@@ -169,6 +171,8 @@ impl Spawners {
         let group = Group::of(started.pid);
         let spill = &self.spill_directory;
         let finished = supervise(group, registration, ours, command, cancel, spill);
+        #[cfg(target_os = "linux")]
+        drop(started.guarded);
         if let Some(confinement) = started.confinement {
             let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
             self.witness(confinement, enforces && looks_denied(&finished));
