@@ -14,6 +14,8 @@ pub mod process;
 
 pub mod wire;
 
+pub mod dialog;
+
 pub mod state;
 
 pub mod session;

@@ -14,6 +14,7 @@ use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
+use super::session::SessionArguments;
 use super::state::StateArguments;
 use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
@@ -30,6 +31,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "check",
         augment: CheckArguments::augment_args,
         run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "session",
+        augment: SessionArguments::augment_args,
+        run: |matches, globals, io| SessionArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "tools",
