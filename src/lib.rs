@@ -16,6 +16,8 @@ pub mod wire;
 
 pub mod state;
 
+pub mod shell;
+
 pub mod tools;
 
 pub mod results;
