@@ -20,6 +20,8 @@ pub mod state;
 
 pub mod session;
 
+pub mod shell;
+
 pub mod tools;
 
 pub mod results;
