@@ -22,6 +22,7 @@ mod run;
 mod run_tools;
 mod schema;
 mod session;
+mod session_append;
 mod session_check;
 mod session_list;
 mod session_path;

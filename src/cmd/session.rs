@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::session_append::SessionAppendArguments;
 use super::session_check::SessionCheckArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
@@ -31,6 +32,7 @@ enum SessionCommand {
     Check(SessionCheckArguments),
     Stats(SessionStatsArguments),
     Path(SessionPathArguments),
+    Append(SessionAppendArguments),
 }
 
 impl SessionArguments {
@@ -46,6 +48,7 @@ impl SessionArguments {
             SessionCommand::Check(arguments) => arguments.run(io),
             SessionCommand::Stats(arguments) => arguments.run(io),
             SessionCommand::Path(arguments) => arguments.run(io),
+            SessionCommand::Append(arguments) => arguments.run(io),
         }
     }
 }
