@@ -21,8 +21,8 @@ const NEEDLES: [&str; 6] = [
     "functionResponse",
 ];
 
-const SIZE: usize = 32 << 20;
-const ROUNDS: usize = 15;
+const SIZE: usize = 2 << 20;
+const ROUNDS: usize = 151;
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();

@@ -9,6 +9,7 @@
 //! `TURNPIPE_UPDATE=1 cargo test --test docs` writes today's output into the blocks.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+#![expect(clippy::print_stderr, reason = "what was skipped should be seen")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

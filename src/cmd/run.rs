@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::cli::Leaf;
 use super::color::ColorWhen;
 use super::{Outcome, cli, error, output, usage};
 use crate::io::{Io, Output};
@@ -22,9 +23,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcom
 }
 
 fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
+    #[cfg(target_os = "linux")]
+    if let [_, first, mark] = arguments.as_slice()
+        && first == super::run_tools::GUARDIAN.argument
+    {
+        crate::process::guard(mark);
+        return Ok(Outcome::Done);
+    }
     if asks_for_version_only(&arguments) {
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);
+    }
+    if let Some(leaf) = Leaf::of(&arguments)
+        && let Some(matches) = leaf.parse(&arguments)
+    {
+        return leaf.run(&matches, io);
     }
     let color = ColorWhen::requested(&arguments);
     let first = arguments.get(1).and_then(|argument| argument.to_str());
@@ -49,6 +62,37 @@ mod tests {
             .try_get_matches_from(["turnpipe", "--version"])
             .unwrap_err();
         assert_eq!(error.render().to_string(), VERSION_LINE);
+    }
+
+    #[test]
+    fn a_leaf_takes_only_what_the_whole_parser_takes() {
+        let lines: [&[&str]; 8] = [
+            &["check", "text", "--as", "terminal"],
+            &["check", "text", "-q", "--as=terminal", "--config", "x"],
+            &["check", "text"],
+            &["check", "text", "--as", "nonsense"],
+            &["check", "text", "--help"],
+            &[
+                "check",
+                "text",
+                "--config",
+                "x",
+                "--no-config",
+                "--as",
+                "terminal",
+            ],
+            &["run-tools", "--plan", "--timeout", "5m"],
+            &["run-tools", "--timeout", "soon"],
+        ];
+        for line in lines {
+            let arguments: Vec<OsString> = std::iter::once("turnpipe")
+                .chain(line.iter().copied())
+                .map(Into::into)
+                .collect();
+            let by_leaf = Leaf::of(&arguments).unwrap().parse(&arguments).is_some();
+            let by_all = cli::parser().try_get_matches_from(&arguments).is_ok();
+            assert_eq!(by_leaf, by_all, "{line:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use super::lane_arguments::LaneArguments;
 use super::progress_line::observer;
 use super::tool_registry::registry;
 use super::{Globals, Outcome, UsageError, output, usage};
@@ -29,6 +30,14 @@ use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles
 /// Threads that start processes. More than the machine has cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
+/// How this program is started as a guardian.
+#[cfg(target_os = "linux")]
+pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
+    argument: "__guardian",
+    // What the tools put into the environment of every child.
+    mark: "TURNPIPE=1",
+};
+
 /// Execute the tool calls of an assistant stream
 ///
 /// Reads records on standard input, copies them, and runs the tool calls among them as soon as
@@ -36,6 +45,10 @@ const SPAWNER_THREADS: usize = 4;
 /// exactly one result record, in call order. Recordings of other agents, transcripts, and calls
 /// that have a result already are copied and never run.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one field for each switch of the command line"
+)]
 pub(super) struct RunToolsArguments {
     /// Print in which batches the calls would run, and run nothing
     #[arg(long)]
@@ -55,6 +68,8 @@ pub(super) struct RunToolsArguments {
     /// What a failing call does to the other calls of its turn
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     on_error: OnError,
+    #[command(flatten)]
+    lane: LaneArguments,
     /// Which calls may run
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     permission_mode: PermissionMode,
@@ -123,18 +138,20 @@ impl RunToolsArguments {
             registry,
             permission_mode: options.permission_mode,
             limits: options.limits.clone(),
+            shell_verdicts: self.lane.shell_verdicts(),
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let end = self.drive(&options, lifecycle, context, trace, globals, io)?;
+        let lane = self.lane.spawners(SPAWNER_THREADS, &settings)?;
+        let end = Self::drive(&options, lifecycle, context, lane, trace, globals, io)?;
         Ok(self.outcome(&end, io))
     }
 
     fn drive(
-        &self,
         options: &Options,
         lifecycle: Lifecycle,
         context: ToolContext,
+        lane: Spawners,
         trace: Option<Trace>,
         globals: &Globals,
         io: &mut Io,
@@ -143,6 +160,15 @@ impl RunToolsArguments {
         if let Input::Descriptor(file) = &io.stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
             exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
+        }
+        #[cfg(target_os = "linux")]
+        if options.mode == Mode::Execute {
+            crate::process::plan_guardian(GUARDIAN);
+            if let Err(error) = crate::process::adopt_orphans() {
+                io.messages.note(&format!(
+                    "processes that leave their session may stay: {error}"
+                ));
+            }
         }
         let channels = Channels::new();
         let report = channels.signals();
@@ -178,6 +204,7 @@ impl RunToolsArguments {
             ids: Arc::clone(&io.ids),
             observer: observer(globals, io.terminal),
             trace,
+            lane,
         };
         Ok(exec::run(
             options,
@@ -240,7 +267,10 @@ impl RunToolsArguments {
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,
-            spawners: Arc::new(Spawners::new(SPAWNER_THREADS)),
+            spawners: Arc::new(
+                Spawners::new(SPAWNER_THREADS)
+                    .with_spill_directory(settings.temporary_directory.clone()),
+            ),
             clock: Arc::clone(&io.clock),
             scratch_directory: settings.temporary_directory.clone(),
         })

@@ -21,6 +21,8 @@ pub(super) struct Call {
     pub(super) verdict: Option<Verdict>,
     /// A short description for the results of its siblings, e.g. `Bash(npm test)`.
     pub(super) label: String,
+    /// About how much memory it takes, in bytes.
+    pub(super) weight: usize,
     pub(super) cancel: CancelToken,
     pub(super) cancel_reason: Option<CancelReason>,
     /// When it arrived and when it started, on the run's clock.
@@ -32,6 +34,8 @@ pub(super) struct Call {
 pub(super) enum CallStage {
     /// Waits for its start.
     Waiting(Prepared),
+    /// On its way from waiting to running.
+    Starting,
     /// A worker has it.
     Running {
         interrupt: InterruptBehavior,
@@ -58,7 +62,9 @@ impl Call {
         match &self.stage {
             CallStage::Waiting(Prepared::Ready(ready)) => Some(ready.tool.kind()),
             CallStage::Running { kind, .. } => Some(*kind),
-            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
+            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Starting | CallStage::Done(_) => {
+                None
+            }
         }
     }
 }

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::call::{Call, CallStage, CancelReason};
+use super::channels::Happening;
 use super::lifecycle::{ResultPlace, refuse_cut_off};
 use super::refusals::{ended_early, failure_text, never_started};
-use super::runner::{Happening, Runner};
+use super::runner::Runner;
 use super::{CallIndex, Completed, Mode, OnError, Owner, Prepared, Standing, TurnNumber};
 use crate::process::CancelToken;
 use crate::text::terminal_safe_line;
@@ -28,19 +29,24 @@ impl<Sink: Write> Runner<'_, Sink> {
             return;
         }
         let prepared = self.lifecycle.prepare(call, &self.session.context);
-        self.admit(call.id.clone(), call.name.clone(), prepared);
+        self.admit(
+            call.id.clone(),
+            call.name.clone(),
+            call.input.get().len(),
+            prepared,
+        );
     }
 
     /// A call stands in the input that can never run.
     pub(super) fn enter_invalid(&mut self, call: &InvalidCall) {
         let standing = self.ledger.enter_invalid(&call.id, &call.name);
-        let prepared = Prepared::Refused(refuse_cut_off(call));
+        let prepared = Prepared::Refused(Box::new(refuse_cut_off(call)));
         if self.options.mode == Mode::Plan {
             if matches!(standing, Standing::New | Standing::Answered) {
                 self.plan.add(&call.id, &call.name, &prepared);
             }
         } else if self.may_enter(&call.id, standing) {
-            self.admit(call.id.clone(), call.name.clone(), prepared);
+            self.admit(call.id.clone(), call.name.clone(), 0, prepared);
         }
     }
 
@@ -62,7 +68,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn hint_history(&mut self) {
-        if std::mem::replace(&mut self.hinted_history, true) {
+        if std::mem::replace(&mut self.told.history, true) {
             return;
         }
         let whose = match self.ownership.owner() {
@@ -76,7 +82,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             .hint("look at them with --plan, or run them with --execute");
     }
 
-    fn admit(&mut self, id: ToolUseId, name: String, prepared: Prepared) {
+    fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
+        self.weight += weight;
         let (access, label) = match &prepared {
             Prepared::Ready(ready) => {
                 (ready.access.clone(), label(ready.tool.name(), &ready.input))
@@ -101,6 +108,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             stage: CallStage::Waiting(prepared),
             verdict,
             label,
+            weight,
             cancel: CancelToken::default(),
             cancel_reason: None,
             arrived: self.clock.elapsed(),
@@ -119,7 +127,11 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Starts whatever may start.
     pub(super) fn start_ready(&mut self) {
-        while let Some(index) = self.schedule.start_next() {
+        // Results that wait for their turn are bounded by starting nothing that makes more of
+        // them, as long as something runs whose end can let them go.
+        while !(self.is_heavy() && self.schedule.executing_count() > 0)
+            && let Some(index) = self.schedule.start_next()
+        {
             if let Some(reason) = self.doom(index) {
                 self.complete(index, never_started(&reason));
                 continue;
@@ -130,24 +142,23 @@ impl<Sink: Write> Runner<'_, Sink> {
                 continue;
             };
             call.started = Some(started);
-            let stage = std::mem::replace(
-                &mut call.stage,
-                CallStage::Waiting(Prepared::Refused(never_started(&CancelReason::Interrupt))),
-            );
+            let stage = std::mem::replace(&mut call.stage, CallStage::Starting);
             match stage {
                 CallStage::Waiting(Prepared::Refused(completed)) => {
-                    self.complete(index, completed);
+                    self.complete(index, *completed);
                 }
                 CallStage::Waiting(Prepared::Ready(ready)) => {
                     call.stage = CallStage::Running {
                         interrupt: ready.tool.interrupt(),
                         kind: ready.tool.kind(),
                     };
-                    let (id, cancel) = (call.id.clone(), call.cancel.clone());
+                    let (id, lane, cancel) = (call.id.clone(), call.lane, call.cancel.clone());
                     self.a_call_started();
-                    self.hand_over(index, ready, id, cancel);
+                    self.hand_over(index, *ready, id, lane, cancel);
                 }
-                done @ (CallStage::Running { .. } | CallStage::Done(_)) => call.stage = done,
+                other @ (CallStage::Starting | CallStage::Running { .. } | CallStage::Done(_)) => {
+                    call.stage = other;
+                }
             }
         }
     }
@@ -157,10 +168,11 @@ impl<Sink: Write> Runner<'_, Sink> {
         index: CallIndex,
         ready: super::Ready,
         id: ToolUseId,
+        lane: Lane,
         cancel: CancelToken,
     ) {
         let lifecycle = Arc::clone(&self.lifecycle);
-        let session = Arc::clone(&self.session.context);
+        let session = self.session.context_for(lane);
         let sender = self.sender.clone();
         let place = ResultPlace {
             root: self.options.state_root.clone(),
@@ -220,8 +232,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             .on_error
             .dooms_siblings(&completed)
             .then(|| failure_text(&call.label, &completed));
-        if completed.outcome == Outcome::Denied && !self.hinted_permission {
-            self.hinted_permission = true;
+        if completed.outcome == Outcome::Denied && !self.told.permission {
+            self.told.permission = true;
             self.messages.note(&format!(
                 "{} was denied: it may change something",
                 call.label
@@ -232,6 +244,11 @@ impl<Sink: Write> Runner<'_, Sink> {
         if let Some(trace) = &mut self.trace {
             trace.ended(index, call, &completed, self.clock.elapsed());
         }
+        let weight = completed.weight();
+        self.weight += weight;
+        call.weight += weight;
+        // The token holds descriptors, and a result may wait long for its turn.
+        call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);
@@ -255,14 +272,13 @@ impl<Sink: Write> Runner<'_, Sink> {
             return;
         }
         if self.session.apply(changes) {
-            let (calls, session) = (&self.calls, &self.session);
+            let (calls, session, lifecycle) = (&self.calls, &self.session, &self.lifecycle);
             self.schedule
                 .reassess(|index| match &calls.get(&index)?.stage {
                     CallStage::Waiting(Prepared::Ready(ready)) => Some(
-                        ready
-                            .tool
-                            .access(&ready.input, &session.context)
-                            .unwrap_or_else(|_| Access::world()),
+                        lifecycle
+                            .assess(&*ready.tool, &ready.input, &session.context)
+                            .0,
                     ),
                     _ => None,
                 });

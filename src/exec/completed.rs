@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Admission;
+use crate::process::Witnessed;
 use crate::results::Persisted;
 use crate::tools::{Content, ContextChange};
 use crate::wire::Outcome;
@@ -30,6 +31,8 @@ pub struct Completed {
     pub phases: Phases,
     /// What the permission check said; none if the call never came that far.
     pub admission: Option<Admission>,
+    /// How its processes were confined; none if it started none in the parallel lane.
+    pub sandbox: Option<Witnessed>,
     /// Something people should know (on stderr), e.g. that persisting failed.
     pub note: Option<String>,
 }
@@ -68,12 +71,39 @@ impl Completed {
             replaceable: true,
             phases: Phases::default(),
             admission: None,
+            sandbox: None,
             note: None,
         }
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        let content = match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Image { text, image } => text.len() + image.data.len(),
+        };
+        content + weight(&self.structured)
     }
 
     /// Whether the model is told that it went wrong.
     pub fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
+    }
+}
+
+/// About how much memory a value takes, in bytes. Structured outputs are a few levels deep.
+fn weight(value: &Value) -> usize {
+    /// What a value costs besides its text.
+    const EACH: usize = 32;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => EACH,
+        Value::String(text) => EACH + text.len(),
+        Value::Array(values) => EACH + values.iter().map(weight).sum::<usize>(),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(name, value)| EACH + name.len() + weight(value));
+            EACH + members.sum::<usize>()
+        }
     }
 }

@@ -9,14 +9,15 @@ use super::intake::Boundary;
 use super::{Admission, Echo, PermissionMode};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{WriteError, Writer};
+use crate::process::Witnessed;
 use crate::tools::Content;
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, DecidedBy, Decision,
     ExecutorRecord, ImageSource, Permission, Persisted, PlanRecord, Replacement, ResultBlock,
-    ResultContent, ResultMessage, ToolProgressRecord, ToolResultBlock, ToolResultExtension,
-    ToolResultRecord, True, TurnEndRecord,
+    ResultContent, ResultMessage, SandboxReport, ToolProgressRecord, ToolResultBlock,
+    ToolResultExtension, ToolResultRecord, True, TurnEndRecord,
 };
-use crate::wire::{SessionId, ToolUseId};
+use crate::wire::{Lane, SessionId, ToolUseId};
 
 /// Writes everything a run writes.
 pub(super) struct Emitter<Sink: Write> {
@@ -113,6 +114,7 @@ impl<Sink: Write> Emitter<Sink> {
                 path: persisted.path.display().to_string(),
                 bytes: persisted.size,
             }),
+            sandbox: completed.sandbox.map(sandbox_report),
             ..ToolResultExtension::of(completed.outcome)
         };
         let message = ResultMessage::new(ToolResultBlock {
@@ -216,6 +218,19 @@ fn content(content: Content) -> ResultContent {
             let text = (!text.is_empty()).then_some(ResultBlock::Text { text });
             ResultContent::Blocks(text.into_iter().chain([image]).collect())
         }
+    }
+}
+
+fn sandbox_report(witnessed: Witnessed) -> SandboxReport {
+    let confinement = witnessed.confinement;
+    SandboxReport {
+        enforced: confinement.is_complete(),
+        by: confinement
+            .missing
+            .or_else(|| Some("landlock, seccomp".to_owned())),
+        landlock_abi: confinement.landlock_abi,
+        seccomp: confinement.seccomp,
+        reclassify: witnessed.looks_denied.then_some(Lane::Serial),
     }
 }
 

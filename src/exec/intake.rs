@@ -5,12 +5,15 @@ use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::runner::Happening;
-use crate::jsonl::{Piece, Prefilter, Reader};
+use super::channels::Happening;
+use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 use crate::wire::{Decoder, Event};
 
 /// How many bytes of input may be under way between reader and runner.
 const CREDIT: usize = 4 * 1024 * 1024;
+
+/// How far a reader looks ahead for results, in bytes: as much as pipes usually hold, and more.
+const LOOK_AHEAD: usize = 1024 * 1024;
 
 /// A part of the input, in order.
 #[derive(Debug)]
@@ -85,9 +88,12 @@ impl Credit {
     }
 }
 
-/// Reads `source` to its end, or until the runner is gone.
+/// Reads `source` to its end, or until the runner is gone. Before a call is handed over,
+/// everything is read that `waiting` says is there to be read, since it may hold the call's
+/// result (protocol 6.3).
 pub(super) fn read_all(
     source: impl Read,
+    waiting: impl Fn() -> bool,
     prefilter: impl Prefilter + 'static,
     mut decoder: Decoder,
     credit: &Credit,
@@ -95,11 +101,20 @@ pub(super) fn read_all(
 ) {
     let mut reader = Reader::new(source, prefilter);
     loop {
-        let mut items = Vec::new();
+        let mut items: Vec<Item> = Vec::new();
         let mut ended = None;
+        let (mut bytes, mut has_calls) = (0, false);
         loop {
             match reader.next_piece() {
-                Ok(Some(piece)) => items.push(item(piece, &mut decoder)),
+                Ok(Some(piece)) => {
+                    let item = item(piece, &mut decoder);
+                    bytes += item.raw.len();
+                    has_calls |= item
+                        .events
+                        .iter()
+                        .any(|event| matches!(event, Event::Call(_)));
+                    items.push(item);
+                }
                 Ok(None) => {
                     ended = Some(Arrival::End(decoder.finish()));
                     break;
@@ -109,11 +124,12 @@ pub(super) fn read_all(
                     break;
                 }
             }
-            if !reader.holds_a_piece() {
+            let looks_ahead = has_calls && bytes < LOOK_AHEAD && waiting();
+            if !reader.holds_a_piece() && !looks_ahead {
                 break;
             }
         }
-        credit.take(items.iter().map(|item| item.raw.len()).sum());
+        credit.take(bytes);
         if !items.is_empty()
             && runner
                 .send(Happening::Arrival(Arrival::Items(items)))
@@ -142,52 +158,41 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
             damage,
             number,
             ..
-        } => {
-            let events = records
+        } => Item {
+            events: records
                 .iter()
                 .flat_map(|record| decoder.record(record.text(&raw)))
-                .collect();
-            let reports = damage
-                .into_iter()
-                .map(|damage| Report {
-                    line: number,
-                    offset: damage.offset,
-                    reason: damage.reason,
-                })
-                .collect();
-            Item {
-                raw,
-                events,
-                reports,
-                boundary: Boundary::Line,
-            }
-        }
+                .collect(),
+            reports: reports(number, damage),
+            boundary: Boundary::Line,
+            raw,
+        },
         Piece::Giant {
             raw,
             damage,
             number,
             end,
             ..
-        } => {
-            let reports = damage
-                .into_iter()
-                .map(|damage| Report {
-                    line: number,
-                    offset: damage.offset,
-                    reason: damage.reason,
-                })
-                .collect();
-            let boundary = if end.is_some() {
+        } => Item {
+            raw,
+            events: Vec::new(),
+            reports: reports(number, damage),
+            boundary: if end.is_some() {
                 Boundary::Line
             } else {
                 Boundary::Inside
-            };
-            Item {
-                raw,
-                events: Vec::new(),
-                reports,
-                boundary,
-            }
-        }
+            },
+        },
     }
+}
+
+fn reports(line: u64, damage: impl IntoIterator<Item = Damage>) -> Vec<Report> {
+    damage
+        .into_iter()
+        .map(|damage| Report {
+            line,
+            offset: damage.offset,
+            reason: damage.reason,
+        })
+        .collect()
 }

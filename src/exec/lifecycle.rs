@@ -19,7 +19,7 @@ use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, utf16_length};
 use crate::tools::{
     Access, CallContext, CallStatus, Content, FullText, Input, LookupError, Registry, Tool,
-    ToolContext, ToolReply, Touch,
+    ToolContext, ToolKind, ToolReply, Touch,
 };
 use crate::wire::records::{Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
@@ -32,8 +32,20 @@ pub struct Lifecycle {
     pub permission_mode: PermissionMode,
     /// What stays inline.
     pub limits: ToolLimits,
+    /// Whether the analysis of shell commands counts.
+    pub shell_verdicts: ShellVerdicts,
     /// If set, only these tools run.
     pub tools_only: Option<BTreeSet<String>>,
+}
+
+/// What shell commands count as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShellVerdicts {
+    /// What the analysis says.
+    #[default]
+    Analysed,
+    /// All only read. For tests of the enforcement: nothing else then keeps a command from writing.
+    AssumedReadOnly,
 }
 
 /// Where results go that are too large for the stream.
@@ -48,10 +60,10 @@ pub struct ResultPlace {
 /// A call on its way to the scheduler.
 pub enum Prepared {
     /// It can be scheduled.
-    Ready(Ready),
+    Ready(Box<Ready>),
     /// It already has its result. It is scheduled as touching everything all the same, so that
     /// it keeps its place between its neighbours.
-    Refused(Completed),
+    Refused(Box<Completed>),
 }
 
 impl Prepared {
@@ -98,7 +110,7 @@ impl Lifecycle {
             Ok(resolved) => resolved,
             Err(error @ LookupError::Unknown { .. }) => {
                 let text = tool_use_error(&format!("Error: {error}"));
-                return Prepared::Refused(Completed::refused(Outcome::UnknownTool, text));
+                return refused(Outcome::UnknownTool, text);
             }
             Err(error @ LookupError::Unmappable(_)) => return invalid_input(&error.to_string()),
         };
@@ -112,7 +124,7 @@ impl Lifecycle {
                 "{} was not run: it is not among the tools of this run.",
                 tool.name()
             );
-            return Prepared::Refused(Completed::refused(Outcome::NotRun, text));
+            return refused(Outcome::NotRun, text);
         }
         let input = Value::Object(resolved.input);
         if let Err(issues) = self.registry.check_schema(&*tool, &input) {
@@ -121,13 +133,28 @@ impl Lifecycle {
         let Value::Object(input) = input else {
             return invalid_input("not an object");
         };
-        let (access, why) = assess(&*tool, &input, session);
-        Prepared::Ready(Ready {
+        let (access, why) = self.assess(&*tool, &input, session);
+        Prepared::Ready(Box::new(Ready {
             tool,
             input,
             access,
             why,
-        })
+        }))
+    }
+
+    /// What a call touches, and why it counts as touching that.
+    pub(super) fn assess(
+        &self,
+        tool: &dyn Tool,
+        input: &Input,
+        session: &ToolContext,
+    ) -> (Access, String) {
+        match (self.shell_verdicts, tool.kind()) {
+            (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => {
+                (Access::reads_world(), "assumed".to_owned())
+            }
+            _ => assess(tool, input, session),
+        }
     }
 
     /// Runs a call to its end on the calling thread; results too large for the stream go to
@@ -160,6 +187,7 @@ impl Lifecycle {
             }
         };
         completed.admission = Some(admission);
+        completed.sandbox = context.session.spawners.witnessed();
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &context.session.read_log.stale_files())
         {
@@ -201,6 +229,7 @@ impl Lifecycle {
             replaceable: true,
             phases: Phases::default(),
             admission: None,
+            sandbox: None,
             note: None,
         };
         let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
@@ -289,9 +318,13 @@ fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, Str
     }
 }
 
+fn refused(outcome: Outcome, text: String) -> Prepared {
+    Prepared::Refused(Box::new(Completed::refused(outcome, text)))
+}
+
 fn invalid_input(issues: &str) -> Prepared {
     let text = tool_use_error(&format!("InputValidationError: {issues}"));
-    Prepared::Refused(Completed::refused(Outcome::InvalidInput, text))
+    refused(Outcome::InvalidInput, text)
 }
 
 fn denial(tool: &str) -> String {

@@ -211,6 +211,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             completed.content = Content::Text(reference);
         }
         self.turns.answered(call.turn);
+        self.weight = self.weight.saturating_sub(call.weight);
         self.a_result_is_out(completed.is_error());
         self.emitter.result(call, self.options.permission_mode)?;
         self.observe();
@@ -278,7 +279,7 @@ fn candidate(call: &Call) -> Candidate {
             }
             Content::Image { .. } => (0, false),
         },
-        CallStage::Waiting(_) | CallStage::Running { .. } => (0, false),
+        CallStage::Waiting(_) | CallStage::Starting | CallStage::Running { .. } => (0, false),
     };
     Candidate {
         id: call.id.clone(),

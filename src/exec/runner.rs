@@ -6,18 +6,19 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::call::{Call, CancelReason};
+use super::channels::{Channels, Happening};
 use super::emitter::Emitter;
 use super::intake::{Arrival, Credit, Item};
 use super::interruption::{Interruption, Open};
 use super::session::{Naming, Session};
 use super::workers::Workers;
 use super::{
-    CallIndex, Completed, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd,
-    Schedule, Signal, Trace, Turns,
+    CallIndex, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd, Schedule,
+    Trace, Turns,
 };
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
@@ -26,35 +27,12 @@ use crate::tools::{ContextChange, ToolContext};
 use crate::wire::{Event, SessionId};
 
 /// Calls that may wait for their result before the input has to wait for them.
-const MOST_CALLS: usize = 4096;
+const MOST_CALLS: usize = 1024;
+/// What calls and results may weigh together before the input and further calls have to wait, in
+/// bytes.
+const MOST_WEIGHT: usize = 16 * 1024 * 1024;
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// Something the main loop reacts to.
-#[derive(Debug)]
-pub enum Happening {
-    /// Input.
-    #[doc(hidden)]
-    Arrival(
-        #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
-    ),
-    /// A running call says something.
-    Progress {
-        /// Which one.
-        call: CallIndex,
-        /// What.
-        text: String,
-    },
-    /// A call has ended.
-    Finished {
-        /// Which one.
-        call: CallIndex,
-        /// How.
-        completed: Box<Completed>,
-    },
-    /// Somebody wants the run to end.
-    Signal(Signal),
-}
 
 /// Where a run writes and what it tells people.
 pub struct Surroundings<Sink: Write> {
@@ -70,6 +48,8 @@ pub struct Surroundings<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
+    /// Starts the children of calls that run side by side.
+    pub lane: Spawners,
 }
 
 /// A run in progress.
@@ -93,8 +73,9 @@ pub(super) struct Runner<'a, Sink: Write> {
     pub(super) plan: super::plan::Plan,
     /// Input that was read but may not be echoed yet.
     backlog: VecDeque<Item>,
-    input_ended: bool,
-    end_handled: bool,
+    input: InputState,
+    /// About how much memory the open calls and their results take, in bytes.
+    pub(super) weight: usize,
     /// Changes of the running concurrent batch, applied when it is over.
     pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     pub(super) workers: Workers,
@@ -103,64 +84,32 @@ pub(super) struct Runner<'a, Sink: Write> {
     credit: Credit,
     pub(super) interruption: Interruption,
     next_heartbeat: Option<Instant>,
-    pub(super) claimed: bool,
-    pub(super) hinted_history: bool,
-    pub(super) hinted_permission: bool,
+    /// The executor record is out.
+    claimed: bool,
+    pub(super) told: Told,
     pub(super) calls_run: u64,
     failed_calls: u64,
     damaged_lines: u64,
 }
 
-/// The main loop's end of a run's channels.
-pub struct Channels {
-    sender: Sender<Happening>,
-    happenings: Receiver<Happening>,
-    credit: Credit,
+/// How far the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InputState {
+    /// More may come.
+    Open,
+    /// Nothing more comes, but not everything was echoed.
+    Ended,
+    /// Everything was echoed and reacted to.
+    Handled,
 }
 
-impl Channels {
-    /// Fresh channels.
-    pub fn new() -> Self {
-        let (sender, happenings) = channel();
-        Self {
-            sender,
-            happenings,
-            credit: Credit::new(),
-        }
-    }
-
-    /// A function that reports signals to the run.
-    pub fn signals(&self) -> impl Fn(Signal) + Send + use<> {
-        let sender = self.sender.clone();
-        move |signal| {
-            let _ = sender.send(Happening::Signal(signal));
-        }
-    }
-
-    /// Starts the thread that reads the input.
-    ///
-    /// # Errors
-    /// The system grants no thread.
-    pub fn start_reading(
-        &self,
-        source: impl std::io::Read + Send + 'static,
-        prefilter: impl crate::jsonl::Prefilter + 'static,
-        decoder: crate::wire::Decoder,
-    ) -> std::io::Result<()> {
-        let (credit, sender) = (self.credit.clone(), self.sender.clone());
-        std::thread::Builder::new()
-            .name("input".to_owned())
-            .spawn(move || {
-                super::intake::read_all(source, prefilter, decoder, &credit, &sender);
-            })?;
-        Ok(())
-    }
-}
-
-impl Default for Channels {
-    fn default() -> Self {
-        Self::new()
-    }
+/// What people were told already, so that they are told once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// That calls of a recording are not run.
+    pub(super) history: bool,
+    /// That calls need permission.
+    pub(super) permission: bool,
 }
 
 /// Runs the calls of a stream. `ledger` knows the results of a seekable input already.
@@ -179,7 +128,7 @@ pub fn run<Sink: Write>(
     let mut runner = Runner {
         options,
         lifecycle: Arc::new(lifecycle),
-        session: Session::new(context, options.state_root.clone()),
+        session: Session::new(context, surroundings.lane, options.state_root.clone()),
         emitter: Emitter::new(
             surroundings.sink,
             Arc::clone(&surroundings.clock),
@@ -200,8 +149,8 @@ pub fn run<Sink: Write>(
         ownership: Ownership::new(options.insistence),
         plan: super::plan::Plan::default(),
         backlog: VecDeque::new(),
-        input_ended: false,
-        end_handled: false,
+        input: InputState::Open,
+        weight: 0,
         pending_changes: BTreeMap::new(),
         workers: Workers::new(options.cap),
         sender: channels.sender,
@@ -210,8 +159,7 @@ pub fn run<Sink: Write>(
         interruption: Interruption::new(options.timeout),
         next_heartbeat: None,
         claimed: false,
-        hinted_history: false,
-        hinted_permission: false,
+        told: Told::default(),
         calls_run: 0,
         failed_calls: 0,
         damaged_lines: 0,
@@ -274,10 +222,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             None => self.happenings.recv().ok(),
             Some(deadline) => {
                 let rest = deadline.saturating_duration_since(Instant::now());
-                match self.happenings.recv_timeout(rest) {
-                    Ok(happening) => Some(happening),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-                }
+                self.happenings.recv_timeout(rest).ok()
             }
         }
     }
@@ -286,7 +231,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         match happening {
             Happening::Arrival(Arrival::Items(items)) => self.arrive(items),
             Happening::Arrival(Arrival::End(events)) => {
-                self.input_ended = true;
+                self.input = InputState::Ended;
                 let last = Item {
                     raw: Vec::new(),
                     events,
@@ -339,8 +284,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.credit.give_back(item.raw.len());
             self.echo(&item)?;
         }
-        if self.input_ended && self.backlog.is_empty() {
-            self.end_handled = true;
+        if self.input == InputState::Ended && self.backlog.is_empty() {
+            self.input = InputState::Handled;
         }
         Ok(())
     }
@@ -357,7 +302,12 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.turns.end();
             return !self.calls.is_empty() || !self.waiting_results.is_empty();
         }
-        self.calls.len() >= MOST_CALLS
+        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+    }
+
+    /// Whether what waits here is enough for now.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.weight > MOST_WEIGHT
     }
 
     fn echo(&mut self, item: &Item) -> Result<(), WriteError> {
@@ -422,7 +372,8 @@ impl<Sink: Write> Runner<'_, Sink> {
         {
             return Some(cause);
         }
-        (self.end_handled && open == Open::Nothing).then(|| self.interruption.cause_at_end(stage))
+        (self.input == InputState::Handled && open == Open::Nothing)
+            .then(|| self.interruption.cause_at_end(stage))
     }
 
     fn happenings_are_drained(&mut self) -> bool {

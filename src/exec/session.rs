@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::process::Spawners;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
-use crate::wire::SessionId;
+use crate::wire::{Lane, SessionId};
 
 /// Where the session's name comes from; decides whether its state is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ impl Naming {
 /// The current context, and what of it must be kept.
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
+    /// Starts the children of the parallel lane.
+    lane: Spawners,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: Option<StateRoot>,
@@ -37,14 +40,27 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(context: ToolContext, root: Option<StateRoot>) -> Self {
+    pub(super) fn new(context: ToolContext, lane: Spawners, root: Option<StateRoot>) -> Self {
         Self {
             context: Arc::new(context),
+            lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
             directory: None,
             changed: false,
+        }
+    }
+
+    /// The context of a call that starts now. In the parallel lane its children are started by the
+    /// lane's own threads.
+    pub(super) fn context_for(&self, lane: Lane) -> Arc<ToolContext> {
+        match lane {
+            Lane::Serial => Arc::clone(&self.context),
+            Lane::Parallel => Arc::new(ToolContext {
+                spawners: Arc::new(self.lane.for_one_call()),
+                ..(*self.context).clone()
+            }),
         }
     }
 

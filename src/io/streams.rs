@@ -16,6 +16,38 @@ pub enum Input {
     Closed,
 }
 
+impl Input {
+    /// A function that says whether reading would not have to wait. Only pipes, sockets and
+    /// terminals are asked; of anything else nobody needs to know.
+    pub fn readiness(&self) -> impl Fn() -> bool + use<> {
+        let pipe = match self {
+            Self::Descriptor(file) => file
+                .metadata()
+                .ok()
+                .filter(|metadata| !metadata.is_file())
+                .and_then(|_| file.try_clone().ok()),
+            Self::Bytes(_) | Self::Closed => None,
+        };
+        move || pipe.as_ref().is_some_and(is_readable)
+    }
+}
+
+#[cfg(unix)]
+fn is_readable(file: &File) -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let mut asked = [PollFd::new(file, PollFlags::IN)];
+    let now = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut asked, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable(_: &File) -> bool {
+    false
+}
+
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {

@@ -22,19 +22,6 @@ pub(super) struct Examination {
 }
 
 impl Examination {
-    /// What [`examine`] would say of a line (without BOM) that is known to be an object or blank.
-    pub(super) fn of_sound_line(line: &[u8]) -> Self {
-        let object = line.trim_ascii();
-        let start = line.len() - line.trim_ascii_start().len();
-        Self {
-            objects: (!object.is_empty())
-                .then_some(start..start + object.len())
-                .into_iter()
-                .collect(),
-            findings: Vec::new(),
-        }
-    }
-
     fn report(&mut self, defect: Defect, at: usize) {
         if self.findings.len() < MOST_FINDINGS {
             self.findings.push((defect, at));
@@ -123,16 +110,14 @@ pub(super) fn examine(line: &[u8]) -> Examination {
                 }
                 start = end;
             }
-            Verdict::Broken(fault) => match record_after(rest, fault) {
-                Some(next) => {
-                    result.report(Defect::Torn, start);
-                    start += next;
-                }
-                None => {
+            Verdict::Broken(fault) => {
+                let Some(next) = record_after(rest, fault) else {
                     result.report(Defect::NotJson(fault.wrong), start + fault.at);
                     return result;
-                }
-            },
+                };
+                result.report(Defect::Torn, start);
+                start += next;
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ fn matrix() {
 #[test]
 fn a_record_after_a_torn_one_is_recovered() {
     for torn in [
-        r#"{"#,
+        "{",
         r#"{"type"#,
         r#"{"type":"assistant","mes"#,
         r#"{"type":"assistant","message""#,

@@ -86,55 +86,33 @@ impl Outlook {
                 Place::Start if plain == 0 && lines.starts_with(BOM) => BOM.len(),
                 Place::Start | Place::Later => 0,
             };
-            if self.utf8 <= plain {
-                self.utf8 = plain + utf8_lines(&lines[plain..]);
-            }
-            if self.sound <= plain && plain < self.utf8 {
-                let from = plain + bom;
-                self.sound = match well_formed_lines(&lines[from..self.utf8]) {
-                    0 => plain,
-                    length => from + length,
-                };
-            }
+            self.look_ahead(lines, plain, bom);
             let wanted = self.wanted_line(lines, plain, prefilter);
-            let sound = self.sound.min(wanted.start).max(plain);
-            if sound > plain {
-                plain = sound;
+            let passable = self.sound.min(wanted.start);
+            if passable > plain {
+                plain = passable;
                 continue;
             }
             let end = line_end(lines, plain);
-            let is_wanted = wanted.start < end;
-            let found = if self.sound >= end {
-                Examination::of_sound_line(&lines[plain + bom..end])
+            let mut line = Line::new(end - plain);
+            let text = &lines[plain..end];
+            let objects = if self.sound >= end {
+                sound_object(text, bom)
             } else {
-                examine(&lines[plain + bom..end])
+                line.examine(text, bom)
             };
-            let mut line = Line {
-                length: end - plain,
-                records: Vec::new(),
-                findings: found.findings,
-            };
-            for (_, at) in &mut line.findings {
-                *at += bom;
-            }
             if self.utf8 < end {
-                line.note_invalid_utf8(&lines[plain..end]);
+                line.note_invalid_utf8(text);
             }
-            if line.findings.is_empty() && !is_wanted {
+            if wanted.start < end {
+                line.records = objects
+                    .into_iter()
+                    .filter(|range| prefilter.find(&text[range.clone()], 0).is_some())
+                    .map(|range| record(text, range))
+                    .collect();
+            } else if line.findings.is_empty() {
                 plain = end;
                 continue;
-            }
-            if is_wanted {
-                let objects = found.objects.into_iter();
-                line.records = objects
-                    .map(|range| range.start + bom..range.end + bom)
-                    .filter(|range| {
-                        prefilter
-                            .find(&lines[plain..end][range.clone()], 0)
-                            .is_some()
-                    })
-                    .map(|range| record(&lines[plain..end], range))
-                    .collect();
             }
             return Stretch {
                 plain,
@@ -142,6 +120,21 @@ impl Outlook {
             };
         }
         Stretch { plain, line: None }
+    }
+
+    /// Makes sure that something is known about the line at `from`, which starts with a BOM of
+    /// `bom` bytes, and as far beyond as can be.
+    fn look_ahead(&mut self, lines: &[u8], from: usize, bom: usize) {
+        if self.utf8 <= from {
+            self.utf8 = from + utf8_lines(&lines[from..]);
+        }
+        if self.sound <= from && from < self.utf8 {
+            let start = from + bom;
+            self.sound = match well_formed_lines(&lines[start..self.utf8]) {
+                0 => from,
+                length => start + length,
+            };
+        }
     }
 
     /// The first line at or after `from` (the start of a line) that has a needle, or an empty range
@@ -170,6 +163,25 @@ impl Outlook {
 }
 
 impl Line {
+    fn new(length: usize) -> Self {
+        Self {
+            length,
+            records: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Notes what is wrong with the line, and returns the objects on it.
+    fn examine(&mut self, line: &[u8], bom: usize) -> Vec<Range<usize>> {
+        let Examination { objects, findings } = examine(&line[bom..]);
+        let findings = findings.into_iter().map(|(defect, at)| (defect, at + bom));
+        self.findings = findings.collect();
+        let objects = objects.into_iter();
+        objects
+            .map(|range| range.start + bom..range.end + bom)
+            .collect()
+    }
+
     fn note_invalid_utf8(&mut self, line: &[u8]) {
         if let Err(error) = simdutf8::compat::from_utf8(line) {
             let at = error.valid_up_to();
@@ -177,6 +189,13 @@ impl Line {
             self.findings.sort_by_key(|(_, at)| *at);
         }
     }
+}
+
+/// The only object on a well-formed line, unless it is blank.
+fn sound_object(line: &[u8], bom: usize) -> Vec<Range<usize>> {
+    let start = line.len() - line[bom..].trim_ascii_start().len();
+    let end = start + line[start..].trim_ascii_end().len();
+    (start < end).then_some(start..end).into_iter().collect()
 }
 
 /// The end of the line that `at` lies in, behind its newline if it has one.
@@ -193,14 +212,13 @@ fn utf8_lines(lines: &[u8]) -> usize {
 }
 
 /// The record at `range`, repaired if need be.
-fn record(line: &[u8], range: Range<usize>) -> Record {
+pub(super) fn record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
-    match simdutf8::basic::from_utf8(bytes) {
-        Ok(text) => replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired),
-        Err(_) => {
-            // All of JSON's own characters are ASCII, so that this changes strings only.
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
-        }
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired)
+    } else {
+        // All of JSON's own characters are ASCII, so that this changes strings only.
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
     }
 }

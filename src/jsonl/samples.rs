@@ -48,10 +48,10 @@ fn space() -> impl Strategy<Value = &'static str> {
 
 fn string_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
-        6 => r#"[a-zA-Z0-9 {}\[\]:,]{0,12}"#,
-        1 => r#"[a-z ]{50,90}"#,
+        6 => r"[a-zA-Z0-9 {}\[\]:,]{0,12}",
+        1 => r"[a-z ]{50,90}",
         1 => r#"(\\["\\/bfnrt]){1,5}"#,
-        1 => r#"\\u[0-9a-fA-F]{4}"#,
+        1 => r"\\u[0-9a-fA-F]{4}",
         1 => "[é😀\u{7f}\u{2028}]{1,3}",
     ];
     prop::collection::vec(part, 0..4).prop_map(|parts| format!("\"{}\"", parts.concat()))

@@ -90,7 +90,7 @@ fn depth_has_no_limit() {
     );
 }
 
-/// What serde_json says, in our words. It too is iterative when it ignores a value.
+/// What `serde_json` says, in our words. It too is iterative when it ignores a value.
 fn peer(text: &[u8]) -> Result<Option<usize>, ()> {
     let mut stream =
         serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();

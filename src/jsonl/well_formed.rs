@@ -3,7 +3,7 @@
 //!
 //! A line is judged without looking at its bytes one by one: blocks of 64 bytes become bit masks,
 //! and the grammar becomes arithmetic on them. What may follow what is local, so that it can be
-//! checked for all tokens of a block at once; only brackets, escapes, words and exponents are
+//! checked for all tokens of a block at once; only brackets, escapes and unusual numbers are
 //! visited one by one. A line that is refused here need not be wrong (nesting of more than 63
 //! levels is refused), but an accepted one is right: [`super::validate`] has the last word on the
 //! former, and property tests compare the two on both.
@@ -12,33 +12,36 @@
     reason = "the same code is compiled for several processors"
 )]
 
-use super::masks::{Block, Processor, StringMasks, TokenMasks, string_masks, token_masks};
+use super::escapes::{self, Escapes};
+use super::masks::{StringMasks, string_masks, token_masks};
 use super::nesting::{Brackets, Fit, ShallowNesting};
-use super::validate::is_whole_scalar;
+use super::processor::{Block, Processor};
+use super::scalars::{self, ScalarMasks, Scalars};
 
 /// The length in bytes of the whole lines, newlines included, at the start of `text` that are in
 /// order. Whether they are UTF-8 is not looked at.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn well_formed_lines(text: &[u8]) -> usize {
-    use super::masks::{Avx2, Sse2};
+    use super::x86::{Avx2, Sse2};
 
     /// The same code, compiled for better processors.
-    #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
     fn with_avx2(avx2: Avx2, text: &[u8]) -> usize {
         scan(avx2, text)
     }
 
-    match Avx2::detect() {
+    if let Some(avx2) = Avx2::detect() {
         // SAFETY: that `avx2` exists proves that the processor has what the function needs.
-        Some(avx2) => unsafe { with_avx2(avx2, text) },
-        None => scan(Sse2, text),
+        unsafe { with_avx2(avx2, text) }
+    } else {
+        scan(Sse2, text)
     }
 }
 
 /// The same for other processors.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn well_formed_lines(text: &[u8]) -> usize {
-    scan(super::masks::Plain, text)
+    scan(super::processor::Plain, text)
 }
 
 #[inline(always)]
@@ -81,16 +84,12 @@ struct Scan<P> {
     processor: P,
     /// All ones if the boundary lies in a string.
     in_string: u64,
-    /// The first byte is escaped.
-    escaped: u64,
+    escapes: Escapes,
     /// The open string is the first key of an object.
     key_open: u64,
     /// The open string came after a comma: a key in an object, a value in an array.
     item_open: u64,
-    /// The last byte belongs to a scalar.
-    in_scalar: u64,
-    /// … and is a digit.
-    after_digit: u64,
+    scalars: Scalars,
     /// The last token, if the boundary lies between tokens.
     after: After,
     nesting: ShallowNesting,
@@ -123,11 +122,10 @@ impl<P: Processor> Scan<P> {
         Self {
             processor,
             in_string: 0,
-            escaped: 0,
+            escapes: Escapes::default(),
             key_open: 0,
             item_open: 0,
-            in_scalar: 0,
-            after_digit: 0,
+            scalars: Scalars::default(),
             after: After {
                 line: 1,
                 ..After::default()
@@ -145,13 +143,13 @@ impl<P: Processor> Scan<P> {
             backslash,
             control,
         } = string_masks(self.processor, lanes);
-        let escaped = self.escaped_bytes(backslash);
+        let escaped = self.escapes.escaped(backslash);
         let quote = quote & !escaped;
         if quote == 0 && self.in_string != 0 {
             // Long texts consist of blocks like this one.
             return Found {
                 newlines: 0,
-                trouble: control != 0 || bad_escapes(escaped, text, start) != 0,
+                trouble: control != 0 || escapes::first_bad(escaped, text, start) != 0,
             };
         }
         let in_string = self.processor.parity(quote) ^ self.in_string;
@@ -159,7 +157,8 @@ impl<P: Processor> Scan<P> {
         let opening = quote & in_string;
         let closing = quote & !in_string;
         let outside = !(in_string | quote);
-        let mut trouble = (control & in_string) | bad_escapes(escaped & in_string, text, start);
+        let mut trouble =
+            (control & in_string) | escapes::first_bad(escaped & in_string, text, start);
 
         let tokens = token_masks(self.processor, lanes);
         let (newline, other_space) = line_ends(control & outside, block);
@@ -169,14 +168,12 @@ impl<P: Processor> Scan<P> {
         let colon = tokens.colon & outside;
         let comma = tokens.comma & outside;
         let scalar = outside & !(open | close | colon | comma | newline | space);
-        let scalar_start = scalar & !(scalar << 1 | self.in_scalar);
-        let scalar_over = !scalar & (scalar << 1 | self.in_scalar);
-        trouble |= bad_scalars(
-            self.unusual_scalars(lanes, scalar, scalar_start, tokens),
-            scalar_start,
-            text,
-            start,
-        );
+        let ScalarMasks {
+            first,
+            behind,
+            unusual,
+        } = self.scalars.block(scalar, tokens, self.processor, lanes);
+        trouble |= scalars::first_bad(unusual, text, start);
 
         // Where each kind of token is followed by the next token. Strings are classified by what
         // comes before them, which takes the other masks first.
@@ -197,10 +194,10 @@ impl<P: Processor> Scan<P> {
         let item = next.after(item_close, carried.item, &mut self.after.item);
         let bracket_end = next.after(close, carried.bracket_end, &mut self.after.bracket_end);
         let ended = closing & !(key_close | item_close);
-        let value = next.after(ended, carried.value | scalar_over, &mut self.after.value);
+        let value = next.after(ended, carried.value | behind, &mut self.after.value);
 
         // What may follow what.
-        let value_start = opening | scalar_start | open;
+        let value_start = opening | first | open;
         let value_end = comma | close;
         trouble |= brace & !(opening | (close & tokens.curly))
             | bracket & !(value_start | close)
@@ -229,64 +226,6 @@ impl<P: Processor> Scan<P> {
             newlines: newline & before_trouble,
             trouble: trouble != 0,
         }
-    }
-
-    /// The bytes that come after an active backslash. Adding carries along runs of backslashes
-    /// finds the runs of odd length.
-    #[inline(always)]
-    fn escaped_bytes(&mut self, backslash: u64) -> u64 {
-        const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
-        if backslash == 0 {
-            return std::mem::take(&mut self.escaped);
-        }
-        let candidates = backslash & !self.escaped;
-        let after_candidates = candidates << 1;
-        let series = (after_candidates | ODD).wrapping_sub(candidates) ^ ODD;
-        let escaped = series ^ (backslash | self.escaped);
-        self.escaped = (series & backslash) >> 63;
-        escaped
-    }
-
-    /// One byte or more of each scalar that must be looked at: all but numbers that consist of
-    /// digits, with at most a minus in front and one dot inside.
-    #[inline(always)]
-    fn unusual_scalars(
-        &mut self,
-        lanes: P::Lanes,
-        scalar: u64,
-        scalar_start: u64,
-        tokens: TokenMasks,
-    ) -> u64 {
-        /// The byte after the block is not known.
-        const LAST: u64 = 1 << 63;
-        let digit = scalar & tokens.digit;
-        let other = scalar & !digit;
-        let continued = self.in_scalar;
-        let follows_digit = digit << 1 | self.after_digit;
-        self.in_scalar = scalar >> 63;
-        self.after_digit = digit >> 63;
-        // No further digit may follow a leading zero.
-        let not_final = digit >> 1 | LAST;
-        if other == 0 {
-            return scalar_start & tokens.zero & not_final;
-        }
-        let dot = scalar & self.processor.equal(lanes, b'.');
-        let minus = scalar & self.processor.equal(lanes, b'-');
-        let words_and_exponents = other & !(dot | minus) & (scalar_start | follows_digit);
-        let without_digit = (dot | minus) & !(digit >> 1) | dot & !(digit << 1);
-        let inner_minus = minus & !scalar_start;
-        let leading_zero = (scalar_start | minus << 1) & tokens.zero & not_final;
-        // Digits that a dot comes before, and then more than digits.
-        let fraction = dot << 1 & digit;
-        let after_fraction = digit.wrapping_add(fraction) & !digit & scalar;
-        // If the scalar started in the block before, its dots were not counted there.
-        let head = scalar & !scalar.wrapping_add(continued);
-        words_and_exponents
-            | without_digit
-            | inner_minus
-            | leading_zero
-            | after_fraction
-            | head & dot
     }
 }
 
@@ -337,80 +276,6 @@ fn line_ends(mut control: u64, block: &Block) -> (u64, u64) {
         control ^= bit;
     }
     (newlines, others)
-}
-
-/// The first of the `escaped` bytes that makes no escape sequence.
-#[inline(always)]
-fn bad_escapes(mut escaped: u64, text: &[u8], start: usize) -> u64 {
-    while escaped != 0 {
-        let bit = escaped & escaped.wrapping_neg();
-        let at = start + escaped.trailing_zeros() as usize;
-        let good = match text.get(at) {
-            Some(b'u') => text
-                .get(at + 1..at + 5)
-                .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
-            Some(letter) => SIMPLE_ESCAPES[usize::from(*letter)],
-            None => false,
-        };
-        if !good {
-            return bit;
-        }
-        escaped ^= bit;
-    }
-    0
-}
-
-/// What may follow a backslash, apart from `u`. A table, so that there is nothing to predict.
-const SIMPLE_ESCAPES: [bool; 256] = members(b"\"\\/bfnrt");
-
-/// What may follow a scalar.
-const SCALAR_ENDS: [bool; 256] = members(b",]} \t\r\n");
-
-const fn members(bytes: &[u8]) -> [bool; 256] {
-    let mut table = [false; 256];
-    let mut index = 0;
-    while index < bytes.len() {
-        table[bytes[index] as usize] = true;
-        index += 1;
-    }
-    table
-}
-
-/// The first of the `unusual` bytes of scalars, some of which are `first` bytes, whose scalar is
-/// none.
-#[inline(always)]
-fn bad_scalars(mut unusual: u64, first: u64, text: &[u8], start: usize) -> u64 {
-    while unusual != 0 {
-        let bit = unusual & unusual.wrapping_neg();
-        let at = start + unusual.trailing_zeros() as usize;
-        let is_word = is_word(text, at) & (first & bit != 0);
-        if !is_word && !is_whole_scalar(text, start_of_number(text, at)) {
-            return bit;
-        }
-        unusual ^= bit;
-    }
-    0
-}
-
-/// Whether `true`, `false` or `null` stands at `at`. Says no near the end of the text.
-#[inline(always)]
-fn is_word(text: &[u8], at: usize) -> bool {
-    let Some([a, b, c, d, fifth, sixth]) = text.get(at..).and_then(|rest| rest.first_chunk())
-    else {
-        return false;
-    };
-    let four = [*a, *b, *c, *d];
-    let short = (four == *b"true") | (four == *b"null");
-    let long = (four == *b"fals") & (*fifth == b'e');
-    let end = if long { *sixth } else { *fifth };
-    (short | long) & SCALAR_ENDS[usize::from(end)]
-}
-
-/// Where the number starts that goes on at `at`.
-fn start_of_number(text: &[u8], at: usize) -> usize {
-    let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-    let before = text[..at].iter().rev().take_while(|byte| part(byte));
-    at - before.count()
 }
 
 #[cfg(test)]

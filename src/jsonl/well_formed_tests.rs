@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::super::examine::examine;
+use super::super::processor::Plain;
 use super::super::samples::{interesting_byte, mutated, object_line};
-use super::well_formed_lines;
+use super::{scan, well_formed_lines};
 
 /// The same by the exact validator.
 fn exact(text: &[u8]) -> usize {
@@ -166,6 +167,17 @@ proptest! {
         lines in prop::collection::vec(prop_oneof![3 => object_line(), 2 => mutated(object_line())], 1..4)
     ) {
         check(&lines.join(&b'\n'))?;
+    }
+
+    #[test]
+    fn every_processor_says_the_same(
+        lines in prop::collection::vec(mutated(object_line()), 1..6)
+    ) {
+        let text = lines.join(&b'\n');
+        let good = well_formed_lines(&text);
+        prop_assert_eq!(scan(Plain, &text), good);
+        #[cfg(target_arch = "x86_64")]
+        prop_assert_eq!(scan(super::super::x86::Sse2, &text), good);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Argument and environment lists as `execve` wants them.
 
-use std::ffi::{CString, OsStr, c_char};
+use std::ffi::{CStr, CString, OsStr, c_char};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
@@ -35,12 +35,25 @@ impl ExecStrings {
         Ok(())
     }
 
+    /// Takes the strings for variables, and gives this one its value.
+    pub(super) fn set(&mut self, name: &CStr, value: &CStr) {
+        let name = name.to_bytes();
+        self.starts.retain(|start| {
+            let rest = self.bytes[*start..].strip_prefix(name);
+            rest.is_none_or(|rest| rest.first() != Some(&b'='))
+        });
+        self.starts.push(self.bytes.len());
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b'=');
+        self.bytes.extend_from_slice(value.to_bytes_with_nul());
+    }
+
     /// The strings, one by one.
     #[cfg(any(not(target_os = "linux"), test))]
-    pub(super) fn texts(&self) -> impl Iterator<Item = &std::ffi::CStr> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = &CStr> {
         self.starts
             .iter()
-            .filter_map(|start| std::ffi::CStr::from_bytes_until_nul(&self.bytes[*start..]).ok())
+            .filter_map(|start| CStr::from_bytes_until_nul(&self.bytes[*start..]).ok())
     }
 
     /// The pointers, closed by a null pointer. They are valid as long as `self` is not changed.
@@ -65,8 +78,6 @@ fn contains_nul() -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::CStr;
-
     use super::*;
 
     #[test]
@@ -86,6 +97,21 @@ mod tests {
             .map(|pointer| unsafe { CStr::from_ptr(*pointer) }.to_bytes())
             .collect();
         assert_eq!(texts, [b"A=b".as_slice(), b"", b"last"]);
+    }
+
+    #[test]
+    fn a_variable_is_replaced_or_added() {
+        let mut strings = ExecStrings::default();
+        for text in ["TMPDIR=/a", "TMPDIR2=/b", "A=TMPDIR=/c"] {
+            strings.push(&[OsStr::new(text)]).unwrap();
+        }
+        strings.set(c"TMPDIR", c"/private");
+        strings.set(c"NEW", c"");
+        let texts: Vec<&CStr> = strings.texts().collect();
+        assert_eq!(
+            texts,
+            [c"TMPDIR2=/b", c"A=TMPDIR=/c", c"TMPDIR=/private", c"NEW="]
+        );
     }
 
     #[test]

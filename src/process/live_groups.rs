@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::group::Group;
 use super::tree::Tree;
+#[cfg(target_os = "linux")]
+use super::{orphans, process_table::HeldProcess};
 
 static LIVE: Mutex<Live> = Mutex::new(Live {
     next: 0,
@@ -20,7 +22,15 @@ struct Live {
 }
 
 #[derive(Debug)]
-enum Child {
+struct Child {
+    stage: Stage,
+    /// On the clock of the process table.
+    #[cfg(target_os = "linux")]
+    began: u64,
+}
+
+#[derive(Debug)]
+enum Stage {
     /// On its way to being started.
     Starting,
     /// To be killed as soon as it is started.
@@ -32,26 +42,66 @@ enum Child {
 #[derive(Debug)]
 pub(super) struct Registration {
     key: u64,
+    #[cfg(target_os = "linux")]
+    began: u64,
 }
 
 impl Registration {
     /// Enters a child that is about to be started.
     pub(super) fn before_start() -> Self {
+        #[cfg(target_os = "linux")]
+        let began = orphans::now();
         let mut live = lock();
         let key = live.next;
         live.next += 1;
-        live.children.insert(key, Child::Starting);
-        Self { key }
+        let child = Child {
+            stage: Stage::Starting,
+            #[cfg(target_os = "linux")]
+            began,
+        };
+        live.children.insert(key, child);
+        Self {
+            key,
+            #[cfg(target_os = "linux")]
+            began,
+        }
     }
 
     /// Notes that it runs, or kills it if [`kill_all`] came in between.
     pub(super) fn started(&self, group: &Arc<Group>) {
         let before = lock()
             .children
-            .insert(self.key, Child::Running(Arc::clone(group)));
-        if matches!(before, Some(Child::Doomed)) {
+            .get_mut(&self.key)
+            .map(|child| std::mem::replace(&mut child.stage, Stage::Running(Arc::clone(group))));
+        if matches!(before, Some(Stage::Doomed)) {
             Tree::of(Arc::clone(group)).kill();
         }
+    }
+
+    /// The adopted orphans that belong to this child, which leads `group` and writes to `pipes`.
+    #[cfg(target_os = "linux")]
+    pub(super) fn orphans(&self, group: &Group, pipes: &[u64]) -> Vec<HeldProcess> {
+        let claim = orphans::Claim {
+            leader: group.leader(),
+            began: self.began,
+            pipes,
+        };
+        orphans::of_call(claim, || self.rivals())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rivals(&self) -> Vec<orphans::Rival> {
+        let live = lock();
+        let others = live.children.iter().filter(|(key, _)| **key != self.key);
+        others
+            .map(|(_, child)| orphans::Rival {
+                leader: match &child.stage {
+                    Stage::Running(group) => Some(group.leader()),
+                    Stage::Starting | Stage::Doomed => None,
+                },
+                began: child.began,
+            })
+            .collect()
     }
 }
 
@@ -69,12 +119,14 @@ pub(super) fn kill_all() {
     // number on the list can mean another process.
     let mut live = lock();
     for child in live.children.values_mut() {
-        match child {
-            Child::Running(group) => Tree::of(Arc::clone(group)).kill(),
-            Child::Starting => *child = Child::Doomed,
-            Child::Doomed => {}
+        match &child.stage {
+            Stage::Running(group) => Tree::of(Arc::clone(group)).kill(),
+            Stage::Starting => child.stage = Stage::Doomed,
+            Stage::Doomed => {}
         }
     }
+    #[cfg(target_os = "linux")]
+    orphans::kill_all();
 }
 
 /// Takes a group whose leader even KILL did not end (it hangs in the kernel). It is waited for when

@@ -8,9 +8,13 @@ mod cancel;
 mod capture_buffer;
 mod captured;
 mod command;
+mod confinement;
+#[cfg(unix)]
+mod denial;
 #[cfg(unix)]
 mod departure;
 mod descriptors;
+mod mathematics;
 mod signals;
 mod spawners;
 mod spill;
@@ -21,8 +25,16 @@ mod escalation;
 mod exec_strings;
 #[cfg(unix)]
 mod group;
+#[cfg(target_os = "linux")]
+mod guardian;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(unix)]
+mod lane;
 #[cfg(unix)]
 mod live_groups;
+#[cfg(target_os = "linux")]
+mod orphans;
 #[cfg(unix)]
 mod pipes;
 #[cfg(target_os = "linux")]
@@ -35,6 +47,16 @@ mod spawner_pool;
 mod start;
 #[cfg(unix)]
 mod supervise;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod system_call_filter;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod system_call_table;
 #[cfg(unix)]
 mod tree;
 #[cfg(unix)]
@@ -55,8 +77,13 @@ mod std_spawn;
 pub use cancel::{CancelToken, CancelWait};
 pub use captured::Captured;
 pub use command::{Capture, Command, Ended, ExitStatus, Finished, Limits, SpawnError, Stdin};
+pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 #[cfg(unix)]
 pub use departure::report_departure;
 pub use descriptors::{stdin_was_closed, stdout_was_closed};
+#[cfg(target_os = "linux")]
+pub use guardian::{GuardianPlan, guard, plan_guardian};
+#[cfg(target_os = "linux")]
+pub use orphans::adopt_orphans;
 pub use signals::{EndSignal, report_end_signals};
-pub use spawners::Spawners;
+pub use spawners::{LaneOptions, Spawners};

@@ -71,7 +71,7 @@ impl PipeMaker {
 
 /// Moves a descriptor out of the way of the three that a child gets, should the standard streams
 /// of this process be closed.
-fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+pub(super) fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);
     }

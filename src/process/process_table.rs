@@ -1,5 +1,7 @@
 //! What Linux's `/proc` says about processes: members of a group, descendants of a process.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -38,22 +40,71 @@ impl HeldProcess {
 
 /// The fields of `/proc/<pid>/stat` that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
-    state: u8,
-    parent: i32,
-    group: i32,
+pub(super) struct Stat {
+    pub(super) state: u8,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    pub(super) session: i32,
+    /// When it began, in clock ticks since the system's start.
+    pub(super) began: u64,
+}
+
+impl Stat {
+    /// Whether it only waits for being waited for.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
 }
 
 /// Whether a process of this group is neither ended nor a zombie. If `/proc` cannot be read: yes.
 pub(super) fn has_living_member(group: Pid) -> bool {
-    let Ok(entries) = fs::read_dir("/proc") else {
+    let Some(pids) = pids() else {
         return true;
     };
-    entries
+    pids.filter_map(stat)
+        .any(|stat| stat.group == group.as_raw_pid() && !stat.has_ended())
+}
+
+/// Every process there is, by its number; empty if `/proc` cannot be read.
+pub(super) fn all() -> BTreeMap<i32, Stat> {
+    pids()
+        .into_iter()
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(stat)
-        .any(|stat| stat.group == group.as_raw_pid() && !matches!(stat.state, b'Z' | b'X'))
+        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .collect()
+}
+
+fn pids() -> Option<impl Iterator<Item = i32>> {
+    let entries = fs::read_dir("/proc").ok()?;
+    Some(
+        entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok()),
+    )
+}
+
+/// Whether the process was started with this variable, given as `NAME=value`.
+pub(super) fn has_variable(process: i32, variable: &OsStr) -> bool {
+    fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
+        environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable.as_encoded_bytes())
+    })
+}
+
+/// Whether the process has one of these pipes open, which are given by inode.
+pub(super) fn holds_pipe(process: Pid, pipes: &[u64]) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{process}/fd")) else {
+        return false;
+    };
+    let names: Vec<String> = pipes
+        .iter()
+        .map(|inode| format!("pipe:[{inode}]"))
+        .collect();
+    descriptors
+        .flatten()
+        .filter_map(|descriptor| fs::read_link(descriptor.path()).ok())
+        .any(|target| names.iter().any(|name| target.as_os_str() == name.as_str()))
 }
 
 /// The children of `root`, which `descriptor` holds, their children and so on.
@@ -107,16 +158,21 @@ fn children(parent: Pid) -> Vec<Pid> {
     let lists = threads
         .flatten()
         .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists.flat_map(|list| parse_children(&list)).collect()
+    let mut children = Vec::new();
+    for list in lists {
+        children.extend(parse_children(&list));
+    }
+    children
 }
 
-fn parse_children(list: &str) -> Vec<Pid> {
+/// The numbers in a file `children` of `/proc`.
+pub(super) fn parse_children(list: &str) -> impl Iterator<Item = Pid> {
     list.split_ascii_whitespace()
         .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
-        .collect()
 }
 
-fn stat(pid: i32) -> Option<Stat> {
+/// What is known of a process; `None` if there is none of this number.
+pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -130,6 +186,9 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
         state: *fields.next()?.as_bytes().first()?,
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
+        session: fields.next()?.parse().ok()?,
+        // The 22nd field; the state is the third.
+        began: fields.nth(15)?.parse().ok()?,
     })
 }
 
@@ -141,11 +200,13 @@ mod tests {
 
     #[test]
     fn a_name_cannot_fake_the_fields() {
-        let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 4194560\n";
+        let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 1 0 77 1 2\n";
         let expected = Stat {
             state: b'R',
             parent: 7,
             group: 8,
+            session: 9,
+            began: 77,
         };
         assert_eq!(parse_stat(line), Some(expected));
     }
@@ -171,7 +232,7 @@ mod tests {
         fn any_name_is_skipped(name in prop::collection::vec(any::<u8>(), 0..20), group in 1..i32::MAX) {
             let mut line = b"1 (".to_vec();
             line.extend(name);
-            line.extend(format!(") S 1 {group} {group} 0").bytes());
+            line.extend(format!(") S 1 {group} {group} {}7 0", "0 ".repeat(15)).bytes());
             prop_assert_eq!(parse_stat(&line).map(|stat| stat.group), Some(group));
         }
 
@@ -179,7 +240,7 @@ mod tests {
         fn lists_of_children_are_read_whole(pids in prop::collection::vec(1..i32::MAX, 0..20)) {
             let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
             let list = list.join(" ");
-            let read: Vec<i32> = parse_children(&list).into_iter().map(Pid::as_raw_pid).collect();
+            let read: Vec<i32> = parse_children(&list).map(Pid::as_raw_pid).collect();
             prop_assert_eq!(read, pids);
         }
     }

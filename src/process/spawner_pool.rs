@@ -9,6 +9,8 @@ use std::thread::{self, JoinHandle};
 
 use rustix::process::Pid;
 
+use super::Confinement;
+use super::lane::{Restricted, Restrictions, Temporary};
 use super::start::Start;
 use super::system_spawn::{Attributes, spawn};
 
@@ -19,8 +21,9 @@ pub(super) struct SpawnerPool {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    restrictions: Restrictions,
     state: Mutex<State>,
     work: Condvar,
 }
@@ -29,36 +32,65 @@ struct Shared {
 struct State {
     waiting: VecDeque<Job>,
     idle: usize,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<Option<Temporary>>>,
     closing: bool,
 }
 
 #[derive(Debug)]
-struct Job {
-    start: Start,
-    reply: SyncSender<io::Result<Pid>>,
+enum Job {
+    Start {
+        start: Start,
+        reply: SyncSender<io::Result<Started>>,
+    },
+    /// Only to say what the thread may still do.
+    Ask {
+        reply: SyncSender<io::Result<Option<Confinement>>>,
+    },
+}
+
+/// A child that runs.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) pid: Pid,
+    /// What is enforced on it; `None` in a pool without restrictions.
+    pub(super) confinement: Option<Confinement>,
+    /// Its session in the guardian's table.
+    #[cfg(target_os = "linux")]
+    pub(super) guarded: Option<super::guardian::Entry>,
 }
 
 impl SpawnerPool {
-    /// A pool of at most `threads` threads, at least one.
-    pub(super) fn new(threads: usize) -> Self {
+    /// A pool of at most `threads` threads, at least one, which restrict themselves as they start.
+    pub(super) fn new(threads: usize, restrictions: Restrictions) -> Self {
         Self {
             most: threads.max(1),
-            shared: Arc::default(),
+            shared: Arc::new(Shared {
+                restrictions,
+                state: Mutex::default(),
+                work: Condvar::new(),
+            }),
         }
     }
 
-    /// Has a child started and returns its process id. The child's descriptors are closed here by
-    /// then.
+    /// Has a child started. The child's descriptors are closed here by then.
     ///
     /// # Errors
-    /// The system could not start it, or could not give us a first thread.
-    pub(super) fn start(&self, start: Start) -> io::Result<Pid> {
+    /// The system could not start it, or could not give us a first thread, or the thread could not
+    /// restrict itself as it must.
+    pub(super) fn start(&self, start: Start) -> io::Result<Started> {
         let (reply, answer) = sync_channel(1);
-        self.submit(Job { start, reply })?;
-        answer
-            .recv()
-            .map_err(|_| io::Error::other("the spawner thread ended"))?
+        self.submit(Job::Start { start, reply })?;
+        answer.recv().map_err(|_| thread_ended())?
+    }
+
+    /// What is enforced on children, without starting one.
+    ///
+    /// # Errors
+    /// As for [`SpawnerPool::start`].
+    pub(super) fn confinement(&self) -> io::Result<Option<Confinement>> {
+        let (reply, answer) = sync_channel(1);
+        self.submit(Job::Ask { reply })?;
+        answer.recv().map_err(|_| thread_ended())?
     }
 
     fn submit(&self, job: Job) -> io::Result<()> {
@@ -92,10 +124,15 @@ impl Drop for SpawnerPool {
         };
         self.shared.work.notify_all();
         for thread in threads {
-            // A spawner thread that panicked has nothing to tell any more.
-            let _ = thread.join();
+            // A spawner thread that panicked has nothing to tell any more. Its directory for
+            // temporary files goes here, since it could not remove it itself.
+            drop(thread.join());
         }
     }
+}
+
+fn thread_ended() -> io::Error {
+    io::Error::other("the spawner thread ended")
 }
 
 impl Shared {
@@ -104,18 +141,26 @@ impl Shared {
     }
 
     /// A spawner thread's life.
-    fn serve(&self) {
+    fn serve(&self) -> Option<Temporary> {
         let attributes = Attributes::new();
-        while let Some(Job { start, reply }) = self.next_job() {
-            let result = match &attributes {
-                Ok(attributes) => spawn(attributes, &start),
-                Err(error) => Err(io::Error::from(error.kind())),
-            };
-            // The child has its own copies: without this, its pipes would never be at their end.
-            drop(start);
-            // The calling thread always waits for the answer.
-            let _ = reply.send(result);
+        let restricted = self.restrictions.enter();
+        while let Some(job) = self.next_job() {
+            match job {
+                Job::Start { start, reply } => {
+                    let result = start_one(&attributes, &restricted, start);
+                    // The calling thread always waits for the answer.
+                    let _ = reply.send(result);
+                }
+                Job::Ask { reply } => {
+                    let confinement = restricted
+                        .as_ref()
+                        .map(|restricted| restricted.confinement.clone())
+                        .map_err(again);
+                    let _ = reply.send(confinement);
+                }
+            }
         }
+        restricted.ok()?.temporary
     }
 
     fn next_job(&self) -> Option<Job> {
@@ -134,5 +179,34 @@ impl Shared {
                 .unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
+    }
+}
+
+/// Takes the description with it: the child has copies of its descriptors, and its pipes would
+/// never be at their end if ours stayed open.
+fn start_one(
+    attributes: &io::Result<Attributes>,
+    restricted: &io::Result<Restricted>,
+    mut start: Start,
+) -> io::Result<Started> {
+    let attributes = attributes.as_ref().map_err(again)?;
+    let restricted = restricted.as_ref().map_err(again)?;
+    if let Some(temporary) = &restricted.temporary {
+        start.environment.set(c"TMPDIR", &temporary.variable);
+    }
+    let pid = spawn(attributes, &start)?;
+    Ok(Started {
+        pid,
+        confinement: restricted.confinement.clone(),
+        #[cfg(target_os = "linux")]
+        guarded: super::guardian::enter(pid),
+    })
+}
+
+/// The same error once more.
+fn again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }

@@ -1,39 +1,95 @@
 //! The way of a call: prepared and supervised by the calling thread, started by a spawner thread.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{CancelToken, Command, Finished, SpawnError};
+use super::{
+    CancelToken, Command, Confinement, Enforcement, Finished, NotEnforced, SpawnError, Witnessed,
+};
 #[cfg(unix)]
 use super::{
-    group::Group, live_groups, live_groups::Registration, pipes::PipeMaker,
-    spawner_pool::SpawnerPool, start, start::Start, supervise::supervise,
+    denial::looks_denied, group::Group, lane::Restrictions, live_groups, live_groups::Registration,
+    pipes::PipeMaker, spawner_pool::SpawnerPool, start, start::Start, supervise::supervise,
 };
 
 /// A few long-lived threads that start children with `posix_spawn`. The next room up never forks.
-/// The threads end when this is dropped; a child never outlives the call that runs it.
-#[derive(Debug)]
+/// The threads end when the last of the clones that share them is dropped; a child never outlives
+/// the call that runs it.
+#[derive(Debug, Clone)]
 pub struct Spawners {
     #[cfg(unix)]
-    pool: SpawnerPool,
+    pool: Arc<SpawnerPool>,
     #[cfg(unix)]
-    pipes: PipeMaker,
+    pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
+    witness: Option<Arc<Mutex<Option<Witnessed>>>>,
+}
+
+/// How the parallel lane's children are restricted.
+#[derive(Debug, Clone)]
+pub struct LaneOptions {
+    /// What the kernel is asked for.
+    pub enforcement: Enforcement,
+    /// If set, each spawner thread makes a private directory in this one, where its children can
+    /// write (their `TMPDIR`). It goes with the threads.
+    pub temporary: Option<PathBuf>,
 }
 
 impl Spawners {
     /// A pool of at most `threads` spawner threads (at least one), each started when first needed.
     /// Each is busy from a child's start to its exec; two for each processor keep up with any
     /// number of calling threads.
-    /// Long outputs spill to the system's directory for temporary files.
+    /// Long outputs spill to `/tmp`.
     pub fn new(threads: usize) -> Self {
         #[cfg(not(unix))]
         let _ = threads;
         Self {
             #[cfg(unix)]
-            pool: SpawnerPool::new(threads),
+            pool: Arc::new(SpawnerPool::new(threads, Restrictions::Free)),
             #[cfg(unix)]
-            pipes: PipeMaker::default(),
-            spill_directory: std::env::temp_dir(),
+            pipes: Arc::default(),
+            spill_directory: PathBuf::from("/tmp"),
+            witness: None,
+        }
+    }
+
+    /// A pool for the parallel lane: its threads restrict themselves before they start anything,
+    /// so that no child can change a file, use a socket, or signal what is not its own. With
+    /// [`Enforcement::Auto`] as far as the kernel can do that: [`Spawners::witnessed`] tells.
+    ///
+    /// # Errors
+    /// Enforcement is required, and the kernel does not do it.
+    pub fn lane(threads: usize, options: LaneOptions) -> Result<Self, NotEnforced> {
+        let LaneOptions {
+            enforcement,
+            temporary,
+        } = options;
+        #[cfg(unix)]
+        {
+            let restrictions = Restrictions::Lane {
+                enforcement,
+                temporary,
+            };
+            let spawners = Self {
+                pool: Arc::new(SpawnerPool::new(threads, restrictions)),
+                ..Self::new(threads)
+            };
+            if enforcement == Enforcement::Require {
+                spawners.pool.confinement().map_err(|error| NotEnforced {
+                    reason: error.to_string(),
+                })?;
+            }
+            Ok(spawners)
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = temporary;
+            match enforcement {
+                Enforcement::Require => Err(NotEnforced {
+                    reason: "this system cannot confine processes".to_owned(),
+                }),
+                Enforcement::Auto | Enforcement::Off => Ok(Self::new(threads)),
+            }
         }
     }
 
@@ -45,6 +101,39 @@ impl Spawners {
             spill_directory: directory,
             ..self
         }
+    }
+
+    /// The same threads for the children of one call, with a memory of its own for
+    /// [`Spawners::witnessed`].
+    #[must_use]
+    pub fn for_one_call(&self) -> Self {
+        Self {
+            witness: Some(Arc::default()),
+            ..self.clone()
+        }
+    }
+
+    /// What was enforced on the children that were run through this [`Spawners::for_one_call`];
+    /// `None` if there were none, or if these are not a lane's threads.
+    pub fn witnessed(&self) -> Option<Witnessed> {
+        let witness = self.witness.as_ref()?;
+        let witnessed = witness.lock().unwrap_or_else(PoisonError::into_inner);
+        witnessed.clone()
+    }
+
+    fn witness(&self, confinement: Confinement, denied: bool) {
+        let Some(witness) = &self.witness else { return };
+        let mut witnessed = witness.lock().unwrap_or_else(PoisonError::into_inner);
+        *witnessed = Some(match witnessed.take() {
+            None => Witnessed {
+                confinement,
+                looks_denied: denied,
+            },
+            Some(before) => Witnessed {
+                confinement: before.confinement.weaker(confinement),
+                looks_denied: before.looks_denied | denied,
+            },
+        });
     }
 
     /// Runs a program to its end on behalf of the calling thread: starts it on a spawner thread,
@@ -72,14 +161,23 @@ impl Spawners {
             .make(&command.stdin)
             .map_err(|source| start::system_error(command, source))?;
         let start = Start::prepare(command, theirs)?;
+        #[cfg(target_os = "linux")]
+        super::guardian::ensure();
         let registration = Registration::before_start();
-        let pid = self
+        let started = self
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        let group = Group::of(pid);
+        let group = Group::of(started.pid);
         let spill = &self.spill_directory;
-        Ok(supervise(group, registration, ours, command, cancel, spill))
+        let finished = supervise(group, registration, ours, command, cancel, spill);
+        #[cfg(target_os = "linux")]
+        drop(started.guarded);
+        if let Some(confinement) = started.confinement {
+            let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
+            self.witness(confinement, enforces && looks_denied(&finished));
+        }
+        Ok(finished)
     }
 
     /// Children cannot be run on this system.
@@ -88,7 +186,7 @@ impl Spawners {
     /// Always.
     #[cfg(not(unix))]
     pub fn run(&self, command: &Command, _: &CancelToken) -> Result<Finished, SpawnError> {
-        let _ = &self.spill_directory;
+        let _ = (&self.spill_directory, Self::witness);
         Err(SpawnError::System {
             program: command.program.clone(),
             source: std::io::Error::new(std::io::ErrorKind::Unsupported, "not supported"),

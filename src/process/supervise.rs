@@ -30,6 +30,13 @@ const LAST_READS: usize = 32;
 const BLIND_WAIT: Duration = Duration::from_millis(20);
 const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 
+/// How often orphans that have ended are waited for, while a call runs that may make many.
+#[cfg(target_os = "linux")]
+const REAPING: Duration = Duration::from_secs(1);
+
+/// How often orphans are looked for that were left by what was killed.
+const LATE_ORPHANS: usize = 20;
+
 /// One of the child's output pipes and what came out of it.
 struct Output<'a> {
     /// `None` once it is at its end.
@@ -40,6 +47,7 @@ struct Output<'a> {
 /// One child under supervision.
 struct Supervision<'a> {
     began: Instant,
+    registration: Registration,
     group: Arc<Group>,
     tree: Tree,
     escalation: Escalation,
@@ -50,6 +58,8 @@ struct Supervision<'a> {
     outputs: [Output<'a>; 2],
     scratch: Vec<u8>,
     blind_wait: Duration,
+    #[cfg(target_os = "linux")]
+    next_reaping: Duration,
 }
 
 /// Stays with a child that was just started until it and what it started are gone.
@@ -69,6 +79,7 @@ pub(super) fn supervise(
     };
     let mut supervision = Supervision {
         began: Instant::now(),
+        registration,
         tree: Tree::of(Arc::clone(&group)),
         group,
         escalation: Escalation::new(command.limits),
@@ -82,16 +93,17 @@ pub(super) fn supervise(
         outputs: [output(ends.stdout), output(ends.stderr)],
         scratch: Vec::new(),
         blind_wait: FIRST_BLIND_WAIT,
+        #[cfg(target_os = "linux")]
+        next_reaping: REAPING,
     };
     supervision.run();
-    // Off the list before the number is given up, see `live_groups::kill_all`.
-    drop(registration);
     supervision.finish()
 }
 
 impl Supervision<'_> {
     fn run(&mut self) {
         let mut leader_may_have_ended = self.group.descriptor().is_none();
+        let mut was_killed = false;
         loop {
             let now = self.began.elapsed();
             let token = self.cancel.level();
@@ -105,14 +117,68 @@ impl Supervision<'_> {
                 Step::Wait(until) => {
                     leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
                 }
-                Step::Terminate => self.tree.terminate(),
-                Step::Kill => self.tree.kill(),
+                Step::Terminate => {
+                    self.find_orphans();
+                    self.tree.terminate();
+                }
+                Step::Kill => {
+                    self.find_orphans();
+                    self.tree.kill();
+                    was_killed = true;
+                }
                 Step::Finish => break,
             }
         }
+        if was_killed {
+            self.kill_late_orphans();
+        }
     }
 
-    fn observe(&self, token: Level) -> Observation {
+    /// What has become an orphan only since its parent was killed.
+    fn kill_late_orphans(&mut self) {
+        for _ in 0..LATE_ORPHANS {
+            self.find_orphans();
+            if self.tree.rest() != Rest::Alive {
+                break;
+            }
+            self.tree.kill();
+            thread::sleep(FIRST_BLIND_WAIT);
+        }
+    }
+
+    /// Returns when it is to be done again.
+    #[cfg(target_os = "linux")]
+    fn reap_orphans(&mut self) -> Duration {
+        if !super::orphans::are_adopted() {
+            return Duration::MAX;
+        }
+        let now = self.began.elapsed();
+        if now >= self.next_reaping {
+            super::orphans::reap();
+            self.next_reaping = now + REAPING;
+        }
+        self.next_reaping - now
+    }
+
+    #[cfg(target_os = "linux")]
+    fn find_orphans(&mut self) {
+        if super::orphans::are_adopted() {
+            let pipes = self
+                .outputs
+                .iter()
+                .filter_map(|output| output.pipe.as_ref());
+            let inodes: Vec<u64> = pipes
+                .filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino))
+                .collect();
+            self.tree
+                .adopt(self.registration.orphans(&self.group, &inodes));
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn find_orphans(&mut self) {}
+
+    fn observe(&mut self, token: Level) -> Observation {
         let leader = match self.status {
             Some(_) => Leader::Ended,
             None => Leader::Alive,
@@ -123,7 +189,10 @@ impl Supervision<'_> {
             Pipes::Open
         };
         let rest = match (leader, pipes) {
-            (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
+            (Leader::Ended, Pipes::AtEnd) => {
+                self.find_orphans();
+                self.tree.rest()
+            }
             // The end has not come anyhow.
             _ => Rest::Unknown,
         };
@@ -138,6 +207,8 @@ impl Supervision<'_> {
     /// Waits for at most `timeout` and moves what can be moved. Returns whether the leader may
     /// have ended.
     fn wait(&mut self, timeout: Duration, seen: Observation) -> bool {
+        #[cfg(target_os = "linux")]
+        let timeout = timeout.min(self.reap_orphans());
         let leader = self
             .group
             .descriptor()
@@ -193,6 +264,8 @@ impl Supervision<'_> {
         for output in &mut self.outputs {
             output.read_rest(&mut self.scratch);
         }
+        // Off the list before the number is given up, see `live_groups::kill_all`.
+        drop(self.registration);
         match self.status {
             Some(_) => self.group.reap(),
             None => live_groups::abandon(Arc::clone(&self.group)),

@@ -1,5 +1,5 @@
 //! All that one child started and that must end with it: its group, and the descendants that left
-//! the group (`setsid`) as far as they can be found while their parents live.
+//! the group (`setsid`), as far as they can be found while their parents live or come to us after.
 
 use std::sync::Arc;
 
@@ -25,6 +25,16 @@ impl Tree {
             group,
             #[cfg(target_os = "linux")]
             descendants: Vec::new(),
+        }
+    }
+
+    /// Takes in orphans, so that they end with the rest.
+    #[cfg(target_os = "linux")]
+    pub(super) fn adopt(&mut self, orphans: Vec<HeldProcess>) {
+        for orphan in orphans {
+            let descendants = orphan.descendants();
+            self.remember(descendants);
+            self.remember(vec![orphan]);
         }
     }
 
@@ -73,12 +83,14 @@ impl Tree {
         if let Some(descriptor) = self.group.descriptor() {
             found.extend(descendants(self.group.leader(), descriptor));
         }
+        self.remember(found);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn remember(&mut self, found: Vec<HeldProcess>) {
         for process in found {
-            if self
-                .descendants
-                .iter()
-                .all(|known| known.pid != process.pid)
-            {
+            let is_known = |known: &HeldProcess| known.pid == process.pid && known.is_alive();
+            if !self.descendants.iter().any(is_known) {
                 self.descendants.push(process);
             }
         }

@@ -84,7 +84,8 @@ fn remove_old(
     Ok(empty)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

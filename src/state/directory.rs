@@ -163,7 +163,8 @@ fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

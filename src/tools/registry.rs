@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -23,7 +23,8 @@ pub struct Registry {
 
 struct Entry {
     tool: Arc<dyn Tool>,
-    check: Result<SchemaCheck, InvalidSchema>,
+    /// Compiled by the first call of the tool: most runs call few of them.
+    check: OnceLock<Result<SchemaCheck, InvalidSchema>>,
 }
 
 /// A call whose tool was found; its arguments are already those of the tool (aliases mapped).
@@ -168,7 +169,9 @@ impl Registry {
         let name = tool.name();
         let fresh;
         let check = if let Some(entry) = self.entry(name) {
-            &entry.check
+            entry
+                .check
+                .get_or_init(|| SchemaCheck::new(tool.input_schema()))
         } else {
             fresh = SchemaCheck::new(tool.input_schema());
             &fresh
@@ -210,7 +213,7 @@ impl Registry {
 impl Entry {
     fn new(tool: Arc<dyn Tool>) -> Self {
         Self {
-            check: SchemaCheck::new(tool.input_schema()),
+            check: OnceLock::new(),
             tool,
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// Longer than anything takes that does not hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bench {
     directory: tempfile::TempDir,
@@ -87,7 +87,7 @@ impl Bench {
             // The child may end without having read everything.
             let _ = stdin.write_all(&input);
         });
-        let run = Run::of(child.wait_with_output().unwrap());
+        let run = Run::of(&child.wait_with_output().unwrap());
         writer.join().unwrap();
         run
     }
@@ -101,7 +101,7 @@ impl Bench {
             .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
             .args(["-c", &format!("{prelude}\n{script}")])
             .stdin(Stdio::null());
-        Run::of(command.output().unwrap())
+        Run::of(&command.output().unwrap())
     }
 
     /// Runs a shell script with `input` on its standard input.
@@ -117,7 +117,7 @@ impl Bench {
 }
 
 impl Run {
-    fn of(output: Output) -> Self {
+    fn of(output: &Output) -> Self {
         Self {
             status: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

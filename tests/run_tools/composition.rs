@@ -36,6 +36,22 @@ fn a_call_that_is_answered_in_the_input_does_not_run() {
     );
     let from_pipe = bench.run(&BYPASS, input.clone());
     assert_eq!(from_pipe.outcomes(), pairs(&[("b", "ok")]));
+    let within_a_pipe = format!(
+        "{}{}{answer}\n",
+        bash("a", "touch ran"),
+        "{\"type\":\"filler\",\"x\":1}\n".repeat(2500)
+    );
+    // The whole input waits in the pipe before the run begins.
+    let file = bench.write("short", within_a_pipe);
+    let from_full_pipe = bench.shell(&format!(
+        "cat {} | {{ sleep 0.5; turnpipe run-tools --permission-mode bypassPermissions; }}",
+        file.display()
+    ));
+    assert!(
+        from_full_pipe.outcomes().is_empty(),
+        "{:?}",
+        from_full_pipe.outcomes()
+    );
     let far_away = format!(
         "{}{}{answer}\n",
         bash("a", "touch ran"),
@@ -121,12 +137,11 @@ fn partial_events_and_whole_records_run_each_call_once() {
                 "delta": {"type": "input_json_delta", "partial_json": piece}}));
         }
         input += &event(json!({"type": "content_block_stop", "index": index}));
-        input += &format!(
-            "{}\n",
-            json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        let whole = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
             "content": [{"type": "tool_use", "id": id, "name": "Bash",
-                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}})
-        );
+                "input": {"command": format!("echo {id} >> log")}}], "stop_reason": null}});
+        input += &whole.to_string();
+        input.push('\n');
     }
     input += &event(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
     input += &event(json!({"type": "message_stop"}));

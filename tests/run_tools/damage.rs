@@ -4,6 +4,7 @@ use crate::bench::{BYPASS, Bench, bash, pairs};
 
 /// What stands around a good call, and what must be said about it; `""` for nothing.
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_bad_line_is_reported_and_everything_after_it_survives() {
     let good = bash("a", "echo a");
     let deep = format!(

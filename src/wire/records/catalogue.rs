@@ -6,20 +6,34 @@ use serde_json::Value;
 
 use super::{
     CheckErrorRecord, CheckTextRecord, ContentReplacementRecord, ControlResponseRecord,
-    ExecutorRecord, PlanRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+    ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionErrorRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionStartRecord, SessionStatsRecord, SessionSwitchRecord, ToolProgressRecord,
+    ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 9] = [
+const RECORDS: [(&str, MakeSchema); 20] = [
     ("check-error", of::<CheckErrorRecord>),
     ("check-text", of::<CheckTextRecord>),
     ("content-replacement", of::<ContentReplacementRecord>),
     ("control-response", of::<ControlResponseRecord>),
     ("executor", of::<ExecutorRecord>),
     ("plan", of::<PlanRecord>),
+    ("session", of::<SessionRecord>),
+    ("session-check", of::<SessionCheckRecord>),
+    ("session-cursor", of::<SessionCursorRecord>),
+    ("session-damage", of::<SessionDamageRecord>),
+    ("session-error", of::<SessionErrorRecord>),
+    ("session-message", of::<SessionMessageRecord>),
+    ("session-note", of::<SessionNoteRecord>),
+    ("session-path", of::<SessionPathRecord>),
+    ("session-start", of::<SessionStartRecord>),
+    ("session-stats", of::<SessionStatsRecord>),
+    ("session-switch", of::<SessionSwitchRecord>),
     ("tool-progress", of::<ToolProgressRecord>),
     ("tool-result", of::<ToolResultRecord>),
     ("turn-end", of::<TurnEndRecord>),

@@ -62,7 +62,7 @@ pub struct ToolResultExtension {
     /// Where the whole output is, if the content is only a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persisted: Option<Persisted>,
-    /// How it was confined.
+    /// How its processes were confined; absent if it started none in the parallel lane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
     /// The hooks that ran for it, in order.
@@ -157,11 +157,21 @@ pub struct Persisted {
 /// How a call was confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SandboxReport {
-    /// Whether the kernel enforced it.
+    /// Whether the kernel enforced that it changes no file and reaches no network.
     pub enforced: bool,
     /// What enforced it (e.g. `landlock`), or why nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The version of Landlock's interface that kept it from writing files; absent if nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landlock_abi: Option<u32>,
+    /// Whether a filter kept it from system calls that change attributes or use sockets.
+    #[serde(default)]
+    pub seccomp: bool,
+    /// It failed, and that looks like the enforcement's doing: in this lane it might succeed. It
+    /// was not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reclassify: Option<Lane>,
 }
 
 /// One hook that ran for a call.

@@ -39,7 +39,10 @@ fn full_result() -> ToolResultRecord {
             }),
             sandbox: Some(SandboxReport {
                 enforced: true,
-                by: Some("landlock".to_owned()),
+                by: Some("landlock, seccomp".to_owned()),
+                landlock_abi: Some(7),
+                seccomp: true,
+                reclassify: Some(Lane::Serial),
             }),
             hooks: Some(vec![HookRun {
                 event: "PreToolUse".to_owned(),
@@ -118,7 +121,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "tool-result",
             line(&full_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"rule":"Bash(ls:*)","source":"flag"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock"},"hooks":[{"event":"PreToolUse","hook":"./check","outcome":"allow","duration_ms":3}]},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"rule":"Bash(ls:*)","source":"flag"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"},"hooks":[{"event":"PreToolUse","hook":"./check","outcome":"allow","duration_ms":3}]},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
             "tool-result",

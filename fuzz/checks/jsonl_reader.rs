@@ -1,0 +1,101 @@
+//! The reader: nothing is lost, and what comes out does not depend on how the input came in.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use serde_json::value::RawValue;
+use turnpipe::jsonl::{
+    AhoCorasickPrefilter, Damage, Kind, Piece, Prefilter, Reader, Verdict, validate,
+};
+
+/// The first byte of `data` is the size of the reads, the rest is the input. Panics if the reader
+/// breaks a promise.
+pub(crate) fn check(data: &[u8]) {
+    let Some((size, input)) = data.split_first() else {
+        return;
+    };
+    let at_once = summary(input, input);
+    let in_parts = summary(
+        Parts {
+            rest: input,
+            size: usize::from(*size) + 1,
+        },
+        input,
+    );
+    assert_eq!(at_once, in_parts);
+}
+
+/// Reads of a fixed size.
+struct Parts<'a> {
+    rest: &'a [u8],
+    size: usize,
+}
+
+impl Read for Parts<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.size.min(buffer.len());
+        self.rest.read(&mut buffer[..length])
+    }
+}
+
+fn prefilter() -> AhoCorasickPrefilter {
+    AhoCorasickPrefilter::new(&["\"w\"", "tool", "{}"]).expect("short needles")
+}
+
+/// By line number: the records, and what is wrong.
+type Summary = BTreeMap<u64, (Vec<String>, Vec<Damage>)>;
+
+fn summary(source: impl Read, input: &[u8]) -> Summary {
+    let mut reader = Reader::new(source, prefilter());
+    let mut output = Vec::new();
+    let mut lines = Summary::new();
+    while let Some(piece) = reader.next_piece().expect("reading from memory") {
+        output.extend_from_slice(piece.raw());
+        match &piece {
+            Piece::Plain { raw } => check_plain(raw),
+            Piece::Line {
+                raw,
+                records,
+                damage,
+                number,
+                ..
+            } => {
+                let texts = records.iter().map(|record| record.text(raw).to_owned());
+                let texts: Vec<String> = texts.collect();
+                for text in &texts {
+                    check_record(text);
+                }
+                assert!(!texts.is_empty() || !damage.is_empty());
+                assert_eq!(lines.insert(*number, (texts, damage.clone())), None);
+            }
+            Piece::Giant { .. } => {}
+        }
+        reader.recycle(piece);
+    }
+    assert_eq!(output, input);
+    lines
+}
+
+fn check_plain(raw: &[u8]) {
+    assert!(!raw.is_empty());
+    assert_eq!(prefilter().find(raw, 0), None);
+    let text = std::str::from_utf8(raw).expect("plain lines are UTF-8");
+    for line in text.split('\n') {
+        let line = line.trim_start_matches('\u{feff}').trim_ascii();
+        assert!(line.is_empty() || line.starts_with('{'));
+        assert!(line.is_empty() || serde_json::from_str::<&RawValue>(line).is_ok());
+    }
+}
+
+fn check_record(text: &str) {
+    let whole = Verdict::Whole {
+        kind: Kind::Object,
+        span: 0..text.len(),
+    };
+    assert_eq!(validate(text.as_bytes()), whole);
+    if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
+        let reason = error.to_string();
+        let is_known = ["number out of range", "recursion limit exceeded"];
+        assert!(is_known.iter().any(|known| reason.starts_with(known)));
+    }
+}

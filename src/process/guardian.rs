@@ -1,0 +1,383 @@
+//! The guardian: a small process of our own binary that ends the sessions of our children when
+//! this process is killed and cannot do it itself.
+//!
+//! It holds the reading end of a pipe that nobody writes to; its end is our end. Which sessions
+//! there are stands in a table in shared memory, so that a call costs two writes of four bytes and
+//! wakes nobody. Orphans it has to look for itself while we live, see [`WATCH`]; what it missed it
+//! knows by a variable that all children have in their environment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::exec_strings::ExecStrings;
+use super::pipes::ChildEnds;
+use super::process_table::{Stat, all, has_variable, parse_children, stat};
+use super::start::Start;
+use super::system_spawn::{Attributes, spawn};
+
+/// How often the guardian looks for orphans while calls run. What is orphaned, leaves its session
+/// and drops its environment less than this before we are killed escapes it.
+const WATCH: Duration = Duration::from_millis(100);
+
+/// How often it looks whether calls run.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// How long it tries to end what will not end.
+const ROUNDS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Bytes of a place in the table: a process id.
+const PLACE: u64 = 4;
+
+/// What the guardian is started with.
+static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
+static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
+
+/// How the program that runs here becomes a guardian when it is started once more.
+#[derive(Debug, Clone, Copy)]
+pub struct GuardianPlan {
+    /// Its first argument; the program then must call [`guard`] with the second one, and end.
+    pub argument: &'static str,
+    /// The variable that all children have in their environment, as `NAME=value`.
+    pub mark: &'static str,
+}
+
+#[derive(Debug)]
+struct Guardian {
+    pid: Pid,
+    table: File,
+    places: Mutex<Places>,
+    /// Never written to.
+    _lifeline: OwnedFd,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    free: Vec<u64>,
+    used: u64,
+}
+
+/// A child's place in the table, given up when it is dropped.
+#[derive(Debug)]
+pub(super) struct Entry {
+    place: u64,
+}
+
+/// Has the program that runs here started once more as a guardian, before the first child.
+pub fn plan_guardian(plan: GuardianPlan) {
+    // Whoever was first decides.
+    let _ = PLAN.set(plan);
+}
+
+/// Starts the guardian if there is to be one and there is none. That it cannot be started is no
+/// reason not to run anything.
+pub(super) fn ensure() {
+    if let Some(plan) = PLAN.get() {
+        GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
+    }
+}
+
+/// The guardian's process, if there is one.
+pub(super) fn pid() -> Option<Pid> {
+    GUARDIAN.get()?.as_ref().map(|guardian| guardian.pid)
+}
+
+/// Enters the leader of a session.
+pub(super) fn enter(leader: Pid) -> Option<Entry> {
+    let guardian = GUARDIAN.get()?.as_ref()?;
+    let place = {
+        let mut places = guardian.places();
+        places.free.pop().unwrap_or_else(|| {
+            places.used += 1;
+            places.used - 1
+        })
+    };
+    guardian.write(place, leader.as_raw_pid());
+    Some(Entry { place })
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(Some(guardian)) = GUARDIAN.get() {
+            guardian.write(self.place, 0);
+            guardian.places().free.push(self.place);
+        }
+    }
+}
+
+impl Guardian {
+    fn start(plan: &GuardianPlan) -> io::Result<Self> {
+        let (theirs, lifeline) = io::pipe()?;
+        let table = rustix::fs::memfd_create("turnpipe-sessions", rustix::fs::MemfdFlags::CLOEXEC)?;
+        let table = above_streams(table)?;
+        let mut arguments = ExecStrings::with_capacity(3, 64);
+        for argument in ["turnpipe-guardian", plan.argument, plan.mark] {
+            arguments.push(&[OsStr::new(argument)])?;
+        }
+        let start = Start {
+            program: CString::from(c"/proc/self/exe"),
+            arguments,
+            environment: ExecStrings::default(),
+            directory: CString::from(c"/"),
+            ends: ChildEnds {
+                stdin: Arc::new(above_streams(theirs.into())?),
+                stdout: table.try_clone()?,
+                stderr: above_streams(File::options().write(true).open("/dev/null")?.into())?,
+            },
+        };
+        Ok(Self {
+            pid: spawn(&Attributes::new()?, &start)?,
+            table: File::from(table),
+            places: Mutex::default(),
+            _lifeline: lifeline.into(),
+        })
+    }
+
+    fn places(&self) -> std::sync::MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, place: u64, pid: i32) {
+        // Only a machine without memory refuses, and then the child is not guarded.
+        let _ = self.table.write_all_at(&pid.to_ne_bytes(), place * PLACE);
+    }
+}
+
+fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    super::pipes::above_standard_streams(descriptor)
+}
+
+/// The guardian's life, in a process that was started as one: until the process that started it is
+/// gone and, if that could not do it, what it ran is ended. `mark` is that of its
+/// [`GuardianPlan`].
+pub fn guard(mark: &OsStr) {
+    let Some(parent) = rustix::process::getppid() else {
+        return;
+    };
+    let _ = rustix::thread::set_name(c"turnpipe-guard");
+    ignore_end_signals();
+    let mut watch = Watch {
+        parent,
+        own_session: stat(parent.as_raw_pid()).map_or(0, |parent| parent.session),
+        orphans: BTreeMap::new(),
+        began: u64::MAX,
+    };
+    let lifeline = io::stdin();
+    loop {
+        let sessions = sessions();
+        let pause = if sessions.is_empty() && watch.orphans.is_empty() {
+            IDLE
+        } else {
+            watch.look(&sessions);
+            WATCH
+        };
+        if is_over(lifeline.as_fd(), pause) {
+            break;
+        }
+    }
+    let sessions = sessions();
+    if !sessions.is_empty() {
+        watch.note_began(&sessions);
+        watch.recognise(mark);
+    }
+    watch.end(sessions);
+}
+
+/// What asks us to end is meant for the process that we guard; we end after it.
+fn ignore_end_signals() {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Waits; returns whether nobody holds the other end any more.
+fn is_over(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
+    let mut set = [PollFd::from_borrowed_fd(lifeline, PollFlags::IN)];
+    let pause = Timespec::try_from(pause).ok();
+    matches!(poll(&mut set, pause.as_ref()), Ok(1..))
+}
+
+/// The leaders in the table, which is our standard output.
+fn sessions() -> BTreeSet<i32> {
+    let Ok(table) = io::stdout().as_fd().try_clone_to_owned() else {
+        return BTreeSet::new();
+    };
+    let table = File::from(table);
+    let length = table.metadata().map_or(0, |facts| facts.len());
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    if table.read_exact_at(&mut bytes, 0).is_err() {
+        return BTreeSet::new();
+    }
+    let (places, _) = bytes.as_chunks::<4>();
+    places
+        .iter()
+        .map(|place| i32::from_ne_bytes(*place))
+        .filter(|pid| *pid > 0)
+        .collect()
+}
+
+/// What the guardian has seen of the guarded process.
+struct Watch {
+    parent: Pid,
+    own_session: i32,
+    /// Orphans that the guarded process adopted, with the time when they began.
+    orphans: BTreeMap<i32, u64>,
+    /// When the oldest of the calls began that run now.
+    began: u64,
+}
+
+impl Watch {
+    fn look(&mut self, sessions: &BTreeSet<i32>) {
+        self.began = u64::MAX;
+        self.note_began(sessions);
+        let parent = self.parent;
+        let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+        let own = rustix::process::getpid();
+        self.orphans = parse_children(&list.unwrap_or_default())
+            .filter(|child| *child != own)
+            .filter_map(|child| Some((child.as_raw_pid(), stat(child.as_raw_pid())?)))
+            .filter(|(_, stat)| stat.session != self.own_session)
+            .map(|(child, stat)| (child, stat.began))
+            .collect();
+    }
+
+    fn note_began(&mut self, sessions: &BTreeSet<i32>) {
+        let times = sessions
+            .iter()
+            .filter_map(|leader| Some(stat(*leader)?.began));
+        self.began = times.chain([self.began]).min().unwrap_or(self.began);
+    }
+
+    /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
+    /// while the calls ran. What another process like the guarded one runs has that as its parent.
+    fn recognise(&mut self, mark: &OsStr) {
+        let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
+        for (pid, stat) in all() {
+            if stat.parent == heir && stat.began >= self.began && has_variable(pid, mark) {
+                self.orphans.insert(pid, stat.began);
+            }
+        }
+    }
+
+    /// Ends everything in these sessions, the orphans, and what all of these started.
+    fn end(&self, mut sessions: BTreeSet<i32>) {
+        for _ in 0..ROUNDS {
+            let table: BTreeMap<i32, Stat> = all();
+            let doomed = self.doomed(&table, &sessions);
+            if doomed.is_empty() {
+                return;
+            }
+            for pid in doomed {
+                let stat = table[&pid];
+                if stat.session == pid {
+                    sessions.insert(pid);
+                }
+                kill(pid, stat);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn doomed(&self, table: &BTreeMap<i32, Stat>, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
+        let own = rustix::process::getpid().as_raw_pid();
+        let is_root = |pid: i32, stat: &Stat| {
+            sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.began)
+        };
+        let descends = |pid: i32| {
+            let mut ancestors =
+                std::iter::successors(Some(pid), |pid| table.get(pid).map(|stat| stat.parent));
+            // The table was not read in one moment: a chain could lead round in a circle.
+            ancestors
+                .by_ref()
+                .take(table.len())
+                .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
+        };
+        table
+            .iter()
+            .filter(|(pid, stat)| **pid != own && !stat.has_ended() && descends(**pid))
+            .map(|(pid, _)| *pid)
+            .collect()
+    }
+}
+
+/// Kills the process that the table told of, not another one that got its number.
+fn kill(pid: i32, seen: Stat) {
+    let Some(pid) = Pid::from_raw(pid) else {
+        return;
+    };
+    let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return;
+    };
+    if stat(pid.as_raw_pid()).is_some_and(|stat| stat.began == seen.began) {
+        let _ = pidfd_send_signal(&descriptor, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(i32, i32, i32, u64)]) -> BTreeMap<i32, Stat> {
+        rows.iter()
+            .map(|(pid, parent, session, began)| {
+                let stat = Stat {
+                    state: b'S',
+                    parent: *parent,
+                    group: *session,
+                    session: *session,
+                    began: *began,
+                };
+                (*pid, stat)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn sessions_orphans_and_their_descendants_are_doomed() {
+        let watch = Watch {
+            parent: Pid::INIT,
+            own_session: 1,
+            orphans: [(30, 7), (40, 7)].into(),
+            began: 0,
+        };
+        let table = table(&[
+            (1, 0, 1, 0),
+            // A session, somebody in it without parents, somebody who left it.
+            (10, 1, 10, 5),
+            (11, 1, 10, 5),
+            (12, 11, 12, 5),
+            (13, 12, 12, 5),
+            // An orphan with a child; a process that got the number of another orphan.
+            (30, 1, 30, 7),
+            (31, 30, 30, 8),
+            (40, 1, 40, 9),
+            // Strangers.
+            (50, 1, 50, 5),
+            (51, 50, 50, 5),
+        ]);
+        let doomed = watch.doomed(&table, &[10].into());
+        assert_eq!(doomed, [10, 11, 12, 13, 30, 31].into());
+    }
+
+    #[test]
+    fn circles_of_parents_are_left() {
+        let watch = Watch {
+            parent: Pid::INIT,
+            own_session: 1,
+            orphans: BTreeMap::new(),
+            began: 0,
+        };
+        let table = table(&[(5, 6, 5, 0), (6, 5, 6, 0)]);
+        assert_eq!(watch.doomed(&table, &[9].into()), BTreeSet::new());
+    }
+}

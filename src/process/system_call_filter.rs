@@ -1,0 +1,154 @@
+//! The table of refused system calls as a program for the kernel (seccomp), and its installation
+//! on the calling thread.
+//!
+//! Calls with examined arguments stand first and end the program at once; for all others the
+//! kernel remembers the answer, so that the length of the program costs nothing.
+
+use std::io;
+
+use super::system_call_table::{
+    ABSENT, Condition, EXAMINED, Examined, NEWEST_KNOWN, Pattern, REFUSED, Relation, Word,
+};
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const JUMP: u16 = 0x05;
+const JUMP_IF_EQUAL: u16 = 0x15;
+const JUMP_IF_GREATER: u16 = 0x25;
+const RETURN: u16 = 0x06;
+
+// Where things stand in what the program sees of a call.
+const NUMBER: u32 = 0;
+const ARCHITECTURE_OF_CALL: u32 = 4;
+const FIRST_ARGUMENT: u32 = 16;
+
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+/// A program of another architecture would see every number mean something else.
+const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+
+/// Restricts the calling thread, and everything it starts, for good. It must have given up gaining
+/// privileges.
+///
+/// # Errors
+/// The kernel has no filters, or something around us forbids them.
+pub(super) fn install() -> io::Result<()> {
+    let mut instructions = program();
+    let length = u16::try_from(instructions.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog {
+        len: length,
+        filter: instructions.as_mut_ptr(),
+    };
+    // What runs here is no hostile machine code that shares our memory: the kernel need not slow
+    // it down against speculation. Before Linux 4.17 there is no such flag.
+    for flags in [libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0] {
+        // SAFETY: the program and its instructions live to the end of the call, which copies them.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                flags,
+                &raw const program,
+            )
+        };
+        if result == 0 {
+            return Ok(());
+        }
+    }
+    Err(io::Error::last_os_error())
+}
+
+fn program() -> Vec<libc::sock_filter> {
+    let mut program = vec![
+        statement(LOAD, ARCHITECTURE_OF_CALL),
+        branch(JUMP_IF_EQUAL, ARCHITECTURE, 1, 0),
+        statement(RETURN, KILL),
+        statement(LOAD, NUMBER),
+        // The numbers of the x32 interface are larger too.
+        branch(JUMP_IF_GREATER, NEWEST_KNOWN, 0, 1),
+        statement(RETURN, DOES_NOT_EXIST),
+    ];
+    for examined in EXAMINED {
+        let body = examination(examined);
+        program.extend([
+            branch(JUMP_IF_EQUAL, number(examined.call), 1, 0),
+            statement(JUMP, length(&body)),
+        ]);
+        program.extend(body);
+    }
+    for (calls, verdict) in [(ABSENT, DOES_NOT_EXIST), (REFUSED, REFUSE)] {
+        for call in calls {
+            program.extend([
+                branch(JUMP_IF_EQUAL, number(*call), 0, 1),
+                statement(RETURN, verdict),
+            ]);
+        }
+    }
+    program.push(statement(RETURN, ALLOW));
+    program
+}
+
+/// All of one examined call, to its verdict.
+fn examination(examined: &Examined) -> Vec<libc::sock_filter> {
+    let mut body = Vec::new();
+    for pattern in examined.refused {
+        body.extend(refusal(pattern));
+    }
+    body.push(statement(RETURN, ALLOW));
+    body
+}
+
+/// Refuses if all conditions hold, else goes on behind itself.
+fn refusal(pattern: Pattern) -> Vec<libc::sock_filter> {
+    let mut from_the_end = vec![statement(RETURN, REFUSE)];
+    for condition in pattern.iter().rev() {
+        let behind = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
+        from_the_end.extend(check(condition, behind).into_iter().rev());
+    }
+    from_the_end.reverse();
+    from_the_end
+}
+
+/// Goes on if the condition holds, else over the next `behind` instructions.
+fn check(condition: &Condition, behind: u8) -> [libc::sock_filter; 3] {
+    let offset = match condition.word {
+        Word::Low(argument) => FIRST_ARGUMENT + 8 * u32::from(argument),
+        Word::High(argument) => FIRST_ARGUMENT + 8 * u32::from(argument) + 4,
+    };
+    let (if_equal, if_not) = match condition.relation {
+        Relation::Is => (0, behind),
+        Relation::IsNot => (behind, 0),
+    };
+    [
+        statement(LOAD, offset),
+        statement(AND, condition.mask),
+        branch(JUMP_IF_EQUAL, condition.value, if_equal, if_not),
+    ]
+}
+
+/// Numbers of system calls are small.
+fn number(call: std::ffi::c_long) -> u32 {
+    u32::try_from(call).unwrap_or(u32::MAX)
+}
+
+fn length(body: &[libc::sock_filter]) -> u32 {
+    u32::try_from(body.len()).unwrap_or(u32::MAX)
+}
+
+fn statement(code: u16, k: u32) -> libc::sock_filter {
+    branch(code, k, 0, 0)
+}
+
+fn branch(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+#[cfg(test)]
+#[path = "system_call_filter_tests.rs"]
+mod tests;

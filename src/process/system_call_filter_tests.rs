@@ -1,0 +1,177 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Runs the program as the kernel would.
+fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    let mut data = Vec::new();
+    data.extend(number.to_le_bytes());
+    data.extend(architecture.to_le_bytes());
+    data.extend([0; 8]);
+    data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
+    let program = program();
+    let (mut at, mut accumulator) = (0, 0_u32);
+    loop {
+        let instruction = program[at];
+        at += 1;
+        let mut jump = |holds: bool| {
+            at += usize::from(if holds {
+                instruction.jt
+            } else {
+                instruction.jf
+            });
+        };
+        match instruction.code {
+            LOAD => {
+                let offset = instruction.k as usize;
+                let word = data[offset..offset + 4].try_into().unwrap();
+                accumulator = u32::from_le_bytes(word);
+            }
+            AND => accumulator &= instruction.k,
+            JUMP => at += instruction.k as usize,
+            JUMP_IF_EQUAL => jump(accumulator == instruction.k),
+            JUMP_IF_GREATER => jump(accumulator > instruction.k),
+            RETURN => return instruction.k,
+            code => panic!("unknown instruction {code:#x}"),
+        }
+    }
+}
+
+fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
+    let mut all = [0; 6];
+    all[..arguments.len()].copy_from_slice(arguments);
+    verdict_of(ARCHITECTURE, number(call), all)
+}
+
+/// What a `pid_t` or an `int` looks like in a register.
+fn word(value: i32) -> u64 {
+    u64::from(value.cast_unsigned())
+}
+
+#[test]
+fn every_row_of_the_table_is_obeyed() {
+    for call in REFUSED {
+        assert_eq!(verdict(*call, &[]), REFUSE, "{call}");
+    }
+    for call in ABSENT {
+        assert_eq!(verdict(*call, &[]), DOES_NOT_EXIST, "{call}");
+    }
+}
+
+#[test]
+fn no_call_stands_in_the_table_twice() {
+    let mut calls: Vec<_> = EXAMINED.iter().map(|examined| examined.call).collect();
+    calls.extend(ABSENT.iter().chain(REFUSED));
+    let count = calls.len();
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), count);
+}
+
+#[test]
+fn arguments_decide() {
+    let path = 0x7fff_1234_5678;
+    let here = word(libc::AT_FDCWD);
+    let open = |flags: i32| verdict(libc::SYS_openat, &[here, path, word(flags)]);
+    assert_eq!(open(libc::O_RDONLY | libc::O_CLOEXEC), ALLOW);
+    assert_eq!(open(libc::O_WRONLY | libc::O_TRUNC), ALLOW);
+    assert_eq!(open(libc::O_RDONLY | libc::O_TRUNC), REFUSE);
+    assert_eq!(open(libc::O_ACCMODE), REFUSE);
+
+    let ioctl = |request: u64| verdict(libc::SYS_ioctl, &[1, request]);
+    for allowed in [
+        0x5401,
+        0x5413,
+        0x541b,
+        0x8008_6601,
+        0xc020_660b,
+        0x801c_581f,
+    ] {
+        assert_eq!(ioctl(allowed), ALLOW, "{allowed:#x}");
+    }
+    for refused in [
+        0x4008_6602,
+        0x4004_6602,
+        0x401c_5820,
+        0x5412,
+        0x4004_9409,
+        0xc018_9436,
+        0xc004_5877,
+        // The kernel looks at the low half only.
+        0xdead_0000_4008_6602,
+    ] {
+        assert_eq!(ioctl(refused), REFUSE, "{refused:#x}");
+    }
+
+    assert_eq!(verdict(libc::SYS_kill, &[word(-1), 15]), REFUSE);
+    assert_eq!(verdict(libc::SYS_kill, &[u64::MAX, 15]), REFUSE);
+    assert_eq!(verdict(libc::SYS_kill, &[word(-1234), 15]), ALLOW);
+    assert_eq!(verdict(libc::SYS_kill, &[0, 15]), ALLOW);
+
+    assert_eq!(verdict(libc::SYS_clone, &[0x0120_0011]), ALLOW);
+    assert_eq!(verdict(libc::SYS_clone, &[0x1000_0011]), REFUSE);
+
+    assert_eq!(verdict(libc::SYS_prlimit64, &[0, 7, path]), ALLOW);
+    assert_eq!(verdict(libc::SYS_prlimit64, &[77, 7, 0, path]), ALLOW);
+    assert_eq!(verdict(libc::SYS_prlimit64, &[77, 7, path]), REFUSE);
+    assert_eq!(verdict(libc::SYS_prlimit64, &[77, 7, 1 << 32]), REFUSE);
+
+    assert_eq!(verdict(libc::SYS_setpriority, &[0, 0, 10]), ALLOW);
+    assert_eq!(verdict(libc::SYS_setpriority, &[0, 77, 10]), REFUSE);
+    assert_eq!(verdict(libc::SYS_setpriority, &[2, 0, 10]), REFUSE);
+
+    for (kind, expected) in [
+        (1, ALLOW),
+        (2, REFUSE),
+        (3, REFUSE),
+        (5, ALLOW),
+        (0x8_0001, ALLOW),
+    ] {
+        assert_eq!(
+            verdict(libc::SYS_socketpair, &[1, kind]),
+            expected,
+            "{kind}"
+        );
+    }
+    assert_eq!(verdict(libc::SYS_syslog, &[3]), ALLOW);
+    assert_eq!(verdict(libc::SYS_syslog, &[5]), REFUSE);
+    assert_eq!(verdict(libc::SYS_shmctl, &[1, 0]), REFUSE);
+    assert_eq!(verdict(libc::SYS_shmctl, &[1, 2]), ALLOW);
+}
+
+#[test]
+fn everyday_calls_are_allowed() {
+    for call in [
+        libc::SYS_read,
+        libc::SYS_write,
+        libc::SYS_execve,
+        libc::SYS_wait4,
+        libc::SYS_pipe2,
+        libc::SYS_mmap,
+        libc::SYS_futex,
+        libc::SYS_exit_group,
+        libc::SYS_tgkill,
+        libc::SYS_getdents64,
+    ] {
+        assert_eq!(verdict(call, &[]), ALLOW, "{call}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn numbers_of_x32_and_of_the_future_do_not_exist(number in NEWEST_KNOWN + 1.., argument: u64) {
+        prop_assert_eq!(verdict_of(ARCHITECTURE, number, [argument; 6]), DOES_NOT_EXIST);
+    }
+
+    #[test]
+    fn other_architectures_end_at_once(architecture: u32, number: u32) {
+        prop_assume!(architecture != ARCHITECTURE);
+        prop_assert_eq!(verdict_of(architecture, number, [0; 6]), KILL);
+    }
+
+    #[test]
+    fn every_way_through_the_program_ends(number in 0..=NEWEST_KNOWN, arguments: [u64; 6]) {
+        let verdict = verdict_of(ARCHITECTURE, number, arguments);
+        prop_assert!([ALLOW, REFUSE, DOES_NOT_EXIST].contains(&verdict));
+    }
+}
