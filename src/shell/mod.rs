@@ -29,4 +29,6 @@ pub use analyse::analyse;
 pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict};
 
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod table_tests;

@@ -3,16 +3,16 @@
 
 use super::refusal::Refusal;
 
-/// The longest command line that is analysed, in bytes. (Longer here-documents would reach the
-/// disk besides.)
-pub(super) const LONGEST: usize = 64 * 1024;
+/// The longest command line that is analysed, in bytes: longer ones would take the parser more time
+/// than running them a little later costs.
+const LONGEST: usize = 16 * 1024;
 
 /// Refuses lengths and bytes that cannot be judged.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
     if command.len() > LONGEST {
         return Err(Refusal::unknown(
             0..0,
-            "the command is longer than 64 KiB, which is not analysed",
+            "the command is longer than 16 KiB, which is not analysed",
         ));
     }
     let bytes = command.as_bytes();

@@ -3,14 +3,21 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::refusal::Refusal;
 
-/// How often tree-sitter may ask whether to go on (about every hundred steps) before it is stopped.
-/// Ordinary text takes a few steps a byte; what takes many more is full of errors.
+/// How often tree-sitter may ask whether to go on, about every hundred steps, for each KiB of text.
+/// Ordinary text needs 10 to 60.
 const PATIENCE_PER_KIBIBYTE: usize = 120;
-const PATIENCE_AT_LEAST: usize = 240;
+
+/// Why there is no tree.
+enum Stopped {
+    /// There was an error before this place.
+    ErrorBefore(usize),
+    /// It took too many steps.
+    TooTangled,
+}
 
 thread_local! {
     static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
@@ -18,32 +25,46 @@ thread_local! {
 
 /// The tree of a command line that has no syntax error.
 pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
-    let tree = PARSER
-        .with_borrow_mut(|slot| {
-            if slot.is_none() {
-                let mut parser = Parser::new();
-                parser
-                    .set_language(&tree_sitter_bash::LANGUAGE.into())
-                    .ok()?;
-                *slot = Some(parser);
-            }
-            parse_within_bounds(slot.as_mut()?, command)
-        })
-        .ok_or_else(|| Refusal::unknown(0..0, "the syntax is too tangled to be analysed"))?;
+    let parsed = PARSER.with_borrow_mut(|slot| {
+        if slot.is_none() {
+            let mut parser = Parser::new();
+            parser
+                .set_language(&tree_sitter_bash::LANGUAGE.into())
+                .map_err(|_| Stopped::TooTangled)?;
+            *slot = Some(parser);
+        }
+        let parser = slot.as_mut().ok_or(Stopped::TooTangled)?;
+        parse_within_bounds(parser, command)
+    });
+    let tree = parsed.map_err(|stopped| match stopped {
+        Stopped::ErrorBefore(place) => {
+            Refusal::unknown(place..place, format!("syntax error before byte {place}"))
+        }
+        Stopped::TooTangled => Refusal::unknown(0..0, "the syntax is too tangled to be analysed"),
+    })?;
     if tree.root_node().has_error() {
         return Err(syntax_error(tree.root_node(), command));
     }
     Ok(tree)
 }
 
-fn parse_within_bounds(parser: &mut Parser, command: &str) -> Option<Tree> {
-    let mut patience = (command.len() / 1024 * PATIENCE_PER_KIBIBYTE).max(PATIENCE_AT_LEAST);
-    let mut go_on = |_: &_| match patience.checked_sub(1) {
-        Some(left) => {
-            patience = left;
-            ControlFlow::Continue(())
+/// Stops at the first error that has been there for a while: to recover takes tree-sitter time that
+/// grows with the square of the length.
+fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
+    let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
+    let mut stopped = Stopped::TooTangled;
+    let mut go_on = |state: &ParseState| {
+        if state.has_error() {
+            stopped = Stopped::ErrorBefore(state.current_byte_offset());
+            return ControlFlow::Break(());
         }
-        None => ControlFlow::Break(()),
+        match patience.checked_sub(1) {
+            Some(left) => {
+                patience = left;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
     };
     let bytes = command.as_bytes();
     let tree = parser.parse_with_options(
@@ -54,7 +75,7 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Option<Tree> {
     if tree.is_none() {
         parser.reset();
     }
-    tree
+    tree.ok_or(stopped)
 }
 
 /// Names the first error of a tree that has one.
