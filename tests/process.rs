@@ -12,6 +12,8 @@ mod closed_streams;
 mod endings;
 #[path = "process/leftovers.rs"]
 mod leftovers;
+#[path = "process/matrix.rs"]
+mod matrix;
 #[path = "process/starting.rs"]
 mod starting;
 #[path = "process/support.rs"]
