@@ -153,7 +153,7 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     let script = "
         head -n 1 calls | turnpipe session append s.jsonl > /dev/null
         for round in $(seq 1 25); do
-          turnpipe session append s.jsonl --sync none < calls > echoed 2>/dev/null & pid=$!
+          \"$TURNPIPE\" session append s.jsonl --sync none < calls > echoed 2>/dev/null & pid=$!
           for n in $(seq 1 20); do echo '{\"type\":\"agent\",\"n\":'$round'}' >> s.jsonl; done
           kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
         done; true";
