@@ -136,6 +136,31 @@ fn a_reader_that_leaves_does_not_stop_the_recording() {
     assert_eq!(records(&bench.path("s.jsonl")).len(), 3000);
 }
 
+#[test]
+fn a_renamed_session_shows_its_name() {
+    let bench = Bench::new();
+    let prompt = r#"{"uuid":"a","parentUuid":null,"sessionId":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z","type":"user","cwd":"/w","version":"0.24.4","message":{"role":"user","parts":[{"text":"fix it"}]}}"#;
+    fs::write(bench.path("qwen.jsonl"), format!("{prompt}\n")).unwrap();
+    let claude = r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"2.1.240","type":"user","message":{"role":"user","content":"fix it"},"uuid":"A","timestamp":"2026-01-01T00:00:00.000Z"}"#;
+    fs::write(bench.path("claude.jsonl"), format!("{claude}\n")).unwrap();
+    let run = bench.shell(
+        "for f in qwen claude; do
+           turnpipe session rename ./$f.jsonl -- '--Fix the login' | grep -o '\"title\":\"[^\"]*\"'
+           turnpipe session show ./$f.jsonl -o text | head -n 1
+         done",
+    );
+    let name = "--Fix the login";
+    let said = text(&run.stdout);
+    assert_eq!(
+        said.matches(name).count(),
+        4,
+        "{said} {}",
+        text(&run.stderr)
+    );
+    assert_eq!(records(&bench.path("qwen.jsonl"))[1]["parentUuid"], "a");
+    assert_eq!(records(&bench.path("claude.jsonl"))[1]["customTitle"], name);
+}
+
 /// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
 /// takes no lock, no acknowledged record is lost, and everything is readable.
 #[test]

@@ -27,6 +27,7 @@ mod session_check;
 mod session_list;
 mod session_path;
 mod session_range;
+mod session_rename;
 mod session_show;
 mod session_source;
 mod session_stats;

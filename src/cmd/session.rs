@@ -6,6 +6,7 @@ use super::session_append::SessionAppendArguments;
 use super::session_check::SessionCheckArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
+use super::session_rename::SessionRenameArguments;
 use super::session_show::SessionShowArguments;
 use super::session_stats::SessionStatsArguments;
 use super::session_tail::SessionTailArguments;
@@ -33,6 +34,7 @@ enum SessionCommand {
     Stats(SessionStatsArguments),
     Path(SessionPathArguments),
     Append(SessionAppendArguments),
+    Rename(SessionRenameArguments),
 }
 
 impl SessionArguments {
@@ -49,6 +51,7 @@ impl SessionArguments {
             SessionCommand::Stats(arguments) => arguments.run(io),
             SessionCommand::Path(arguments) => arguments.run(io),
             SessionCommand::Append(arguments) => arguments.run(io),
+            SessionCommand::Rename(arguments) => arguments.run(io),
         }
     }
 }

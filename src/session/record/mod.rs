@@ -5,9 +5,11 @@
 mod chain;
 mod continuation;
 mod recorder;
+mod rename;
 mod target;
 
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use recorder::{Recorder, SessionFacts};
-pub use target::{Ownership, RecordError, Transcript, ownership};
+pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
+pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};

@@ -139,30 +139,48 @@ impl Transcript {
 
     /// Takes in what was appended since the last time, by us or by others.
     fn follow(&mut self, file: &LockedFile) -> Result<(), RecordError> {
-        let failed = |source| RecordError::Io {
-            path: self.path.clone(),
-            source,
-        };
-        let size = file.size().map_err(failed)?;
-        let mut block = vec![0; 64 * 1024];
-        let mut held: Vec<u8> = Vec::new();
-        let mut at = self.followed.min(size);
-        while at < size {
-            let read = file.read_at(&mut block, at).map_err(failed)?;
-            if read == 0 {
-                break;
-            }
-            at += read as u64;
-            held.extend_from_slice(&block[..read]);
-            let whole = memchr::memrchr(b'\n', &held).map_or(0, |newline| newline + 1);
-            for line in held[..whole].split(|byte| *byte == b'\n') {
-                self.recorder.follow(&String::from_utf8_lossy(line));
-            }
-            held.drain(..whole);
-        }
-        self.followed = at - held.len() as u64;
+        let recorder = &mut self.recorder;
+        self.followed =
+            follow_from(file, self.followed, |line| recorder.follow(line)).map_err(|source| {
+                RecordError::Io {
+                    path: self.path.clone(),
+                    source,
+                }
+            })?;
         Ok(())
     }
+}
+
+/// The end of the conversation in a file as it is now.
+///
+/// # Errors
+/// Reading failed.
+pub fn follow_file(file: &LockedFile) -> io::Result<Chain> {
+    let mut chain = Chain::default();
+    follow_from(file, 0, |line| chain.follow(line))?;
+    Ok(chain)
+}
+
+/// Hands over the whole lines from `offset` on; returns where the first one after them begins.
+fn follow_from(file: &LockedFile, offset: u64, mut take: impl FnMut(&str)) -> io::Result<u64> {
+    let size = file.size()?;
+    let mut block = vec![0; 64 * 1024];
+    let mut held: Vec<u8> = Vec::new();
+    let mut at = offset.min(size);
+    while at < size {
+        let read = file.read_at(&mut block, at)?;
+        if read == 0 {
+            break;
+        }
+        at += read as u64;
+        held.extend_from_slice(&block[..read]);
+        let whole = memchr::memrchr(b'\n', &held).map_or(0, |newline| newline + 1);
+        for line in held[..whole].split(|byte| *byte == b'\n') {
+            take(&String::from_utf8_lossy(line));
+        }
+        held.drain(..whole);
+    }
+    Ok(at - held.len() as u64)
 }
 
 #[cfg(unix)]
