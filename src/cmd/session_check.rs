@@ -96,7 +96,10 @@ impl SessionCheckArguments {
     }
 
     fn check(&self, name: &str, io: &Io) -> Result<(Session, Report), String> {
-        let path = self.source.find(name, io).map_err(|error| error.to_string())?;
+        let path = self
+            .source
+            .find(name, io)
+            .map_err(|error| error.to_string())?;
         let session = Session::open(&path).map_err(|error| error.to_string())?;
         let report = session
             .check()
@@ -109,13 +112,16 @@ fn damage<'a>(
     path: &'a str,
     report: &'a Report,
 ) -> impl Iterator<Item = SessionDamageRecord> + use<'a> {
-    report.findings.iter().map(move |finding| SessionDamageRecord {
-        path: path.to_owned(),
-        kind: finding.kind,
-        detail: finding.detail.clone(),
-        line: finding.line,
-        offset: finding.offset,
-    })
+    report
+        .findings
+        .iter()
+        .map(move |finding| SessionDamageRecord {
+            path: path.to_owned(),
+            kind: finding.kind,
+            detail: finding.detail.clone(),
+            line: finding.line,
+            offset: finding.offset,
+        })
 }
 
 fn sums(path: String, session: &Session, report: Report) -> SessionCheckRecord {
@@ -186,7 +192,7 @@ fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
     }
     writer
         .into_inner()
-        .map_err(|error| error.into_error())
+        .map_err(std::io::IntoInnerError::into_error)
         .and_then(|file| file.sync_all())
         .with_context(|| format!("cannot write {}", copy.display()))
 }

@@ -22,6 +22,10 @@ use crate::wire::records::{AboutSession, SessionStartRecord};
 ///
 /// The conversation as it stands, without branches that were left. As records it begins with a
 /// `system/session_start`, so that stages after it take it for history and run nothing.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionShowArguments {
     /// A file, an id or the beginning of one, a title, or `latest`
@@ -83,9 +87,7 @@ impl SessionShowArguments {
         let session = self.source.open(&self.session, io)?;
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| unreadable(&path, error.into());
-        let facts = session
-            .quick_facts(self.source.mapping())
-            .map_err(failed)?;
+        let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
         let about = about(&path, session.agent(), &facts);
         let form = match self.output {
             Some(form) => form,

@@ -137,7 +137,9 @@ impl SourceArguments {
     /// # Errors
     /// There is none, or it cannot be read.
     pub(super) fn open(&self, name: &str, io: &Io) -> anyhow::Result<Session> {
-        let path = self.find(name, io).map_err(|error| not_found(name, &error))?;
+        let path = self
+            .find(name, io)
+            .map_err(|error| not_found(name, &error))?;
         Session::open(&path).map_err(|error| unreadable(&path, error))
     }
 }
@@ -170,7 +172,10 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Who a session is, as records tell it.
 pub(super) fn about(path: &Path, agent: Agent, facts: &Facts) -> AboutSession {
-    let current = facts.cwd.clone().filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
+    let current = facts
+        .cwd
+        .clone()
+        .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
     AboutSession {
         session_id: facts.session_id.clone().map(SessionId),
         agent: agent.name().to_owned(),

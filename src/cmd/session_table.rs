@@ -85,11 +85,7 @@ fn shortened(title: &str) -> String {
     kept + "…"
 }
 
-fn line(
-    cells: &[String; 6],
-    widths: &[usize; 6],
-    style: impl Fn(usize, &str) -> String,
-) -> String {
+fn line(cells: &[String; 6], widths: &[usize; 6], style: impl Fn(usize, &str) -> String) -> String {
     let mut line = String::new();
     for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
         line.push_str(&style(column, cell));
@@ -134,9 +130,14 @@ mod tests {
         ];
         let page = table(&sessions, false);
         let lines: Vec<&str> = page.lines().collect();
-        assert!(lines[1].starts_with("01234567  qwen   2026-01-02 03:04"), "{page}");
+        assert!(
+            lines[1].starts_with("01234567  qwen   2026-01-02 03:04"),
+            "{page}"
+        );
         assert!(lines[1].contains("  Fix it  "), "{page}");
-        let ends = lines.iter().map(|line| display_width(line.trim_end_matches(['-'])));
+        let ends = lines
+            .iter()
+            .map(|line| display_width(line.trim_end_matches(['-'])));
         assert_eq!(ends.clone().skip(1).max(), ends.skip(1).min());
         let page = table(&sessions, true);
         assert!(page.contains("\u{1b}[2m修复解析器\u{1b}[0m"));

@@ -29,6 +29,10 @@ const LOOK_FOR_NEWER: Duration = Duration::from_secs(1);
 /// The file is read from its end. Messages come as records (`--raw`: the lines as they stand);
 /// with `-f` what is appended follows, each record as soon as its line is whole. A file that is cut
 /// short, replaced or deleted is read anew, which a `session_switch` record says.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionTailArguments {
     /// A file, an id or the beginning of one, a title, or `latest`
@@ -222,7 +226,10 @@ impl SessionTailArguments {
                 printer.end(follower)?;
                 return Ok(Outcome::Done);
             }
-            if self.timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+            if self
+                .timeout
+                .is_some_and(|timeout| begun.elapsed() >= timeout)
+            {
                 printer.end(follower)?;
                 return Ok(if self.exit_status {
                     Outcome::AnswerIsNo
@@ -270,7 +277,9 @@ fn reader_is_gone(io: &Io) -> bool {
         tv_nsec: 0,
     };
     match poll(&mut watched, Some(&at_once)) {
-        Ok(_) => watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
+        Ok(_) => watched[0]
+            .revents()
+            .intersects(PollFlags::ERR | PollFlags::HUP),
         Err(_) => false,
     }
 }
@@ -321,8 +330,10 @@ impl<Sink: Write> Printer<Sink> {
     fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
         self.messages.restart();
         self.about = About::default();
-        self.writer
-            .record(&SessionSwitchRecord::new(reason, path.display().to_string()))
+        self.writer.record(&SessionSwitchRecord::new(
+            reason,
+            path.display().to_string(),
+        ))
     }
 
     /// Everything that is there was printed.

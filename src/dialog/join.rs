@@ -74,6 +74,9 @@ mod tests {
             .map(|message| (message.text(), message.usage.unwrap().output))
             .collect();
         let expected = [("1\n\n2", 9), ("3", 2), ("4", 3), ("5", 4)];
-        assert_eq!(seen, expected.map(|(text, output)| (text.to_owned(), output)));
+        assert_eq!(
+            seen,
+            expected.map(|(text, output)| (text.to_owned(), output))
+        );
     }
 }

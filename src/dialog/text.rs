@@ -207,7 +207,10 @@ mod tests {
 
     #[test]
     fn a_gist_is_cut_by_columns() {
-        assert_eq!(display_width(&shortened(&"字".repeat(80))), GIST_COLUMNS + 1);
+        assert_eq!(
+            display_width(&shortened(&"字".repeat(80))),
+            GIST_COLUMNS + 1
+        );
         assert_eq!(shortened("short"), "short");
     }
 }

@@ -150,7 +150,10 @@ impl Check {
                 place,
             );
         }
-        if let Some(time) = envelope.time.and_then(|time| time.parse::<Timestamp>().ok()) {
+        if let Some(time) = envelope
+            .time
+            .and_then(|time| time.parse::<Timestamp>().ok())
+        {
             match self.latest {
                 Some(latest) if time < latest => {
                     self.find(
@@ -196,11 +199,7 @@ impl Check {
                 "its parent is not in the file",
                 tree.missing_parents(),
             ),
-            (
-                DamageKind::Cycle,
-                "it is its own ancestor",
-                tree.cycles(),
-            ),
+            (DamageKind::Cycle, "it is its own ancestor", tree.cycles()),
         ];
         for (kind, detail, places) in found {
             for place in places {

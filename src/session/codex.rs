@@ -116,7 +116,9 @@ impl Format for Codex {
         let row = Row::read(record).unwrap_or_default();
         let payload = Payload::of(row.payload).unwrap_or_default();
         let old_head = row.instructions.is_some().then(|| "header".to_owned());
-        let kind = string(row.kind).or_else(|| string(row.record_type)).or(old_head);
+        let kind = string(row.kind)
+            .or_else(|| string(row.record_type))
+            .or(old_head);
         let subtype = match CompletedItem::of(payload.item) {
             Some(item) => string(item.kind),
             None => string(payload.kind),
@@ -156,7 +158,10 @@ impl Format for Codex {
             (Some(_), None) => Item::read(record).and_then(|item| item_message(&item)),
             _ => None,
         };
-        message.map(|message| stamped(message, &row)).into_iter().collect()
+        message
+            .map(|message| stamped(message, &row))
+            .into_iter()
+            .collect()
     }
 
     fn echoes(&self, record: &str) -> Vec<Message> {
@@ -167,7 +172,10 @@ impl Format for Codex {
             return Vec::new();
         }
         let message = Payload::of(row.payload).and_then(|payload| echo(&payload));
-        message.map(|message| stamped(message, &row)).into_iter().collect()
+        message
+            .map(|message| stamped(message, &row))
+            .into_iter()
+            .collect()
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
@@ -185,8 +193,8 @@ impl Format for Codex {
                 facts.note_cwd(string(payload.cwd));
                 facts.branch = branch(payload.git);
                 facts.is_subagent = payload.parent_thread.is_some_and(|raw| raw.get() != "null");
-                facts.forked_from = string(payload.forked_from)
-                    .or_else(|| string(payload.parent_thread));
+                facts.forked_from =
+                    string(payload.forked_from).or_else(|| string(payload.parent_thread));
                 if let Some(time) = text(payload.timestamp) {
                     facts.note_time(&time);
                 }
@@ -294,7 +302,3 @@ fn meter(raw: Option<&RawValue>) -> Option<Message> {
         ..Message::new(Role::System, Origin::Meter)
     })
 }
-
-#[cfg(test)]
-#[path = "codex_tests.rs"]
-mod tests;

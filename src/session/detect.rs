@@ -113,23 +113,44 @@ mod tests {
     #[test]
     fn every_agent_is_known_by_its_records() {
         let rows = [
-            (r#"{"type":"session_meta","payload":{"id":"x"}}"#, Some(Agent::Codex)),
-            (r#"{"id":"x","timestamp":"t","instructions":null}"#, Some(Agent::Codex)),
+            (
+                r#"{"type":"session_meta","payload":{"id":"x"}}"#,
+                Some(Agent::Codex),
+            ),
+            (
+                r#"{"id":"x","timestamp":"t","instructions":null}"#,
+                Some(Agent::Codex),
+            ),
             (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
-            (r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#, Some(Agent::Pi)),
-            (r#"{"sessionId":"x","projectHash":"y"}"#, Some(Agent::Gemini)),
+            (
+                r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
+                Some(Agent::Pi),
+            ),
+            (
+                r#"{"sessionId":"x","projectHash":"y"}"#,
+                Some(Agent::Gemini),
+            ),
             (r#"{"$set":{}}"#, Some(Agent::Gemini)),
             (
                 r#"{"uuid":"u","type":"user","message":{"parts":[]}}"#,
                 Some(Agent::Qwen),
             ),
-            (r#"{"type":"summary","summary":"s","leafUuid":"u"}"#, Some(Agent::Claude)),
+            (
+                r#"{"type":"summary","summary":"s","leafUuid":"u"}"#,
+                Some(Agent::Claude),
+            ),
             (
                 r#"{"type":"user","parentUuid":null,"message":{"content":"x"}}"#,
                 Some(Agent::Claude),
             ),
-            (r#"{"type":"user","message":{"content":"x"},"session_id":"s"}"#, None),
-            (r#"{"type":"system","subtype":"init","session_id":"s"}"#, None),
+            (
+                r#"{"type":"user","message":{"content":"x"},"session_id":"s"}"#,
+                None,
+            ),
+            (
+                r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+                None,
+            ),
             (r#"{"v":1}"#, None),
             ("7", None),
         ];

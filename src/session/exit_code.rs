@@ -31,9 +31,15 @@ mod tests {
     #[test]
     fn codes_are_found_in_heads_and_feet_only() {
         let rows = [
-            ("Wall time: 1\nProcess exited with code 3\nOutput:\nx", Some(3)),
+            (
+                "Wall time: 1\nProcess exited with code 3\nOutput:\nx",
+                Some(3),
+            ),
             ("Exit code: 0\nOutput:\n", Some(0)),
-            ("<untrusted_context>\nOutput: x\nExit Code: 7\n</untrusted_context>", Some(7)),
+            (
+                "<untrusted_context>\nOutput: x\nExit Code: 7\n</untrusted_context>",
+                Some(7),
+            ),
             ("three\n\n\nCommand exited with code 1", Some(1)),
             ("they said Exit code: 3", None),
             ("", None),

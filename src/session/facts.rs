@@ -172,7 +172,10 @@ mod tests {
             facts.note_time(time);
         }
         assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T00:00:01.5Z");
-        assert_eq!(facts.last_activity.unwrap().to_string(), "2026-01-01T00:00:03Z");
+        assert_eq!(
+            facts.last_activity.unwrap().to_string(),
+            "2026-01-01T00:00:03Z"
+        );
     }
 
     #[test]

@@ -204,17 +204,29 @@ mod tests {
         append(&path, b"\xa9\n");
         assert_eq!(follower.look().unwrap(), lines("bé\n"));
         fs::write(&path, "c\n").unwrap();
-        assert_eq!(follower.look().unwrap(), Seen::Switch(SwitchReason::Truncated));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Truncated)
+        );
         assert_eq!(follower.look().unwrap(), lines("c\n"));
         fs::write(folder.path().join("other"), "d\n").unwrap();
         fs::rename(folder.path().join("other"), &path).unwrap();
-        assert_eq!(follower.look().unwrap(), Seen::Switch(SwitchReason::Replaced));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Replaced)
+        );
         assert_eq!(follower.look().unwrap(), lines("d\n"));
         fs::remove_file(&path).unwrap();
-        assert_eq!(follower.look().unwrap(), Seen::Switch(SwitchReason::Deleted));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Deleted)
+        );
         assert_eq!(follower.look().unwrap(), Seen::Nothing);
         fs::write(&path, "e\n").unwrap();
-        assert_eq!(follower.look().unwrap(), Seen::Switch(SwitchReason::Replaced));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Replaced)
+        );
         assert_eq!(follower.look().unwrap(), lines("e\n"));
     }
 
@@ -227,6 +239,9 @@ mod tests {
         append(&path, b"last\n");
         fs::remove_file(&path).unwrap();
         assert_eq!(follower.look().unwrap(), Seen::Lines(b"last\n".to_vec()));
-        assert_eq!(follower.look().unwrap(), Seen::Switch(SwitchReason::Deleted));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Deleted)
+        );
     }
 }

@@ -200,7 +200,11 @@ impl Format for Gemini {
             facts.cwd_hash = Some(hash);
         }
         let directories = row.directories.or(set.directories);
-        facts.note_cwd(elements(directories).first().and_then(|raw| string(Some(raw))));
+        facts.note_cwd(
+            elements(directories)
+                .first()
+                .and_then(|raw| string(Some(raw))),
+        );
         for time in [row.start, row.updated, set.updated] {
             if let Some(time) = text(time) {
                 facts.note_time(&time);
@@ -268,13 +272,17 @@ fn plain(content: Option<&RawValue>) -> String {
 /// Results stand in the row of the calls too, and there with their status.
 fn user(row: &Row<'_>) -> Option<Message> {
     let mut content = blocks(row.display.or(row.content));
-    let had_results = content.iter().any(|block| matches!(block, Block::Result(_)));
+    let had_results = content
+        .iter()
+        .any(|block| matches!(block, Block::Result(_)));
     content.retain(|block| !matches!(block, Block::Result(_)));
     if content.is_empty() && had_results {
         return None;
     }
     let is_injected = content.iter().any(|block| match block {
-        Block::Text(text) => INJECTED.iter().any(|start| text.trim_start().starts_with(start)),
+        Block::Text(text) => INJECTED
+            .iter()
+            .any(|start| text.trim_start().starts_with(start)),
         _ => false,
     });
     let origin = if is_injected {
@@ -372,7 +380,3 @@ fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         ..Usage::default()
     })
 }
-
-#[cfg(test)]
-#[path = "gemini_tests.rs"]
-mod tests;

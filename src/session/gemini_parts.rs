@@ -103,7 +103,9 @@ fn result(function: &FunctionResponse<'_>) -> CallResult {
         .find_map(text)
         .map(std::borrow::Cow::into_owned);
     let told = error.clone().or(output).unwrap_or_else(|| {
-        function.response.map_or_else(String::new, |raw| raw.get().to_owned())
+        function
+            .response
+            .map_or_else(String::new, |raw| raw.get().to_owned())
     });
     let failed = error.is_some() || exit_code(&told).is_some_and(|code| code != 0);
     let mut parts = vec![Part::Text(told)];

@@ -186,7 +186,9 @@ impl Filter {
             && self.before.is_none_or(|before| active < before);
         let is_there = self.cwd.as_ref().is_none_or(|wanted| {
             let named = facts.first_cwd.iter().chain(&facts.cwd);
-            named.into_iter().any(|cwd| Path::new(cwd).starts_with(wanted))
+            named
+                .into_iter()
+                .any(|cwd| Path::new(cwd).starts_with(wanted))
         });
         is_in_time && is_there && !(self.untitled && facts.title.is_some())
     }
@@ -201,9 +203,11 @@ pub(super) struct ThreadNames {
 impl ThreadNames {
     /// The name of the thread in this file.
     pub(super) fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
-        let home = path.ancestors().skip(1).take(DEPTH_BELOW_HOME).find(|folder| {
-            folder.join(FILE_NAME).is_file()
-        })?;
+        let home = path
+            .ancestors()
+            .skip(1)
+            .take(DEPTH_BELOW_HOME)
+            .find(|folder| folder.join(FILE_NAME).is_file())?;
         let mut homes = self.homes.lock().ok()?;
         let names = homes
             .entry(home.to_owned())
@@ -228,7 +232,9 @@ fn each(
     let jobs = listing.jobs.get().min(candidates.len());
     if jobs <= 1 {
         let looks = candidates.iter();
-        return looks.map(|candidate| listing.look(candidate, names)).collect();
+        return looks
+            .map(|candidate| listing.look(candidate, names))
+            .collect();
     }
     let next = AtomicUsize::new(0);
     let work = || {

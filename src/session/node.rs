@@ -60,7 +60,13 @@ mod tests {
 
     #[test]
     fn ids_that_differ_have_keys_that_differ() {
-        let ids = ["", "a", "b", "2858a029-7d10-4ede-b828-eca2d41ea466", "f2e861eb"];
+        let ids = [
+            "",
+            "a",
+            "b",
+            "2858a029-7d10-4ede-b828-eca2d41ea466",
+            "f2e861eb",
+        ];
         for (at, id) in ids.iter().enumerate() {
             assert!(ids[..at].iter().all(|other| Key::of(other) != Key::of(id)));
             assert_eq!(Key::of(id), Key::of(id));

@@ -99,7 +99,13 @@ mod tests {
         assert_eq!(open_safely(&at("file")).unwrap().size, 3);
         assert!(matches!(open_safely(&at("link")), Err(OpenError::Link)));
         assert!(matches!(open_safely(&at("pipe")), Err(OpenError::NotAFile)));
-        assert!(matches!(open_safely(folder.path()), Err(OpenError::NotAFile)));
-        assert!(matches!(open_safely(&at("none")), Err(OpenError::System(_))));
+        assert!(matches!(
+            open_safely(folder.path()),
+            Err(OpenError::NotAFile)
+        ));
+        assert!(matches!(
+            open_safely(&at("none")),
+            Err(OpenError::System(_))
+        ));
     }
 }

@@ -305,9 +305,7 @@ fn tool_result(row: &Row<'_>) -> Option<Message> {
 
 fn system(row: &Row<'_>) -> Option<Message> {
     match text(row.subtype)?.as_ref() {
-        "chat_compression" => {
-            Some(note(Role::System, Origin::Compaction, String::new()))
-        }
+        "chat_compression" => Some(note(Role::System, Origin::Compaction, String::new())),
         "slash_command" => {
             let payload = Payload::of(row.payload)?;
             let items = HistoryItem::list(payload.items).into_iter();
@@ -319,7 +317,3 @@ fn system(row: &Row<'_>) -> Option<Message> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-#[path = "qwen_tests.rs"]
-mod tests;

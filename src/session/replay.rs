@@ -44,12 +44,11 @@ impl Replay {
             self.rows.push(pick);
             return;
         }
-        match self.by_id.get(&id) {
-            Some(at) => self.rows[*at] = pick,
-            None => {
-                self.by_id.insert(id, self.rows.len());
-                self.rows.push(pick);
-            }
+        if let Some(at) = self.by_id.get(&id) {
+            self.rows[*at] = pick;
+        } else {
+            self.by_id.insert(id, self.rows.len());
+            self.rows.push(pick);
         }
     }
 
@@ -72,7 +71,10 @@ mod tests {
             (&[put("a"), put("b"), put("a")], &[(2, 0), (1, 0)]),
             (&[put("a"), reset(&["b", "a"])], &[(1, 0), (1, 1)]),
             (&[put("a"), reset(&["b"]), put("b")], &[(2, 0)]),
-            (&[put("a"), put("b"), rewind("b"), put("c")], &[(0, 0), (3, 0)]),
+            (
+                &[put("a"), put("b"), rewind("b"), put("c")],
+                &[(0, 0), (3, 0)],
+            ),
             (&[put("a"), rewind("x")], &[(0, 0)]),
             (&[put("a"), put("b"), rewind("a"), put("b")], &[(3, 0)]),
         ];

@@ -63,8 +63,14 @@ mod tests {
         let rows: [(&[String], Option<&str>); 4] = [
             (&[summary("x", "foreign"), record("a")], None),
             (&[summary("a", "own"), record("a")], Some("own")),
-            (&[record("a"), summary("a", "own"), summary("x", "foreign")], Some("own")),
-            (&[record("a"), summary("a", "one"), summary("a", "two")], Some("two")),
+            (
+                &[record("a"), summary("a", "own"), summary("x", "foreign")],
+                Some("own"),
+            ),
+            (
+                &[record("a"), summary("a", "one"), summary("a", "two")],
+                Some("two"),
+            ),
         ];
         for (records, expected) in rows {
             let mut summaries = Summaries::default();

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
 use crate::dialog::{Message, Origin};
@@ -89,14 +90,16 @@ impl MessageLines {
         let mut messages = Vec::new();
         for record in &records {
             let record = record.text(line);
-            let known = self.format.or_else(|| agent_of(record).map(|agent| agent.format()));
+            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
             if let Some(format) = known {
                 messages.extend(format.messages(record));
             }
         }
         messages.retain(|message| message.origin != Origin::Meter);
-        let repeats = self.format.is_some_and(|format| format.shape() == Shape::Replay);
+        let repeats = self
+            .format
+            .is_some_and(|format| format.shape() == Shape::Replay);
         if repeats {
             messages = messages
                 .into_iter()
@@ -158,7 +161,6 @@ mod tests {
 
     use super::*;
     use crate::jsonl::Mapping;
-    use crate::session::Agent;
 
     fn fixed(text: &str) -> FixedFile {
         let mut file = tempfile::tempfile().unwrap();
@@ -181,9 +183,7 @@ mod tests {
     #[test]
     fn records_of_one_message_stay_together() {
         let row = |id: &str, text: &str| {
-            format!(
-                r#"{{"type":"assistant","message":{{"id":"{id}","content":"{text}"}}}}"#
-            )
+            format!(r#"{{"type":"assistant","message":{{"id":"{id}","content":"{text}"}}}}"#)
         };
         let rows = [row("a", "1"), row("a", "2"), row("b", "3"), row("b", "4")];
         let text = rows.join("\n") + "\n";

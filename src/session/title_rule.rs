@@ -86,11 +86,11 @@ impl TitleRule {
     pub(super) fn offer(&mut self, record: TitleRecord, offset: u64) -> Onward {
         let is_manual = record.title.source == TitleSource::Manual;
         let Some(best) = &mut self.best else {
-            let onward = match (is_manual, self.precedence, record.standing) {
-                (true, _, _) => Onward::Stop,
-                (false, Precedence::Manual, _) => Onward::Further,
-                (false, Precedence::Later, Standing::OnRequest) => Onward::Stop,
-                (false, Precedence::Later, Standing::Ordinary) => {
+            let onward = match (self.precedence, record.standing) {
+                _ if is_manual => Onward::Stop,
+                (Precedence::Manual, _) => Onward::Further,
+                (Precedence::Later, Standing::OnRequest) => Onward::Stop,
+                (Precedence::Later, Standing::Ordinary) => {
                     Onward::DownTo(offset.saturating_sub(RACE_DISTANCE))
                 }
             };
@@ -179,7 +179,10 @@ mod tests {
             // The second is the first again, appended at the end of the session.
             (&[auto("a", 900), auto("a", 30), manual("m", 0)], Some("m")),
             (&[manual("", 0), manual("m", 0)], None),
-            (&[auto("a", 100), manual("m", 0), manual("n", 99)], Some("a")),
+            (
+                &[auto("a", 100), manual("m", 0), manual("n", 99)],
+                Some("a"),
+            ),
         ];
         for (records, expected) in rows {
             assert_eq!(
@@ -198,7 +201,10 @@ mod tests {
             (&[manual("m", 900), auto("b", 930)], "m"),
         ];
         for (records, expected) in rows {
-            assert_eq!(winner(Precedence::Manual, records).as_deref(), Some(expected));
+            assert_eq!(
+                winner(Precedence::Manual, records).as_deref(),
+                Some(expected)
+            );
         }
     }
 

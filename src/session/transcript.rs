@@ -15,8 +15,8 @@ use super::lines::{Line, Place, for_each_line};
 use super::open::{OpenError, SessionFile, open_safely};
 use super::plan::{Echoed, Pick, Plan};
 use super::replay::Replay;
-use super::tree::Tree;
 use super::summaries::Summaries;
+use super::tree::Tree;
 use super::{Agent, Counts, Facts, Title, find_title};
 use crate::dialog::{Joiner, Message, Origin, Role};
 use crate::jsonl::{FixedFile, Mapping, read_at, split_line};
@@ -123,8 +123,7 @@ impl Session {
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
         match &self.document {
             Some(rows) => {
-                let records = rows.iter().rev();
-                let title = records.filter_map(|row| self.format.title(row)).next();
+                let title = rows.iter().rev().find_map(|row| self.format.title(row));
                 Ok(title
                     .map(|record| record.title)
                     .filter(|title| !title.text.is_empty()))
@@ -134,10 +133,7 @@ impl Session {
     }
 
     /// Shows every record to `visit`, in file order. `damage` sees the lines.
-    pub(super) fn each_record(
-        &self,
-        visit: &mut dyn FnMut(Place, &str),
-    ) -> io::Result<()> {
+    pub(super) fn each_record(&self, visit: &mut dyn FnMut(Place, &str)) -> io::Result<()> {
         if let Some(rows) = &self.document {
             for (offset, row) in (0..).zip(rows) {
                 visit(row_place(offset), row);
@@ -177,10 +173,10 @@ impl Session {
     pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
         let mut facts = Facts::default();
         let mut counter = Counter::default();
-        let mut records = 0;
+        let mut total = 0;
         let mut summaries = Summaries::default();
         self.each_record(&mut |_, record| {
-            records += 1;
+            total += 1;
             self.format.facts(record, &mut facts);
             let envelope = self.format.envelope(record);
             if let Some(time) = &envelope.time {
@@ -196,7 +192,7 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
-        Ok((facts, counter.finish(records)))
+        Ok((facts, counter.finish(total)))
     }
 
     /// Shows the whole messages of the dialog to `visit`, in order, until it breaks. Returns how
@@ -227,18 +223,16 @@ impl Session {
                     .for_each(&mut take);
             })?,
             Some(picks) => {
-                let mut records = PickedRecords::default();
+                let mut reader = PickedRecords::default();
                 for pick in picks {
-                    let record = records.read(self, *pick)?;
+                    let record = reader.read(self, *pick)?;
                     self.messages_of(&record, pick.item, plan.echoed)
                         .into_iter()
                         .for_each(&mut take);
                 }
             }
         }
-        if !is_over
-            && let Some(last) = joiner.finish()
-        {
+        if !is_over && let Some(last) = joiner.finish() {
             let _ = visit(last);
         }
         Ok(plan.left_out)
@@ -306,13 +300,14 @@ impl Session {
     /// All records that are nodes.
     pub(super) fn tree(&self) -> io::Result<Tree> {
         let mut tree = Tree::default();
-        self.each_record(&mut |place, record| match self.format.node(record) {
-            Some(node) => tree.add(node, place),
-            None => {
-                let messages = self.format.messages(record);
-                let is_turn = |message: &Message| message.role != Role::System;
-                tree.loose_turns += u64::from(messages.iter().any(is_turn));
+        self.each_record(&mut |place, record| {
+            if let Some(node) = self.format.node(record) {
+                tree.add(node, place);
+                return;
             }
+            let messages = self.format.messages(record);
+            let is_turn = |message: &Message| message.role != Role::System;
+            tree.loose_turns += u64::from(messages.iter().any(is_turn));
         })?;
         Ok(tree)
     }
@@ -329,7 +324,9 @@ impl PickedRecords {
     fn read(&mut self, session: &Session, pick: Pick) -> io::Result<String> {
         let place = pick.place;
         if let Some(rows) = &session.document {
-            let row = usize::try_from(place.offset).ok().and_then(|at| rows.get(at));
+            let row = usize::try_from(place.offset)
+                .ok()
+                .and_then(|at| rows.get(at));
             return Ok(row.cloned().unwrap_or_default());
         }
         if self.offset != Some(place.offset) {
@@ -338,7 +335,10 @@ impl PickedRecords {
             self.line.truncate(filled);
             self.offset = Some(place.offset);
         }
-        let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line);
+        let line = self
+            .line
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(&self.line);
         let (records, _) = split_line(line);
         let record = records.get(place.index as usize);
         Ok(record.map_or_else(String::new, |record| record.text(line).to_owned()))
