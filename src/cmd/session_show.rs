@@ -22,6 +22,10 @@ use crate::wire::records::{AboutSession, SessionStartRecord};
 ///
 /// The conversation as it stands, without branches that were left. As records it begins with a
 /// `system/session_start`, so that stages after it take it for history and run nothing.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionShowArguments {
     /// A file, an id or the beginning of one, a title, or `latest`

@@ -29,6 +29,10 @@ const LOOK_FOR_NEWER: Duration = Duration::from_secs(1);
 /// The file is read from its end. Messages come as records (`--raw`: the lines as they stand);
 /// with `-f` what is appended follows, each record as soon as its line is whole. A file that is cut
 /// short, replaced or deleted is read anew, which a `session_switch` record says.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionTailArguments {
     /// A file, an id or the beginning of one, a title, or `latest`

@@ -70,16 +70,14 @@ impl FixedFile {
         if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
             self.map = self.mapped(range.start, size);
         }
-        match &self.map {
-            Some(map) => Ok((map, &self.file)),
-            None => {
-                let size = usize::try_from(size).map_err(io::Error::other)?;
-                self.buffer.resize(size, 0);
-                let filled = read_at(&self.file, &mut self.buffer, range.start)?;
-                self.buffer.truncate(filled);
-                Ok((&self.buffer, &self.file))
-            }
+        if let Some(map) = &self.map {
+            return Ok((map, &self.file));
         }
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        self.buffer.resize(size, 0);
+        let filled = read_at(&self.file, &mut self.buffer, range.start)?;
+        self.buffer.truncate(filled);
+        Ok((&self.buffer, &self.file))
     }
 
     /// A mapping of bytes that the file has at this moment.
@@ -125,15 +123,14 @@ mod tests {
     #[test]
     fn windows_are_the_same_read_or_mapped() {
         let mut file = tempfile::tempfile().unwrap();
-        let bytes: Vec<u8> = (0..3 * SMALLEST_MAPPING)
-            .map(|at| (at % 251) as u8)
-            .collect();
+        let bytes: Vec<u8> = (0..=250).cycle().take(3 << 20).collect();
         file.write_all(&bytes).unwrap();
         let length = bytes.len() as u64 - 5;
         for mapping in [Mapping::Allowed, Mapping::Refused] {
             let mut fixed = FixedFile::new(file.try_clone().unwrap(), length, mapping);
             for range in [0..10, 7..2 * SMALLEST_MAPPING + 9, length - 3..length + 90] {
-                let expected = &bytes[range.start as usize..range.end.min(length) as usize];
+                let place = |at: u64| usize::try_from(at.min(length)).unwrap();
+                let expected = &bytes[place(range.start)..place(range.end)];
                 assert!(
                     fixed.window(range.clone()).unwrap() == expected,
                     "{range:?}"
@@ -145,8 +142,7 @@ mod tests {
     #[test]
     fn a_file_that_was_cut_short_has_shorter_windows() {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&vec![b'x'; 2 * SMALLEST_MAPPING as usize])
-            .unwrap();
+        file.write_all(&vec![b'x'; 2 << 20]).unwrap();
         file.set_len(100).unwrap();
         let mut fixed = FixedFile::new(file, 2 * SMALLEST_MAPPING, Mapping::Allowed);
         assert_eq!(fixed.window(0..2 * SMALLEST_MAPPING).unwrap().len(), 100);

@@ -302,7 +302,3 @@ fn meter(raw: Option<&RawValue>) -> Option<Message> {
         ..Message::new(Role::System, Origin::Meter)
     })
 }
-
-#[cfg(test)]
-#[path = "codex_tests.rs"]
-mod tests;

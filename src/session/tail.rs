@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
 use crate::dialog::{Message, Origin};
@@ -89,9 +90,7 @@ impl MessageLines {
         let mut messages = Vec::new();
         for record in &records {
             let record = record.text(line);
-            let known = self
-                .format
-                .or_else(|| agent_of(record).map(|agent| agent.format()));
+            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
             if let Some(format) = known {
                 messages.extend(format.messages(record));
@@ -162,7 +161,6 @@ mod tests {
 
     use super::*;
     use crate::jsonl::Mapping;
-    use crate::session::Agent;
 
     fn fixed(text: &str) -> FixedFile {
         let mut file = tempfile::tempfile().unwrap();

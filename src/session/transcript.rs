@@ -123,8 +123,7 @@ impl Session {
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
         match &self.document {
             Some(rows) => {
-                let records = rows.iter().rev();
-                let title = records.filter_map(|row| self.format.title(row)).next();
+                let title = rows.iter().rev().find_map(|row| self.format.title(row));
                 Ok(title
                     .map(|record| record.title)
                     .filter(|title| !title.text.is_empty()))
@@ -174,10 +173,10 @@ impl Session {
     pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
         let mut facts = Facts::default();
         let mut counter = Counter::default();
-        let mut records = 0;
+        let mut total = 0;
         let mut summaries = Summaries::default();
         self.each_record(&mut |_, record| {
-            records += 1;
+            total += 1;
             self.format.facts(record, &mut facts);
             let envelope = self.format.envelope(record);
             if let Some(time) = &envelope.time {
@@ -193,7 +192,7 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
-        Ok((facts, counter.finish(records)))
+        Ok((facts, counter.finish(total)))
     }
 
     /// Shows the whole messages of the dialog to `visit`, in order, until it breaks. Returns how
@@ -224,9 +223,9 @@ impl Session {
                     .for_each(&mut take);
             })?,
             Some(picks) => {
-                let mut records = PickedRecords::default();
+                let mut reader = PickedRecords::default();
                 for pick in picks {
-                    let record = records.read(self, *pick)?;
+                    let record = reader.read(self, *pick)?;
                     self.messages_of(&record, pick.item, plan.echoed)
                         .into_iter()
                         .for_each(&mut take);
@@ -301,13 +300,14 @@ impl Session {
     /// All records that are nodes.
     pub(super) fn tree(&self) -> io::Result<Tree> {
         let mut tree = Tree::default();
-        self.each_record(&mut |place, record| match self.format.node(record) {
-            Some(node) => tree.add(node, place),
-            None => {
-                let messages = self.format.messages(record);
-                let is_turn = |message: &Message| message.role != Role::System;
-                tree.loose_turns += u64::from(messages.iter().any(is_turn));
+        self.each_record(&mut |place, record| {
+            if let Some(node) = self.format.node(record) {
+                tree.add(node, place);
+                return;
             }
+            let messages = self.format.messages(record);
+            let is_turn = |message: &Message| message.role != Role::System;
+            tree.loose_turns += u64::from(messages.iter().any(is_turn));
         })?;
         Ok(tree)
     }
