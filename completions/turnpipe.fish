@@ -47,6 +47,9 @@ access\t'Calls that touch different files run together'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l on-error -d 'What a failing call does to the other calls of its turn' -r -f -a "cancel-shell\t'A failing shell command that is not read-only cancels the shell commands of its turn'
 continue\t'Nothing'
 cancel-all\t'Any failing call cancels all others of its turn'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep calls that run side by side from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
+require\t'All of it, or nothing runs'
+off\t'None'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; the others are denied'
 bypassPermissions\t'Every call runs'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
@@ -68,6 +71,8 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print in which batches the calls would run, and run nothing'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even of a recording'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give calls that run side by side a private directory for temporary files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Let all shell commands run side by side (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace results that repeat an earlier one by a reference'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Exit with 3 if the input had unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
