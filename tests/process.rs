@@ -10,6 +10,8 @@ mod bounds;
 mod closed_streams;
 #[path = "process/endings.rs"]
 mod endings;
+#[path = "process/lane.rs"]
+mod lane;
 #[path = "process/leftovers.rs"]
 mod leftovers;
 #[path = "process/matrix.rs"]

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use turnpipe::process::{
-    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin,
+    CancelToken, Capture, Command, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
+    Stdin,
 };
 
 const CALLERS: usize = 10;
@@ -29,13 +30,14 @@ pub(crate) fn main() {
         .collect();
     let rounds = numbers.first().copied().unwrap_or(5);
     let children = numbers.get(1).copied().unwrap_or(10_000);
-    let mut ways: [Way; 6] = [
+    let mut ways: [Way; 7] = [
         ("xargs -P10 -n1", by_xargs, Vec::new()),
         ("plain posix_spawn, 10 threads", by_plain_loop, Vec::new()),
         ("Spawners(1)", |n| by_spawners(n, 1), Vec::new()),
         ("Spawners(2)", |n| by_spawners(n, 2), Vec::new()),
         ("Spawners(4)", |n| by_spawners(n, 4), Vec::new()),
         ("Spawners(10)", |n| by_spawners(n, 10), Vec::new()),
+        ("Spawners(4), confined", by_confined_spawners, Vec::new()),
     ];
     by_spawners(100, 4);
     let before = facts();
@@ -139,7 +141,19 @@ fn from_callers(children: usize, run: impl Fn() + Sync) {
 }
 
 fn by_spawners(children: usize, threads: usize) {
-    let spawners = Spawners::new(threads);
+    by(&Spawners::new(threads), children);
+}
+
+/// To be compared with `Spawners(4)`.
+fn by_confined_spawners(children: usize) {
+    let options = LaneOptions {
+        enforcement: Enforcement::Require,
+        temporary: None,
+    };
+    by(&Spawners::lane(4, options).unwrap(), children);
+}
+
+fn by(spawners: &Spawners, children: usize) {
     let command = Command {
         program: "/bin/true".into(),
         arguments: Vec::new(),

@@ -177,7 +177,7 @@ fn check(trouble: &Trouble, ending: Ending) {
             UseOfRun::EndsAtDeadline => "sleep 0.3".to_owned(),
             _ => run.waiting(),
         };
-        run.wait_until(&cell, || {
+        wait_until(&cell, || {
             room.marked().iter().any(|line| line.trim() == last)
         });
     }
@@ -313,14 +313,6 @@ impl Run {
         }));
     }
 
-    fn wait_until(&self, cell: &str, condition: impl Fn() -> bool) {
-        let deadline = Instant::now() + LONG;
-        while !condition() {
-            assert!(Instant::now() < deadline, "{cell}: the trouble never came");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
     /// Waits for the end and returns the records.
     fn finish(&mut self, cell: &str) -> Vec<Value> {
         let deadline = Instant::now() + LONG;
@@ -337,6 +329,14 @@ impl Run {
             // Killed in the middle of a line.
             .filter_map(|line| serde_json::from_str(line).ok())
             .collect()
+    }
+}
+
+fn wait_until(cell: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{cell}: the trouble never came");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
