@@ -144,7 +144,8 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For a terminal'
 md\t'Markdown'
 jsonl\t'Records'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l tools -d 'How much to show of tool calls and results [default: full in records, else summary]' -r -f -a "none\t'Nothing'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l html -d 'Write a page for browsers into this file; it loads nothing from elsewhere' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l tools -d 'How much to show of tool calls and results [default: summary in text and Markdown, else full]' -r -f -a "none\t'Nothing'
 summary\t'Calls, and the beginnings of results'
 full\t'Everything'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l range -d 'Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five' -r

@@ -24,6 +24,7 @@ mod session;
 mod session_check;
 mod session_list;
 mod session_path;
+mod session_printer;
 mod session_range;
 mod session_show;
 mod session_source;

@@ -29,6 +29,7 @@ mod pi;
 mod plan;
 mod quick;
 mod qwen;
+mod recover;
 mod replay;
 mod stats;
 mod summaries;
@@ -37,6 +38,8 @@ mod title;
 mod title_rule;
 mod transcript;
 mod tree;
+#[cfg(test)]
+mod vectors_tests;
 
 pub use agent::Agent;
 pub use check::{Finding, Report};
