@@ -43,6 +43,9 @@ _turnpipe() {
             turnpipe__subcmd__check,text)
                 cmd="turnpipe__subcmd__check__subcmd__text"
                 ;;
+            turnpipe__subcmd__session,append)
+                cmd="turnpipe__subcmd__session__subcmd__append"
+                ;;
             turnpipe__subcmd__session,check)
                 cmd="turnpipe__subcmd__session__subcmd__check"
                 ;;
@@ -51,6 +54,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__session,path)
                 cmd="turnpipe__subcmd__session__subcmd__path"
+                ;;
+            turnpipe__subcmd__session,rename)
+                cmd="turnpipe__subcmd__session__subcmd__rename"
                 ;;
             turnpipe__subcmd__session,show)
                 cmd="turnpipe__subcmd__session__subcmd__show"
@@ -289,12 +295,42 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail check stats path"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail check stats path append rename"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__append)
+            opts="-q -v -h --session-id --sync --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sync)
+                    COMPREPLY=($(compgen -W "data none" -- "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -456,8 +492,42 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__session__subcmd__rename)
+            opts="-q -v -h --root --agent --cwd --all --no-mmap --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -W "claude qwen codex gemini pi" -- "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --output --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --output --html --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -481,6 +551,10 @@ _turnpipe() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "text md jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --tools)

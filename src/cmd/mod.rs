@@ -26,6 +26,7 @@ mod session_append;
 mod session_check;
 mod session_list;
 mod session_path;
+mod session_printer;
 mod session_range;
 mod session_rename;
 mod session_show;

@@ -31,6 +31,7 @@ mod plan;
 mod quick;
 mod qwen;
 pub mod record;
+mod recover;
 mod replay;
 mod stats;
 mod summaries;
@@ -39,6 +40,8 @@ mod title;
 mod title_rule;
 mod transcript;
 mod tree;
+#[cfg(test)]
+mod vectors_tests;
 
 pub use agent::Agent;
 pub use check::{Finding, Report};

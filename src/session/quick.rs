@@ -4,10 +4,11 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::lines::for_each_line;
+use super::recover::records_on_line;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
 use super::{Agent, Facts};
-use crate::jsonl::{FixedFile, Mapping, split_line};
+use crate::jsonl::{FixedFile, Mapping};
 
 /// How much of the start is read in any case, in bytes.
 const HEAD: u64 = 64 * 1024;
@@ -89,7 +90,7 @@ impl Session {
                 None => return Ok(()),
                 Some(whole) => {
                     for line in window[whole..].split(|byte| *byte == b'\n') {
-                        let (records, _) = split_line(line);
+                        let (records, _) = records_on_line(line);
                         for record in &records {
                             self.note(record.text(line), facts, summaries);
                         }

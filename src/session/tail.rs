@@ -7,8 +7,9 @@ use std::io;
 use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
+use super::recover::records_on_line;
 use crate::dialog::{Message, Origin};
-use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at, split_line};
+use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
 
 /// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
 /// sees the lines from the last one on, without those that are too long to be looked into, which
@@ -54,7 +55,7 @@ pub fn start_of_last(
 
 /// How many records are on a line; a line that holds none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
-    let (records, _) = split_line(line);
+    let (records, _) = records_on_line(line);
     if records.is_empty() {
         return u64::from(!line.trim_ascii().is_empty());
     }
@@ -86,7 +87,7 @@ impl MessageLines {
 
     /// The messages on a line, without readings of meters.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let mut messages = Vec::new();
         for record in &records {
             let record = record.text(line);
@@ -139,7 +140,7 @@ impl BackwardMessages {
 
     /// How many messages that were not counted yet are on the line.
     pub fn count(&mut self, line: &[u8]) -> u64 {
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let mut count = 0;
         for record in records.iter().rev() {
             for message in self.format.messages(record.text(line)).into_iter().rev() {

@@ -14,12 +14,13 @@ use super::gemini::Gemini;
 use super::lines::{Line, Place, for_each_line};
 use super::open::{OpenError, SessionFile, open_safely};
 use super::plan::{Echoed, Pick, Plan};
+use super::recover::records_on_line;
 use super::replay::Replay;
 use super::summaries::Summaries;
 use super::tree::Tree;
 use super::{Agent, Counts, Facts, Title, find_title};
 use crate::dialog::{Joiner, Message, Origin, Role};
-use crate::jsonl::{FixedFile, Mapping, read_at, split_line};
+use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::object;
 
 /// How many records may say nothing about whose they are, until one gives up.
@@ -239,14 +240,14 @@ impl Session {
     }
 
     fn messages_of(&self, record: &str, item: u32, echoed: Echoed) -> Vec<Message> {
-        let mut messages = self.format.item_messages(record, item);
-        let echoes = self.format.echoes(record).into_iter();
-        messages.extend(echoes.filter(|echo| match echo.role {
+        let mut said = self.format.item_messages(record, item);
+        let repeats = self.format.echoes(record).into_iter();
+        said.extend(repeats.filter(|repeat| match repeat.role {
             Role::User => !echoed.user,
             Role::Assistant => !echoed.assistant,
             Role::System => !echoed.system,
         }));
-        messages
+        said
     }
 
     /// Finds out which records count.
@@ -339,7 +340,7 @@ impl PickedRecords {
             .line
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(&self.line);
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let record = records.get(place.index as usize);
         Ok(record.map_or_else(String::new, |record| record.text(line).to_owned()))
     }

@@ -1,5 +1,6 @@
 //! Runs the binary with an empty environment and looks at what it says.
 
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,7 +52,7 @@ pub(crate) fn data(name: &str) -> String {
 pub(crate) fn recordings() -> Option<PathBuf> {
     let folder = std::env::var_os("TURNPIPE_TEST_DATA");
     if folder.is_none() {
-        println!("skipped: TURNPIPE_TEST_DATA is not set");
+        let _ = writeln!(stderr(), "skipped: TURNPIPE_TEST_DATA is not set");
     }
     folder.map(|folder| Path::new(&folder).join("fixtures"))
 }

@@ -152,3 +152,19 @@ fn recordings_are_shown_in_all_forms() {
         }
     }
 }
+
+#[test]
+fn a_page_loads_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let name = page.display().to_string();
+    let said = session(&["show", &data("claude-parallel.jsonl"), "--html", &name]);
+    assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<h1>Compare files</h1>"));
+    assert!(page.contains("class=\"call failed\""));
+    for elsewhere in ["http:", "https:", "<script", "url(", "@import"] {
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}

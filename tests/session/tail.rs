@@ -185,6 +185,7 @@ fn recordings_are_tailed() {
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
     for path in paths {
+        let is_lines = path.extension().is_some_and(|end| end == "jsonl");
         let path = path.display().to_string();
         let tail = session(&["tail", &path, "-n", "3"]);
         assert!(
@@ -193,7 +194,7 @@ fn recordings_are_tailed() {
             tail.messages
         );
         assert!(tail.records().len() <= 6, "{path}");
-        if path.ends_with(".jsonl") {
+        if is_lines {
             let raw = session(&["tail", &path, "-n", "3", "--raw"]);
             assert_eq!(raw.status, Some(0), "{path}: {}", raw.messages);
             assert!(
