@@ -2,7 +2,6 @@
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use super::session_source::{SourceArguments, not_found, unreadable};
 use super::{Outcome, UsageError, output};
@@ -10,6 +9,8 @@ use crate::io::Io;
 use crate::session::Session;
 use crate::session::durable::{LockedFile, Presence, Sync};
 use crate::session::record::{RenameFacts, SessionName, follow_file, name_file, name_record};
+use crate::wire::SessionId;
+use crate::wire::records::SessionRenamedRecord;
 
 /// Give a session a name
 ///
@@ -25,15 +26,6 @@ pub(super) struct SessionRenameArguments {
     name: String,
     #[command(flatten)]
     source: SourceArguments,
-}
-
-/// What was written.
-#[derive(Debug, Serialize)]
-struct RenamedRecord<'a> {
-    r#type: &'static str,
-    session_id: &'a str,
-    title: &'a str,
-    path: String,
 }
 
 impl SessionRenameArguments {
@@ -83,10 +75,9 @@ impl SessionRenameArguments {
                 .with_context(|| format!("cannot write {}", target.display()))?;
         }
         let mut writer = output::record_writer(io)?;
-        writer.record(&RenamedRecord {
-            r#type: "session_renamed",
-            session_id: &session_id,
-            title: name.as_str(),
+        writer.record(&SessionRenamedRecord {
+            session_id: SessionId(session_id),
+            title: name.as_str().to_owned(),
             path: target.display().to_string(),
         })?;
         writer.flush()?;

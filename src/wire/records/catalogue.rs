@@ -8,15 +8,15 @@ use super::{
     CheckErrorRecord, CheckTextRecord, ContentReplacementRecord, ControlResponseRecord,
     ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionErrorRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionStartRecord, SessionStatsRecord, SessionSwitchRecord, ToolProgressRecord,
-    ToolResultRecord, TurnEndRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 20] = [
+const RECORDS: [(&str, MakeSchema); 22] = [
     ("check-error", of::<CheckErrorRecord>),
     ("check-text", of::<CheckTextRecord>),
     ("content-replacement", of::<ContentReplacementRecord>),
@@ -31,9 +31,11 @@ const RECORDS: [(&str, MakeSchema); 20] = [
     ("session-message", of::<SessionMessageRecord>),
     ("session-note", of::<SessionNoteRecord>),
     ("session-path", of::<SessionPathRecord>),
+    ("session-renamed", of::<SessionRenamedRecord>),
     ("session-start", of::<SessionStartRecord>),
     ("session-stats", of::<SessionStatsRecord>),
     ("session-switch", of::<SessionSwitchRecord>),
+    ("state-cleaned", of::<StateCleanedRecord>),
     ("tool-progress", of::<ToolProgressRecord>),
     ("tool-result", of::<ToolResultRecord>),
     ("turn-end", of::<TurnEndRecord>),
