@@ -45,7 +45,7 @@ pub use agent::Agent;
 pub use check::{Finding, Report};
 pub use discover::{Candidate, Root, discover};
 pub use envelope::Envelope;
-pub use facts::{Counts, Facts};
+pub use facts::{Counts, Facts, History};
 pub use find::{FindError, LATEST, find};
 pub use follow::{Follower, Lines, Seen};
 pub use format::{Format, Precedence, Shape, TitleSearch};

@@ -93,6 +93,13 @@ impl Session {
         }
     }
 
+    /// The same session, as if its file ended at this place, in bytes.
+    #[must_use]
+    pub fn up_to(mut self, end: u64) -> Self {
+        self.file.size = self.file.size.min(end);
+        self
+    }
+
     /// Whose it is.
     pub fn agent(&self) -> Agent {
         self.format.agent()
