@@ -21,6 +21,7 @@ mod follow;
 mod format;
 mod gemini;
 mod gemini_parts;
+mod head;
 mod lines;
 mod listing;
 mod node;
