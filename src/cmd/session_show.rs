@@ -91,13 +91,18 @@ impl SessionShowArguments {
         } else {
             Scope::Live
         };
+        let mut parts = self.source.ancestors(&session, &facts, io);
+        parts.push(session);
         let range = match self.range {
             Some(range) if range.counts_from_the_end() => {
                 let mut total = 0;
-                session.each_message(scope, &mut |message| {
-                    total += u64::from(is_shown(&message));
-                    ControlFlow::Continue(())
-                })?;
+                for part in &parts {
+                    part.each_message(scope, &mut |message| {
+                        total += u64::from(is_shown(&message));
+                        ControlFlow::Continue(())
+                    })
+                    .map_err(failed)?;
+                }
                 Some(range.of(total))
             }
             range => range,
@@ -121,31 +126,34 @@ impl SessionShowArguments {
         printer.head(&about)?;
         let mut number = 0;
         let mut failure = None;
-        let left_out = session
-            .each_message(scope, &mut |message| {
-                if !is_shown(&message) {
-                    return ControlFlow::Continue(());
-                }
-                number += 1;
-                if let Some(range) = range {
-                    if range.is_before(number) {
+        let mut left_out = 0;
+        for part in &parts {
+            left_out += part
+                .each_message(scope, &mut |message| {
+                    if !is_shown(&message) {
                         return ControlFlow::Continue(());
                     }
-                    if range.is_behind(number) {
-                        return ControlFlow::Break(());
+                    number += 1;
+                    if let Some(range) = range {
+                        if range.is_before(number) {
+                            return ControlFlow::Continue(());
+                        }
+                        if range.is_behind(number) {
+                            return ControlFlow::Break(());
+                        }
                     }
-                }
-                match printer.message(message) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        failure = Some(error);
-                        ControlFlow::Break(())
+                    match printer.message(message) {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(error) => {
+                            failure = Some(error);
+                            ControlFlow::Break(())
+                        }
                     }
-                }
-            })
-            .map_err(failed)?;
-        if let Some(error) = failure {
-            return Err(error.into());
+                })
+                .map_err(failed)?;
+            if let Some(error) = failure {
+                return Err(error.into());
+            }
         }
         printer.finish()?;
         if left_out > 0 && !globals.quiet {

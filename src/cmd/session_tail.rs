@@ -146,7 +146,7 @@ impl SessionTailArguments {
         let start = match (&session, self.from) {
             (_, Some(offset)) => offset,
             (Ok(session), None) => {
-                let mut bytes = session.bytes(self.source.mapping())?;
+                let mut bytes = session.bytes(self.source.mapping());
                 if self.raw {
                     start_of_last(&mut bytes, self.lines, &mut records_on)?
                 } else {
@@ -155,9 +155,8 @@ impl SessionTailArguments {
                 }
             }
             (Err(file), None) => {
-                let handle = file.file.try_clone()?;
                 let mapping = self.source.mapping();
-                let mut bytes = crate::jsonl::FixedFile::new(handle, file.size, mapping);
+                let mut bytes = crate::jsonl::FixedFile::new(&file.file, file.size, mapping);
                 start_of_last(&mut bytes, self.lines, &mut records_on)?
             }
         };

@@ -3,6 +3,7 @@
 //! Windows are taken backwards, but searched forwards: the forward finder is several times as fast
 //! as the reverse one.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -50,8 +51,8 @@ pub enum Onward {
 ///
 /// # Errors
 /// Reading failed.
-pub fn search_backward(
-    file: &mut FixedFile,
+pub fn search_backward<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
     needle: &[u8],
     visit: &mut dyn FnMut(Hit<'_>) -> Onward,
 ) -> io::Result<()> {
@@ -190,8 +191,8 @@ impl Search {
 ///
 /// # Errors
 /// Reading failed.
-pub fn lines_backward(
-    file: &mut FixedFile,
+pub fn lines_backward<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
     visit: &mut dyn FnMut(Range<u64>) -> bool,
 ) -> io::Result<()> {
     let length = file.length();

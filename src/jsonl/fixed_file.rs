@@ -3,6 +3,7 @@
 //! Windows are read with `pread`, or mapped where that is allowed and worth it. What other
 //! processes append is not seen; if they cut the file short, windows become shorter.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -24,17 +25,17 @@ pub enum Mapping {
 
 /// See the module.
 #[derive(Debug)]
-pub struct FixedFile {
-    file: File,
+pub struct FixedFile<Source = File> {
+    file: Source,
     length: u64,
     mapping: Mapping,
     buffer: Vec<u8>,
     map: Option<Mmap>,
 }
 
-impl FixedFile {
+impl<Source: Borrow<File>> FixedFile<Source> {
     /// The first `length` bytes of `file`.
-    pub fn new(file: File, length: u64, mapping: Mapping) -> Self {
+    pub fn new(file: Source, length: u64, mapping: Mapping) -> Self {
         Self {
             file,
             length,
@@ -51,7 +52,7 @@ impl FixedFile {
 
     /// The file itself.
     pub fn file(&self) -> &File {
-        &self.file
+        self.file.borrow()
     }
 
     /// The bytes at `range`, as far as they are there. They stay until the next window.
@@ -71,18 +72,18 @@ impl FixedFile {
             self.map = self.mapped(range.start, size);
         }
         if let Some(map) = &self.map {
-            return Ok((map, &self.file));
+            return Ok((map, self.file.borrow()));
         }
         let size = usize::try_from(size).map_err(io::Error::other)?;
         self.buffer.resize(size, 0);
-        let filled = read_at(&self.file, &mut self.buffer, range.start)?;
+        let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
         self.buffer.truncate(filled);
-        Ok((&self.buffer, &self.file))
+        Ok((&self.buffer, self.file.borrow()))
     }
 
     /// A mapping of bytes that the file has at this moment.
     fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
-        let whole = self.file.metadata().ok()?.len() >= start + size;
+        let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;
         if !whole {
             return None;
@@ -93,7 +94,7 @@ impl FixedFile {
         // by appending; that this range was just there was looked at above, and its pages are
         // filled in before this returns. A process that cuts the file short meanwhile could make
         // a later access fail, which is why `Mapping::Refused` exists.
-        unsafe { options.map(&self.file) }.ok()
+        unsafe { options.map(self.file.borrow()) }.ok()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The end of a session file: where its last records or messages start, and the messages of its
 //! lines as they come.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 
 use super::Agent;
@@ -17,8 +19,8 @@ use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
 ///
 /// # Errors
 /// Reading failed.
-pub fn start_of_last(
-    bytes: &mut FixedFile,
+pub fn start_of_last<Source: Borrow<File>>(
+    bytes: &mut FixedFile<Source>,
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
 ) -> io::Result<u64> {

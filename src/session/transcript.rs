@@ -3,6 +3,7 @@
 //! A file is read twice at most: once to find out which records count, once to read them. Only
 //! places are remembered in between.
 
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,6 +12,7 @@ use super::detect::agent_of;
 use super::facts::Counter;
 use super::format::{Format, Shape};
 use super::gemini::Gemini;
+use super::head::Head;
 use super::lines::{Line, Place, for_each_line};
 use super::open::{OpenError, SessionFile, open_safely};
 use super::plan::{Echoed, Pick, Plan};
@@ -60,6 +62,8 @@ pub struct Session {
     format: &'static dyn Format,
     /// The rows of an old document; all other files are read by lines.
     document: Option<Vec<String>>,
+    /// The first lines.
+    pub(super) head: Head,
 }
 
 impl Session {
@@ -76,11 +80,17 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
-        if let Some(agent) = detected(&file)? {
+        let head = Head::read(&file)?;
+        let agent = match head.lines().flat_map(agents_on).next() {
+            Some(agent) => Some(agent),
+            None => detected(&file)?,
+        };
+        if let Some(agent) = agent {
             return Ok(Self {
                 file,
                 format: agent.format(),
                 document: None,
+                head,
             });
         }
         match document(&file)? {
@@ -88,9 +98,17 @@ impl Session {
                 file,
                 format: &Gemini,
                 document: Some(rows),
+                head,
             }),
             None => Err(SessionError::Unknown),
         }
+    }
+
+    /// The same session, as if its file ended at this place, in bytes.
+    #[must_use]
+    pub fn up_to(mut self, end: u64) -> Self {
+        self.file.size = self.file.size.min(end);
+        self
     }
 
     /// Whose it is.
@@ -109,12 +127,8 @@ impl Session {
     }
 
     /// The bytes as they were when it was opened.
-    ///
-    /// # Errors
-    /// The descriptor cannot be duplicated.
-    pub fn bytes(&self, mapping: Mapping) -> io::Result<FixedFile> {
-        let handle = self.file.file.try_clone()?;
-        Ok(FixedFile::new(handle, self.file.size, mapping))
+    pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
+        FixedFile::new(&self.file.file, self.file.size, mapping)
     }
 
     /// The title that counts.
@@ -129,7 +143,7 @@ impl Session {
                     .map(|record| record.title)
                     .filter(|title| !title.text.is_empty()))
             }
-            None => find_title(&mut self.bytes(mapping)?, self.format),
+            None => find_title(&mut self.bytes(mapping), self.format),
         }
     }
 
@@ -368,6 +382,14 @@ fn row_place(offset: u64) -> Place {
         length: 0,
         index: 0,
     }
+}
+
+/// Whose records are on a line.
+fn agents_on(line: &[u8]) -> Option<Agent> {
+    let (records, _) = records_on_line(line);
+    records
+        .iter()
+        .find_map(|record| agent_of(record.text(line)))
 }
 
 /// Whose file of lines it is.

@@ -168,3 +168,41 @@ fn a_page_loads_nothing() {
         assert!(!page.contains(elsewhere), "{elsewhere}");
     }
 }
+
+#[test]
+fn a_fork_begins_in_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::read_to_string(data("codex.jsonl")).unwrap();
+    std::fs::write(folder.path().join("rollout-parent.jsonl"), &parent).unwrap();
+    // Up to and with the prompt.
+    let end: usize = parent.split_inclusive('\n').take(5).map(str::len).sum();
+    let fork = format!(
+        "{}\n{}\n",
+        serde_json::json!({"type": "session_meta", "payload": {
+            "id": "0199c0de-0000-7000-8000-00000000000f", "cwd": "/x",
+            "forked_from_id": "0199c0de-0000-7000-8000-000000000001",
+            "history_base": {"thread_id": "0199c0de-0000-7000-8000-000000000001",
+                             "end_byte_offset": end}}}),
+        r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Do it another way"}]}}"#
+    );
+    let path = folder.path().join("rollout-fork.jsonl");
+    std::fs::write(&path, fork).unwrap();
+    let name = path.display().to_string();
+    let said = session(&["show", &name, "-o", "text"]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let prompts: Vec<&str> = said
+        .text
+        .lines()
+        .filter(|line| line.starts_with("> "))
+        .collect();
+    assert_eq!(prompts, ["> Run the tests", "> Do it another way"]);
+    let last = session(&["show", &name, "-o", "text", "--range", "-1"]).text;
+    assert!(!last.contains("> Run the tests"), "{last}");
+    std::fs::remove_file(folder.path().join("rollout-parent.jsonl")).unwrap();
+    let alone = session(&["show", &name, "-o", "text"]);
+    assert!(
+        alone.messages.contains("which is not found"),
+        "{}",
+        alone.messages
+    );
+}
