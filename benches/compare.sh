@@ -5,6 +5,7 @@
 #   start-up      how long a command takes that has nothing to do, beside `jq --version`
 #   no-op-calls   10,000 calls that each start a process, beside `xargs -P10 -n1 true`
 #   makespan      mixed turns, beside the first-in-first-out schedule of the rule
+#   flood         a tool that never stops printing, until its timeout
 #   pass-through  unknown records, in bytes a second
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,12 +18,12 @@ start_up() {
   python3 benches/start_up.py "$turnpipe"
 }
 
-[ $# -gt 0 ] || set -- start-up no-op-calls makespan pass-through
+[ $# -gt 0 ] || set -- start-up no-op-calls makespan flood pass-through
 for section in "$@"; do
   echo "== $section"
   case $section in
     start-up) start_up ;;
-    no-op-calls | makespan | pass-through) python3 benches/run_tools.py "$turnpipe" "$section" ;;
+    no-op-calls | makespan | flood | pass-through) python3 benches/run_tools.py "$turnpipe" "$section" ;;
     *) echo "unknown section: $section" >&2; exit 2 ;;
   esac
 done

@@ -3,6 +3,7 @@
 sections:
   no-op-calls   10,000 calls that each start a process, beside `xargs -P10 -n1 true`
   makespan      mixed turns, beside the first-in-first-out schedule of the rule
+  flood         a tool that never stops printing, until its timeout
   pass-through  unknown records through a file, in bytes a second
 """
 
@@ -67,6 +68,47 @@ def timed(argv: list[str], source: str, sink) -> tuple[float, int]:
     return seconds, usage.ru_maxrss
 
 
+def watched(argv: list[str], source: str, sink) -> dict[str, list[int]]:
+    """Descriptors, threads and zombie children while it runs, every 50 ms."""
+    seen: dict[str, list[int]] = {"descriptors": [], "threads": [], "zombies": []}
+    with open(source) as stdin:
+        child = subprocess.Popen(argv, stdin=stdin, stdout=sink, stderr=subprocess.DEVNULL)
+        while child.poll() is None:
+            try:
+                base = f"/proc/{child.pid}"
+                states = [open(f"/proc/{kid}/stat").read().rsplit(")", 1)[1].split()[0]
+                          for task in os.listdir(f"{base}/task")
+                          for kid in open(f"{base}/task/{task}/children").read().split()]
+                seen["descriptors"].append(len(os.listdir(f"{base}/fd")))
+                seen["threads"].append(len(os.listdir(f"{base}/task")))
+                seen["zombies"].append(states.count("Z"))
+            except OSError:
+                pass  # a process came or went while it was looked at
+            time.sleep(0.05)
+    return seen
+
+
+def flood(turnpipe: str, folder: pathlib.Path) -> None:
+    source = folder / "calls"
+    source.write_text(json.dumps({"type": "tool_use", "id": "a", "name": "Bash",
+                                  "input": {"command": "yes", "timeout": 3000}}) + "\n")
+    argv = [turnpipe, "--no-config", "run-tools", "--permission-mode", "bypassPermissions"]
+    with open(folder / "out", "w") as sink:
+        seconds, _ = timed(argv, str(source), sink)
+    with open(source) as stdin:
+        child = subprocess.Popen(argv, stdin=stdin, stdout=subprocess.DEVNULL)
+        peak = 0
+        while child.poll() is None:
+            try:
+                for line in open(f"/proc/{child.pid}/status"):
+                    if line.startswith("VmHWM"):
+                        peak = max(peak, int(line.split()[1]))
+            except OSError:
+                pass  # it has just ended
+            time.sleep(0.02)
+    print(f"`yes` with a timeout of 3 s: {seconds:.2f} s, peak memory {peak / 1024:.0f} MB")
+
+
 def no_op_calls(turnpipe: str, folder: pathlib.Path) -> None:
     count = 10_000
     source, lines = folder / "calls", folder / "lines"
@@ -84,9 +126,13 @@ def no_op_calls(turnpipe: str, folder: pathlib.Path) -> None:
         done = sum(1 for line in open(folder / "out") if '"outcome":"ok"' in line)
         assert done == count, done
         theirs.append(timed(["xargs", "-P10", "-n1", "true"], str(lines), subprocess.DEVNULL)[0])
+    seen = watched(argv, str(source), subprocess.DEVNULL)
     ratio = statistics.median(a / b for a, b in zip(ours, theirs))
     print(f"{count} calls, {started} processes: {statistics.median(ours):.2f} s, "
           f"xargs {statistics.median(theirs):.2f} s, ratio {ratio:.2f}, peak memory {memory / 1024:.0f} MB")
+    for what, numbers in seen.items():
+        third = max(1, len(numbers) // 3)
+        print(f"  {what}: at most {max(numbers[:third])} in the first third, {max(numbers[-third:])} in the last")
 
 
 def fifo(kinds: list[tuple[str, float]]) -> float:
@@ -155,7 +201,7 @@ def pass_through(turnpipe: str, folder: pathlib.Path) -> None:
 
 
 def main() -> None:
-    sections = {"no-op-calls": no_op_calls, "makespan": makespan, "pass-through": pass_through}
+    sections = {"no-op-calls": no_op_calls, "makespan": makespan, "flood": flood, "pass-through": pass_through}
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as folder:
         sections[sys.argv[2]](sys.argv[1], pathlib.Path(folder))

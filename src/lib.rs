@@ -14,7 +14,13 @@ pub mod process;
 
 pub mod wire;
 
+pub mod dialog;
+
 pub mod state;
+
+pub mod session;
+
+pub mod shell;
 
 pub mod tools;
 

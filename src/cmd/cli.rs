@@ -1,16 +1,20 @@
 //! The whole command line.
 
+use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::Outcome;
 use super::check::CheckArguments;
+use super::check_text::CheckTextArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
+use super::session::SessionArguments;
 use super::state::StateArguments;
 use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
@@ -27,6 +31,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "check",
         augment: CheckArguments::augment_args,
         run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "session",
+        augment: SessionArguments::augment_args,
+        run: |matches, globals, io| SessionArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "tools",
@@ -54,6 +63,73 @@ const SUBCOMMANDS: &[Subcommand] = &[
         run: |matches, _, _| ManArguments::from_arg_matches(matches)?.run(),
     },
 ];
+
+/// Commands that others start by the thousand, by the words that name them.
+const LEAVES: &[Leaf] = &[
+    Leaf {
+        path: &["check", "text"],
+        command: Subcommand {
+            name: "text",
+            augment: CheckTextArguments::augment_args,
+            run: |matches, globals, io| {
+                CheckTextArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+    Leaf {
+        path: &["run-tools"],
+        command: Subcommand {
+            name: "run-tools",
+            augment: RunToolsArguments::augment_args,
+            run: |matches, globals, io| {
+                RunToolsArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+];
+
+/// A command that is parsed without the levels above it: building those takes longer than many a
+/// run. Only for command lines that make sense; help and errors come from the whole parser.
+pub(super) struct Leaf {
+    path: &'static [&'static str],
+    command: Subcommand,
+}
+
+impl Leaf {
+    /// The leaf that the arguments (the program's name first) begin with.
+    pub(super) fn of(arguments: &[OsString]) -> Option<&'static Self> {
+        let words = arguments.get(1..)?;
+        LEAVES.iter().find(|leaf| {
+            words.len() >= leaf.path.len()
+                && leaf.path.iter().zip(words).all(|(name, word)| word == name)
+        })
+    }
+
+    /// Parses what follows the words that name the command; nothing if that makes no sense.
+    pub(super) fn parse(&self, arguments: &[OsString]) -> Option<ManuallyDrop<ArgMatches>> {
+        // Nobody frees the parser and what it found: the process ends right after the command,
+        // and taking apart these thousands of small pieces takes as long as making them.
+        let parser = Globals::augment_args(Command::new(self.command.name));
+        let mut parser = ManuallyDrop::new(
+            (self.command.augment)(parser)
+                .args_override_self(true)
+                .no_binary_name(true),
+        );
+        let rest = &arguments[1 + self.path.len()..];
+        parser
+            .try_get_matches_from_mut(rest)
+            .ok()
+            .map(ManuallyDrop::new)
+    }
+
+    /// Runs what was parsed.
+    ///
+    /// # Errors
+    /// What the command failed at.
+    pub(super) fn run(&self, matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
+        (self.command.run)(matches, &Globals::from_arg_matches(matches)?, io)
+    }
+}
 
 /// How a subcommand is parsed and run.
 struct Subcommand {

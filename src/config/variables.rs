@@ -57,6 +57,33 @@ pub(super) const TEMPORARY: Variable = Variable {
     purpose: "temporary files, and state where there is no home",
 };
 
+/// Claude Code's configuration.
+pub(super) const CLAUDE_HOME: Variable = Variable {
+    names: &["CLAUDE_CONFIG_DIR"],
+    purpose: "Claude Code's directory, or several with commas between; else `~/.claude` and \
+              `claude` in the configuration directory",
+};
+/// Qwen Code's state.
+pub(super) const QWEN_RUNTIME: Variable = Variable {
+    names: &["QWEN_RUNTIME_DIR", "QWEN_HOME"],
+    purpose: "Qwen Code's directory, else `~/.qwen`",
+};
+/// Codex's state.
+pub(super) const CODEX_HOME: Variable = Variable {
+    names: &["CODEX_HOME"],
+    purpose: "Codex's directory, else `~/.codex`",
+};
+/// The home of Gemini CLI.
+pub(super) const GEMINI_HOME: Variable = Variable {
+    names: &["GEMINI_CLI_HOME"],
+    purpose: "the directory in which Gemini CLI's `.gemini` is, else the home directory",
+};
+/// pi's state.
+pub(super) const PI_HOME: Variable = Variable {
+    names: &["PI_CODING_AGENT_DIR"],
+    purpose: "pi's directory, else `~/.pi/agent`",
+};
+
 /// All of them, for the documentation, with those that `io` reads.
 pub const VARIABLES: &[Variable] = &[
     CONFIG,
@@ -67,6 +94,11 @@ pub const VARIABLES: &[Variable] = &[
     CONFIG_HOME,
     HOME,
     TEMPORARY,
+    CLAUDE_HOME,
+    QWEN_RUNTIME,
+    CODEX_HOME,
+    GEMINI_HOME,
+    PI_HOME,
     Variable {
         names: &["TURNPIPE_CLOCK"],
         purpose: "a fixed time (RFC 3339) for reproducible output; every duration is then 0",

@@ -21,6 +21,8 @@ pub(super) struct Call {
     pub(super) verdict: Option<Verdict>,
     /// A short description for the results of its siblings, e.g. `Bash(npm test)`.
     pub(super) label: String,
+    /// About how much memory it takes, in bytes.
+    pub(super) weight: usize,
     pub(super) cancel: CancelToken,
     pub(super) cancel_reason: Option<CancelReason>,
     /// When it arrived and when it started, on the run's clock.

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::call::{Call, CallStage, CancelReason};
+use super::channels::Happening;
 use super::lifecycle::{ResultPlace, refuse_cut_off};
 use super::refusals::{ended_early, failure_text, never_started};
-use super::runner::{Happening, Runner};
+use super::runner::Runner;
 use super::{CallIndex, Completed, Mode, OnError, Owner, Prepared, Standing, TurnNumber};
 use crate::process::CancelToken;
 use crate::text::terminal_safe_line;
@@ -28,7 +29,12 @@ impl<Sink: Write> Runner<'_, Sink> {
             return;
         }
         let prepared = self.lifecycle.prepare(call, &self.session.context);
-        self.admit(call.id.clone(), call.name.clone(), prepared);
+        self.admit(
+            call.id.clone(),
+            call.name.clone(),
+            call.input.get().len(),
+            prepared,
+        );
     }
 
     /// A call stands in the input that can never run.
@@ -40,7 +46,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.plan.add(&call.id, &call.name, &prepared);
             }
         } else if self.may_enter(&call.id, standing) {
-            self.admit(call.id.clone(), call.name.clone(), prepared);
+            self.admit(call.id.clone(), call.name.clone(), 0, prepared);
         }
     }
 
@@ -76,7 +82,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             .hint("look at them with --plan, or run them with --execute");
     }
 
-    fn admit(&mut self, id: ToolUseId, name: String, prepared: Prepared) {
+    fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
+        self.weight += weight;
         let (access, label) = match &prepared {
             Prepared::Ready(ready) => {
                 (ready.access.clone(), label(ready.tool.name(), &ready.input))
@@ -101,6 +108,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             stage: CallStage::Waiting(prepared),
             verdict,
             label,
+            weight,
             cancel: CancelToken::default(),
             cancel_reason: None,
             arrived: self.clock.elapsed(),
@@ -119,7 +127,11 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Starts whatever may start.
     pub(super) fn start_ready(&mut self) {
-        while let Some(index) = self.schedule.start_next() {
+        // Results that wait for their turn are bounded by starting nothing that makes more of
+        // them, as long as something runs whose end can let them go.
+        while !(self.is_heavy() && self.schedule.executing_count() > 0)
+            && let Some(index) = self.schedule.start_next()
+        {
             if let Some(reason) = self.doom(index) {
                 self.complete(index, never_started(&reason));
                 continue;
@@ -232,6 +244,11 @@ impl<Sink: Write> Runner<'_, Sink> {
         if let Some(trace) = &mut self.trace {
             trace.ended(index, call, &completed, self.clock.elapsed());
         }
+        let weight = completed.weight();
+        self.weight += weight;
+        call.weight += weight;
+        // The token holds descriptors, and a result may wait long for its turn.
+        call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);

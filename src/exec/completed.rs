@@ -76,8 +76,34 @@ impl Completed {
         }
     }
 
+    /// About how much memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        let content = match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Image { text, image } => text.len() + image.data.len(),
+        };
+        content + weight(&self.structured)
+    }
+
     /// Whether the model is told that it went wrong.
     pub fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
+    }
+}
+
+/// About how much memory a value takes, in bytes. Structured outputs are a few levels deep.
+fn weight(value: &Value) -> usize {
+    /// What a value costs besides its text.
+    const EACH: usize = 32;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => EACH,
+        Value::String(text) => EACH + text.len(),
+        Value::Array(values) => EACH + values.iter().map(weight).sum::<usize>(),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(name, value)| EACH + name.len() + weight(value));
+            EACH + members.sum::<usize>()
+        }
     }
 }

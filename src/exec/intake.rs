@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::runner::Happening;
-use crate::jsonl::{Piece, Prefilter, Reader};
+use super::channels::Happening;
+use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 use crate::wire::{Decoder, Event};
 
 /// How many bytes of input may be under way between reader and runner.
@@ -158,52 +158,41 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
             damage,
             number,
             ..
-        } => {
-            let events = records
+        } => Item {
+            events: records
                 .iter()
                 .flat_map(|record| decoder.record(record.text(&raw)))
-                .collect();
-            let reports = damage
-                .into_iter()
-                .map(|damage| Report {
-                    line: number,
-                    offset: damage.offset,
-                    reason: damage.reason,
-                })
-                .collect();
-            Item {
-                raw,
-                events,
-                reports,
-                boundary: Boundary::Line,
-            }
-        }
+                .collect(),
+            reports: reports(number, damage),
+            boundary: Boundary::Line,
+            raw,
+        },
         Piece::Giant {
             raw,
             damage,
             number,
             end,
             ..
-        } => {
-            let reports = damage
-                .into_iter()
-                .map(|damage| Report {
-                    line: number,
-                    offset: damage.offset,
-                    reason: damage.reason,
-                })
-                .collect();
-            let boundary = if end.is_some() {
+        } => Item {
+            raw,
+            events: Vec::new(),
+            reports: reports(number, damage),
+            boundary: if end.is_some() {
                 Boundary::Line
             } else {
                 Boundary::Inside
-            };
-            Item {
-                raw,
-                events: Vec::new(),
-                reports,
-                boundary,
-            }
-        }
+            },
+        },
     }
+}
+
+fn reports(line: u64, damage: impl IntoIterator<Item = Damage>) -> Vec<Report> {
+    damage
+        .into_iter()
+        .map(|damage| Report {
+            line,
+            offset: damage.offset,
+            reason: damage.reason,
+        })
+        .collect()
 }

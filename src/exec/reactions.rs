@@ -211,6 +211,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             completed.content = Content::Text(reference);
         }
         self.turns.answered(call.turn);
+        self.weight = self.weight.saturating_sub(call.weight);
         self.a_result_is_out(completed.is_error());
         self.emitter.result(call, self.options.permission_mode)?;
         self.observe();

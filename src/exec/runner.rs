@@ -6,55 +6,33 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::call::{Call, CancelReason};
+use super::channels::{Channels, Happening};
 use super::emitter::Emitter;
 use super::intake::{Arrival, Credit, Item};
 use super::interruption::{Interruption, Open};
 use super::session::{Naming, Session};
 use super::workers::Workers;
 use super::{
-    CallIndex, Completed, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd,
-    Schedule, Signal, Trace, Turns,
+    CallIndex, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd, Schedule,
+    Trace, Turns,
 };
-use crate::io::{Clock, Ids, Input, Messages};
+use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::Spawners;
 use crate::tools::{ContextChange, ToolContext};
 use crate::wire::{Event, SessionId};
 
 /// Calls that may wait for their result before the input has to wait for them.
-const MOST_CALLS: usize = 4096;
+const MOST_CALLS: usize = 1024;
+/// What calls and results may weigh together before the input and further calls have to wait, in
+/// bytes.
+const MOST_WEIGHT: usize = 16 * 1024 * 1024;
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// Something the main loop reacts to.
-#[derive(Debug)]
-pub enum Happening {
-    /// Input.
-    #[doc(hidden)]
-    Arrival(
-        #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
-    ),
-    /// A running call says something.
-    Progress {
-        /// Which one.
-        call: CallIndex,
-        /// What.
-        text: String,
-    },
-    /// A call has ended.
-    Finished {
-        /// Which one.
-        call: CallIndex,
-        /// How.
-        completed: Box<Completed>,
-    },
-    /// Somebody wants the run to end.
-    Signal(Signal),
-}
 
 /// Where a run writes and what it tells people.
 pub struct Surroundings<Sink: Write> {
@@ -96,6 +74,8 @@ pub(super) struct Runner<'a, Sink: Write> {
     /// Input that was read but may not be echoed yet.
     backlog: VecDeque<Item>,
     input: InputState,
+    /// About how much memory the open calls and their results take, in bytes.
+    pub(super) weight: usize,
     /// Changes of the running concurrent batch, applied when it is over.
     pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     pub(super) workers: Workers,
@@ -130,59 +110,6 @@ pub(super) struct Told {
     pub(super) history: bool,
     /// That calls need permission.
     pub(super) permission: bool,
-}
-
-/// The main loop's end of a run's channels.
-pub struct Channels {
-    sender: Sender<Happening>,
-    happenings: Receiver<Happening>,
-    credit: Credit,
-}
-
-impl Channels {
-    /// Fresh channels.
-    pub fn new() -> Self {
-        let (sender, happenings) = channel();
-        Self {
-            sender,
-            happenings,
-            credit: Credit::new(),
-        }
-    }
-
-    /// A function that reports signals to the run.
-    pub fn signals(&self) -> impl Fn(Signal) + Send + use<> {
-        let sender = self.sender.clone();
-        move |signal| {
-            let _ = sender.send(Happening::Signal(signal));
-        }
-    }
-
-    /// Starts the thread that reads the input.
-    ///
-    /// # Errors
-    /// The system grants no thread.
-    pub fn start_reading(
-        &self,
-        source: Input,
-        prefilter: impl crate::jsonl::Prefilter + 'static,
-        decoder: crate::wire::Decoder,
-    ) -> std::io::Result<()> {
-        let (credit, sender) = (self.credit.clone(), self.sender.clone());
-        std::thread::Builder::new()
-            .name("input".to_owned())
-            .spawn(move || {
-                let waiting = source.readiness();
-                super::intake::read_all(source, waiting, prefilter, decoder, &credit, &sender);
-            })?;
-        Ok(())
-    }
-}
-
-impl Default for Channels {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// Runs the calls of a stream. `ledger` knows the results of a seekable input already.
@@ -223,6 +150,7 @@ pub fn run<Sink: Write>(
         plan: super::plan::Plan::default(),
         backlog: VecDeque::new(),
         input: InputState::Open,
+        weight: 0,
         pending_changes: BTreeMap::new(),
         workers: Workers::new(options.cap),
         sender: channels.sender,
@@ -374,7 +302,12 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.turns.end();
             return !self.calls.is_empty() || !self.waiting_results.is_empty();
         }
-        self.calls.len() >= MOST_CALLS
+        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+    }
+
+    /// Whether what waits here is enough for now.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.weight > MOST_WEIGHT
     }
 
     fn echo(&mut self, item: &Item) -> Result<(), WriteError> {

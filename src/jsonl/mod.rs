@@ -3,8 +3,10 @@
 //! This room knows what a JSON object is, not what a record means. `unsafe` is allowed here, each
 //! use with a SAFETY comment.
 
+mod backward;
 mod escapes;
 mod examine;
+mod fixed_file;
 mod masks;
 mod nesting;
 mod outlook;
@@ -16,6 +18,7 @@ mod reader;
 mod samples;
 mod scalars;
 mod slab;
+mod split_line;
 mod surrogates;
 mod validate;
 mod well_formed;
@@ -23,9 +26,12 @@ mod writer;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use backward::{Hit, Onward, lines_backward, search_backward};
+pub use fixed_file::{FixedFile, Mapping, read_at};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
 pub use reader::{LONGEST_LINE, Reader};
+pub use split_line::split_line;
 pub use surrogates::replace_lone_surrogates;
 pub use validate::{Fault, Kind, Verdict, Wrong, validate};
 pub use writer::{WriteError, Writer};

@@ -212,7 +212,7 @@ fn utf8_lines(lines: &[u8]) -> usize {
 }
 
 /// The record at `range`, repaired if need be.
-fn record(line: &[u8], range: Range<usize>) -> Record {
+pub(super) fn record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired)

@@ -115,6 +115,11 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
+    /// Whether there is anything that the system has not got yet.
+    pub fn has_buffered(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+
     /// How many bytes the system has taken so far.
     pub fn written(&self) -> u64 {
         self.written

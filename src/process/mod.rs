@@ -14,6 +14,7 @@ mod denial;
 #[cfg(unix)]
 mod departure;
 mod descriptors;
+mod mathematics;
 mod signals;
 mod spawners;
 mod spill;

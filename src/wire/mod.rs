@@ -15,7 +15,7 @@ mod foreign;
 mod gemini;
 mod ids;
 mod needles;
-mod object;
+pub(crate) mod object;
 mod openai;
 pub mod records;
 mod reply;

@@ -82,11 +82,11 @@ macro_rules! object {
     };
 }
 
-pub(super) use object;
+pub(crate) use object;
 
 /// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wtf8<'a>(pub(super) Cow<'a, [u8]>);
+pub(crate) struct Wtf8<'a>(pub(crate) Cow<'a, [u8]>);
 
 impl<'de> Deserialize<'de> for Wtf8<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Wtf8<'de> {
 }
 
 /// The string in `raw`, unescaped, as bytes; `None` if it is absent or another type.
-pub(super) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
+pub(crate) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
     let json = raw?.get();
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -126,7 +126,7 @@ pub(super) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
 
 /// The string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
 /// another type.
-pub(super) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     Some(match bytes(raw)? {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(from_wtf8(bytes)),
@@ -134,27 +134,27 @@ pub(super) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
 }
 
 /// A string that is there and not empty.
-pub(super) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub(crate) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text(raw).filter(|text| !text.is_empty())
 }
 
 /// A value that is there and not `null`.
-pub(super) fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
+pub(crate) fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
 /// A count or index.
-pub(super) fn number(raw: Option<&RawValue>) -> Option<u64> {
+pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
 
 /// Whether the value is an object.
-pub(super) fn is_object(raw: Option<&RawValue>) -> bool {
+pub(crate) fn is_object(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
 /// The elements of an array; none if the value is absent or no array.
-pub(super) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
+pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
     raw.filter(|raw| raw.get().starts_with('['))
         .and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default()
@@ -162,7 +162,7 @@ pub(super) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
 
 /// Text from bytes that may hold surrogates: a pair that was cut apart (a stream may split one
 /// between two deltas) becomes its character, a lone one U+FFFD.
-pub(super) fn from_wtf8(bytes: Vec<u8>) -> String {
+pub(crate) fn from_wtf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let bytes = error.as_bytes();
         let mut repaired = Vec::with_capacity(bytes.len());

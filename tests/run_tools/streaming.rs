@@ -179,3 +179,46 @@ access = "read-only"
         assert!(running <= 3, "{running} ran at once");
     }
 }
+
+/// A slow first call holds back the results of all others; they must not pile up.
+#[test]
+fn memory_is_bounded_while_results_wait_for_their_turn() {
+    let bench = Bench::new();
+    let manifest = bench.write("tools.toml", MANIFEST);
+    let file = bench.write(
+        "file",
+        "a line of text that is read a thousand times\n".repeat(1500),
+    );
+    let mut driver = bench.drive(&["--tools", manifest.to_str().unwrap()]);
+    let mut input = call("slow", "Wait", &json!({"gate": "gate"}));
+    for index in 0..1000 {
+        input += &call(&format!("read{index}"), "Read", &json!({"file_path": file}));
+    }
+    driver.send(&input);
+    let status = format!("/proc/{}/status", driver.child.id());
+    let peak = || -> u64 {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmHWM"))
+            .unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    // Nothing more can happen when the peak stands still: all that may wait does.
+    let mut last = (0, 0);
+    crate::bench::wait_for("results to wait", || {
+        let now = peak();
+        last = if now == last.0 {
+            (now, last.1 + 1)
+        } else {
+            (now, 0)
+        };
+        now > 16 * 1024 && last.1 > 100
+    });
+    bench.write("gate", "");
+    assert_eq!(driver.result("slow")["turnpipe"]["outcome"], "ok");
+    assert_eq!(driver.result("read999")["turnpipe"]["outcome"], "ok");
+    assert!(peak() < 64 * 1024, "{} KiB", peak());
+    let run = driver.finish();
+    assert_eq!(run.status, Some(0));
+}

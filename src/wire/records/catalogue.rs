@@ -6,20 +6,36 @@ use serde_json::Value;
 
 use super::{
     CheckErrorRecord, CheckTextRecord, ContentReplacementRecord, ControlResponseRecord,
-    ExecutorRecord, PlanRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+    ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionErrorRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 9] = [
+const RECORDS: [(&str, MakeSchema); 22] = [
     ("check-error", of::<CheckErrorRecord>),
     ("check-text", of::<CheckTextRecord>),
     ("content-replacement", of::<ContentReplacementRecord>),
     ("control-response", of::<ControlResponseRecord>),
     ("executor", of::<ExecutorRecord>),
     ("plan", of::<PlanRecord>),
+    ("session", of::<SessionRecord>),
+    ("session-check", of::<SessionCheckRecord>),
+    ("session-cursor", of::<SessionCursorRecord>),
+    ("session-damage", of::<SessionDamageRecord>),
+    ("session-error", of::<SessionErrorRecord>),
+    ("session-message", of::<SessionMessageRecord>),
+    ("session-note", of::<SessionNoteRecord>),
+    ("session-path", of::<SessionPathRecord>),
+    ("session-renamed", of::<SessionRenamedRecord>),
+    ("session-start", of::<SessionStartRecord>),
+    ("session-stats", of::<SessionStatsRecord>),
+    ("session-switch", of::<SessionSwitchRecord>),
+    ("state-cleaned", of::<StateCleanedRecord>),
     ("tool-progress", of::<ToolProgressRecord>),
     ("tool-result", of::<ToolResultRecord>),
     ("turn-end", of::<TurnEndRecord>),

@@ -12,8 +12,15 @@ mod content_replacement;
 mod control_response;
 mod executor;
 mod extension;
+mod housekeeping;
 mod permission;
 mod plan;
+mod session;
+mod session_check;
+mod session_message;
+mod session_stats;
+mod session_tail;
+mod session_usage;
 mod tagged;
 mod tool_progress;
 mod tool_result;
@@ -29,8 +36,21 @@ pub use extension::{
     HookRun, Lane, Outcome, Persisted, SandboxReport, ToolResultExtension, Verdict, VerdictAccess,
     Version, VersionOnly,
 };
+pub use housekeeping::{SessionRenamedRecord, StateCleanedRecord};
 pub use permission::{DecidedBy, Decision, Permission};
 pub use plan::{PlanRecord, PlannedCall};
+pub use session::{
+    AboutSession, SessionCounts, SessionErrorRecord, SessionPathRecord, SessionRecord,
+    SessionStartRecord,
+};
+pub use session_check::{DamageKind, SessionCheckRecord, SessionDamageRecord};
+pub use session_message::{
+    MessageOrigin, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, Speaker,
+    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult,
+};
+pub use session_stats::{SessionStatsRecord, ToolShare, UsageShare};
+pub use session_tail::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
+pub use session_usage::TokenUsage;
 pub use tool_progress::ToolProgressRecord;
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,

@@ -100,6 +100,25 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"executor","turnpipe":{"v":1}}"#,
         ),
         (
+            "session-renamed",
+            line(&SessionRenamedRecord {
+                session_id: SessionId::from("s"),
+                title: "Fix login".to_owned(),
+                path: "/s.jsonl".to_owned(),
+            }),
+            r#"{"type":"session_renamed","session_id":"s","title":"Fix login","path":"/s.jsonl"}"#,
+        ),
+        (
+            "state-cleaned",
+            line(&StateCleanedRecord {
+                files: 1,
+                bytes: 2,
+                sessions: 0,
+                path: "/state".to_owned(),
+            }),
+            r#"{"type":"state_cleaned","files":1,"bytes":2,"sessions":0,"path":"/state"}"#,
+        ),
+        (
             "turn-end",
             line(&TurnEndRecord::new(vec![id("a"), id("b")])),
             r#"{"type":"system","subtype":"turn_end","tool_use_ids":["a","b"]}"#,

@@ -1,0 +1,198 @@
+//! `session check`: what is wrong with session files.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::session_source::{ListForm, SourceArguments};
+use super::{Outcome, UsageError, output};
+use crate::io::Io;
+use crate::session::{Report, Session, SessionError};
+use crate::wire::SessionId;
+use crate::wire::records::{SessionCheckRecord, SessionDamageRecord, SessionErrorRecord};
+
+/// Report what is wrong with session files
+///
+/// One record for each finding, then one with the sums. Damage is what is lost or broken: torn or
+/// glued lines, ids that occur twice, circles of parents. The rest is everyday life and is reported
+/// too: calls without results, kinds that are not known, times that run backwards.
+#[derive(Debug, Args)]
+pub(super) struct SessionCheckArguments {
+    /// Files, ids or beginnings of ids, titles, or `latest`
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Exit 1 if there is damage
+    #[arg(long)]
+    exit_status: bool,
+    /// Only the sums
+    #[arg(long)]
+    summary: bool,
+    /// Write a clean copy of the (single) session: each whole record on a line of its own
+    #[arg(long, value_name = "FILE")]
+    repair_to: Option<PathBuf>,
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<ListForm>,
+}
+
+impl SessionCheckArguments {
+    /// Checks them.
+    ///
+    /// # Errors
+    /// The arguments make no sense, or writing failed.
+    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+        if self.repair_to.is_some() && self.sessions.len() != 1 {
+            return Err(UsageError::new("--repair-to: name one session").into());
+        }
+        let form = ListForm::or_usual(self.output, io);
+        let mut is_damaged = false;
+        let mut answers = Vec::new();
+        for name in &self.sessions {
+            let answer = self.check(name, io);
+            is_damaged |= !answer.as_ref().is_ok_and(|(_, report)| report.is_sound());
+            if let (Ok((session, _)), Some(copy)) = (&answer, &self.repair_to) {
+                repair(session, copy)?;
+            }
+            answers.push((name, answer));
+        }
+        let mut writer = output::record_writer(io)?;
+        for (name, answer) in answers {
+            match (answer, form) {
+                (Err(error), ListForm::Jsonl) => writer.record(&SessionErrorRecord {
+                    path: name.clone(),
+                    error,
+                })?,
+                (Err(error), ListForm::Text) => {
+                    let line = format!("{name}: {error}");
+                    let line = crate::text::terminal_safe_line(&line);
+                    writer.echo(format!("{line}\n").as_bytes())?;
+                }
+                (Ok((session, report)), ListForm::Jsonl) => {
+                    let path = session.file.path.display().to_string();
+                    if !self.summary {
+                        for damage in damage(&path, &report) {
+                            writer.record(&damage)?;
+                        }
+                    }
+                    writer.record(&sums(path, &session, report))?;
+                }
+                (Ok((session, report)), ListForm::Text) => {
+                    let page = page(&session.file.path, &report, self.summary);
+                    writer.echo(page.as_bytes())?;
+                }
+            }
+        }
+        writer.flush()?;
+        Ok(if is_damaged && self.exit_status {
+            Outcome::AnswerIsNo
+        } else {
+            Outcome::Done
+        })
+    }
+
+    fn check(&self, name: &str, io: &Io) -> Result<(Session, Report), String> {
+        let path = self
+            .source
+            .find(name, io)
+            .map_err(|error| error.to_string())?;
+        let session = Session::open(&path).map_err(|error| error.to_string())?;
+        let report = session
+            .check()
+            .map_err(|error| SessionError::from(error).to_string())?;
+        Ok((session, report))
+    }
+}
+
+fn damage<'a>(
+    path: &'a str,
+    report: &'a Report,
+) -> impl Iterator<Item = SessionDamageRecord> + use<'a> {
+    report
+        .findings
+        .iter()
+        .map(move |finding| SessionDamageRecord {
+            path: path.to_owned(),
+            kind: finding.kind,
+            detail: finding.detail.clone(),
+            line: finding.line,
+            offset: finding.offset,
+        })
+}
+
+fn sums(path: String, session: &Session, report: Report) -> SessionCheckRecord {
+    SessionCheckRecord {
+        path,
+        agent: Some(session.agent().name().to_owned()),
+        ok: report.is_sound(),
+        lines: report.lines,
+        records: report.records,
+        findings: report.sums(),
+        session_id: report.session_id.map(SessionId),
+        kinds: report.kinds,
+    }
+}
+
+/// The report for people.
+fn page(path: &Path, report: &Report, only_sums: bool) -> String {
+    use std::fmt::Write;
+    let path = crate::text::terminal_safe_line(&path.display().to_string());
+    let verdict = if report.is_sound() { "ok" } else { "damaged" };
+    let mut page = format!(
+        "{path}: {verdict}, {} records on {} lines\n",
+        report.records, report.lines
+    );
+    if only_sums {
+        for (kind, count) in report.sums() {
+            let _ = writeln!(page, "  {count} × {}", name_of(kind));
+        }
+        return page;
+    }
+    for finding in &report.findings {
+        let place = match (finding.line, finding.offset) {
+            (Some(line), _) => format!("line {line}: "),
+            (None, Some(offset)) => format!("byte {offset}: "),
+            (None, None) => String::new(),
+        };
+        let detail = crate::text::terminal_safe_line(&finding.detail);
+        let _ = writeln!(page, "  {place}{}: {detail}", name_of(finding.kind));
+    }
+    page
+}
+
+fn name_of(kind: crate::wire::records::DamageKind) -> String {
+    serde_json::to_value(kind)
+        .ok()
+        .and_then(|name| name.as_str().map(|name| name.replace('_', " ")))
+        .unwrap_or_default()
+}
+
+/// Writes every whole record on a line of its own into a new file.
+fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(copy)
+        .with_context(|| format!("cannot create {}", copy.display()))?;
+    let mut writer = BufWriter::new(file);
+    let mut failure = None;
+    session.each_line(&mut |line| {
+        for (_, record) in line.records() {
+            if failure.is_none() {
+                failure = writeln!(writer, "{record}").err();
+            }
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error).with_context(|| format!("cannot write {}", copy.display()));
+    }
+    writer
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error)
+        .and_then(|file| file.sync_all())
+        .with_context(|| format!("cannot write {}", copy.display()))
+}

@@ -1,0 +1,124 @@
+//! `session list`: which sessions there are.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::session_source::{ListForm, SourceArguments, about};
+use super::session_table::table;
+use super::session_time::parse_moment;
+use super::{Globals, Outcome, output};
+use crate::dialog::tokens;
+use crate::io::Io;
+use crate::session::{Counts, Depth, Listed, Listing, list};
+use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
+
+/// List sessions, the last active first
+///
+/// On a terminal a table, in which titles that a model made are dimmed; else one record a session.
+/// Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
+/// given.
+#[derive(Debug, Args)]
+pub(super) struct SessionListArguments {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only sessions last active before this time
+    #[arg(long, value_name = "TIME")]
+    before: Option<String>,
+    /// Only sessions without a title
+    #[arg(long)]
+    untitled: bool,
+    /// No more than this many
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Count messages, calls and tokens, which takes reading whole files
+    #[arg(long)]
+    counts: bool,
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<ListForm>,
+}
+
+impl SessionListArguments {
+    /// Lists them.
+    ///
+    /// # Errors
+    /// The arguments make no sense, or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let listing = self.listing(io.clock.now())?;
+        let candidates = self.source.candidates(io);
+        let (listed, failed) = list(&candidates, &listing);
+        match ListForm::or_usual(self.output, io) {
+            ListForm::Text => {
+                for (path, error) in &failed {
+                    io.messages.note(&format!("{}: {error}", path.display()));
+                }
+                let colored = globals.color.applies(io.terminal.stdout, &io.environment);
+                output::print(io, &table(&listed, colored))?;
+            }
+            ListForm::Jsonl => {
+                let mut writer = output::record_writer(io)?;
+                for session in &listed {
+                    writer.record(&record(session))?;
+                }
+                for (path, error) in &failed {
+                    writer.record(&SessionErrorRecord {
+                        path: path.display().to_string(),
+                        error: error.to_string(),
+                    })?;
+                }
+                writer.flush()?;
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn listing(&self, now: Timestamp) -> anyhow::Result<Listing> {
+        let depth = if self.counts {
+            Depth::Whole
+        } else {
+            Depth::Ends
+        };
+        let mut listing = self.source.listing(depth);
+        let moment = |option: &str, text: &Option<String>| {
+            let moment = text.as_deref().map(|text| parse_moment(option, text, now));
+            moment.transpose()
+        };
+        listing.filter.since = moment("--since", &self.since)?;
+        listing.filter.before = moment("--before", &self.before)?;
+        listing.filter.untitled = self.untitled;
+        listing.filter.limit = self.limit;
+        Ok(listing)
+    }
+}
+
+fn record(session: &Listed) -> SessionRecord {
+    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    SessionRecord {
+        about: about(&session.path, session.agent, &session.facts),
+        started: time(session.facts.started),
+        last_activity: time(session.facts.last_activity),
+        size: session.size,
+        subagents: session.subagents,
+        counts: session.counts.as_ref().map(counts),
+    }
+}
+
+fn counts(counts: &Counts) -> SessionCounts {
+    SessionCounts {
+        records: counts.records,
+        messages: counts.prompts + counts.replies,
+        prompts: counts.prompts,
+        calls: counts.calls,
+        results: counts.results,
+        failed: counts.failed,
+        unanswered: counts.unanswered,
+        errors: counts.errors,
+        compactions: counts.compactions,
+        usage: tokens(&counts.usage),
+    }
+}

@@ -1,0 +1,189 @@
+//! `session show`: the dialog of a session.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use super::session_printer::{DialogForm, Look, Printer};
+use super::session_range::MessageRange;
+use super::session_source::{SourceArguments, about, unreadable};
+use super::{Globals, Outcome, output};
+use crate::dialog::{Density, Message, Origin, Selection, Style, Thinking, ToolDetail};
+use crate::io::Io;
+use crate::jsonl::Writer;
+use crate::session::Scope;
+
+/// Show the dialog of a session
+///
+/// The conversation as it stands, without branches that were left. As records it begins with a
+/// `system/session_start`, so that stages after it take it for history and run nothing.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+#[derive(Debug, Args)]
+pub(super) struct SessionShowArguments {
+    /// A file, an id or the beginning of one, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<DialogForm>,
+    /// Write a page for browsers into this file; it loads nothing from elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    html: Option<PathBuf>,
+    /// How much to show of tool calls and results [default: summary in text and Markdown, else full]
+    #[arg(long, value_enum, value_name = "HOW")]
+    tools: Option<ToolsShown>,
+    /// Show what the model thought (records always hold it, unless `--no-thinking`)
+    #[arg(long, overrides_with = "no_thinking")]
+    thinking: bool,
+    /// Leave out what the model thought
+    #[arg(long, overrides_with = "thinking")]
+    no_thinking: bool,
+    /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    range: Option<MessageRange>,
+    /// Branches that were left, too
+    #[arg(long)]
+    all_branches: bool,
+    /// Put neighbouring tool calls under one heading
+    #[arg(long)]
+    compact: bool,
+}
+
+/// How much is shown of calls and their results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ToolsShown {
+    /// Nothing
+    None,
+    /// Calls, and the beginnings of results
+    Summary,
+    /// Everything
+    Full,
+}
+
+impl SessionShowArguments {
+    /// Shows it.
+    ///
+    /// # Errors
+    /// There is no such session, or reading or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let session = self.source.open(&self.session, io)?;
+        let path = session.file.path.clone();
+        let failed = |error: std::io::Error| unreadable(&path, error.into());
+        let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
+        let about = about(&path, session.agent(), &facts);
+        let form = match self.output {
+            _ if self.html.is_some() => DialogForm::Html,
+            Some(form) => form,
+            None if io.terminal.stdout => DialogForm::Text,
+            None => DialogForm::Jsonl,
+        };
+        let scope = if self.all_branches {
+            Scope::AllBranches
+        } else {
+            Scope::Live
+        };
+        let range = match self.range {
+            Some(range) if range.counts_from_the_end() => {
+                let mut total = 0;
+                session.each_message(scope, &mut |message| {
+                    total += u64::from(is_shown(&message));
+                    ControlFlow::Continue(())
+                })?;
+                Some(range.of(total))
+            }
+            range => range,
+        };
+        let colored = globals.color.applies(io.terminal.stdout, &io.environment);
+        let look = Look {
+            form,
+            selection: self.selection(form),
+            density: if self.compact {
+                Density::Compact
+            } else {
+                Density::Full
+            },
+            style: if colored { Style::Ansi } else { Style::Plain },
+        };
+        let sink = match &self.html {
+            Some(page) => page_file(page)?,
+            None => output::take_sink(io)?,
+        };
+        let mut printer = Printer::new(look, &about, Writer::new(sink));
+        printer.head(&about)?;
+        let mut number = 0;
+        let mut failure = None;
+        let left_out = session
+            .each_message(scope, &mut |message| {
+                if !is_shown(&message) {
+                    return ControlFlow::Continue(());
+                }
+                number += 1;
+                if let Some(range) = range {
+                    if range.is_before(number) {
+                        return ControlFlow::Continue(());
+                    }
+                    if range.is_behind(number) {
+                        return ControlFlow::Break(());
+                    }
+                }
+                match printer.message(message) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        failure = Some(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+            .map_err(failed)?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        printer.finish()?;
+        if left_out > 0 && !globals.quiet {
+            io.messages.hint(&format!(
+                "{left_out} messages of other branches, or from before a compaction, are left out: \
+                 `--all-branches` shows them"
+            ));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn selection(&self, form: DialogForm) -> Selection {
+        let tools = match (self.tools, form) {
+            (Some(ToolsShown::None), _) => ToolDetail::None,
+            (Some(ToolsShown::Summary), _) | (None, DialogForm::Text | DialogForm::Md) => {
+                ToolDetail::Summary
+            }
+            (Some(ToolsShown::Full), _) | (None, DialogForm::Jsonl | DialogForm::Html) => {
+                ToolDetail::Full
+            }
+        };
+        let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
+        let thinking = if self.thinking || is_usual {
+            Thinking::Shown
+        } else {
+            Thinking::Hidden
+        };
+        Selection { tools, thinking }
+    }
+}
+
+/// The file for a page.
+fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Box::new(file))
+}
+
+/// Readings of meters are for sums.
+fn is_shown(message: &Message) -> bool {
+    message.origin != Origin::Meter
+}

@@ -1,0 +1,195 @@
+//! Which sessions a command is about.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use clap::{Args, ValueEnum};
+
+use super::UsageError;
+use crate::config::session_roots;
+use crate::io::Io;
+use crate::jsonl::Mapping;
+use crate::session::{
+    Agent, Candidate, Depth, Facts, Filter, FindError, Listing, Root, Session, SessionError,
+    discover, find,
+};
+use crate::wire::SessionId;
+use crate::wire::records::AboutSession;
+
+/// Where sessions are looked for.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SourceArguments {
+    /// Look in this folder instead of the agents' own; repeatable
+    #[arg(long, value_name = "DIR")]
+    root: Vec<PathBuf>,
+    /// Only sessions of this agent
+    #[arg(long, value_enum, value_name = "NAME")]
+    agent: Option<AgentName>,
+    /// Only sessions that worked in this directory, or below it
+    #[arg(long, value_name = "DIR", overrides_with = "all")]
+    cwd: Option<PathBuf>,
+    /// Sessions of all directories, which is the default
+    #[arg(long, overrides_with = "cwd")]
+    all: bool,
+    /// Read files instead of mapping them into memory
+    #[arg(long)]
+    no_mmap: bool,
+}
+
+/// An agent, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AgentName {
+    /// Claude Code
+    Claude,
+    /// Qwen Code
+    Qwen,
+    /// Codex CLI
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// pi
+    Pi,
+}
+
+impl AgentName {
+    fn agent(self) -> Agent {
+        match self {
+            Self::Claude => Agent::Claude,
+            Self::Qwen => Agent::Qwen,
+            Self::Codex => Agent::Codex,
+            Self::Gemini => Agent::Gemini,
+            Self::Pi => Agent::Pi,
+        }
+    }
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ListForm {
+    /// For people
+    Text,
+    /// Records
+    Jsonl,
+}
+
+impl ListForm {
+    /// The form that was asked for, else text on a terminal.
+    pub(super) fn or_usual(form: Option<Self>, io: &Io) -> Self {
+        match form {
+            Some(form) => form,
+            None if io.terminal.stdout => Self::Text,
+            None => Self::Jsonl,
+        }
+    }
+}
+
+impl SourceArguments {
+    /// Whether files may be mapped.
+    pub(super) fn mapping(&self) -> Mapping {
+        if self.no_mmap {
+            Mapping::Refused
+        } else {
+            Mapping::Allowed
+        }
+    }
+
+    /// The files that may be sessions, the last changed first.
+    pub(super) fn candidates(&self, io: &Io) -> Vec<Candidate> {
+        let wanted = self.agent.map(AgentName::agent);
+        let mut roots = if self.root.is_empty() {
+            session_roots(&io.environment)
+        } else {
+            let named = self.root.iter().cloned();
+            named.map(|path| Root { agent: None, path }).collect()
+        };
+        roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
+        discover(&roots)
+    }
+
+    /// How the files are looked at.
+    pub(super) fn listing(&self, depth: Depth) -> Listing {
+        Listing {
+            filter: Filter {
+                agent: self.agent.map(AgentName::agent),
+                cwd: self.cwd.as_deref().map(absolute),
+                ..Filter::default()
+            },
+            depth,
+            mapping: self.mapping(),
+            jobs: available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
+    /// The file that somebody means.
+    ///
+    /// # Errors
+    /// None, or more than one.
+    pub(super) fn find(&self, name: &str, io: &Io) -> Result<PathBuf, FindError> {
+        if name.contains('/') || Path::new(name).is_file() {
+            return Ok(name.into());
+        }
+        find(name, &self.candidates(io), &self.listing(Depth::Ends))
+    }
+
+    /// The session that somebody means, opened.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub(super) fn open(&self, name: &str, io: &Io) -> anyhow::Result<Session> {
+        let path = self
+            .find(name, io)
+            .map_err(|error| not_found(name, &error))?;
+        Session::open(&path).map_err(|error| unreadable(&path, error))
+    }
+}
+
+/// No session has that name.
+pub(super) fn not_found(name: &str, error: &FindError) -> anyhow::Error {
+    UsageError::new(format!("session {name}: {error}"))
+        .with_hint("`turnpipe session list` shows what there is")
+        .into()
+}
+
+/// A session that cannot be read: the caller's fault, or the system's.
+pub(super) fn unreadable(path: &Path, error: SessionError) -> anyhow::Error {
+    match error {
+        SessionError::Read(error) => {
+            anyhow::Error::new(error).context(format!("cannot read {}", path.display()))
+        }
+        SessionError::Open(_) | SessionError::Unknown => {
+            UsageError::new(format!("{}: {error}", path.display())).into()
+        }
+    }
+}
+
+/// The absolute path, links resolved where it exists.
+fn absolute(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path)
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
+}
+
+/// Who a session is, as records tell it.
+pub(super) fn about(path: &Path, agent: Agent, facts: &Facts) -> AboutSession {
+    let current = facts
+        .cwd
+        .clone()
+        .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
+    AboutSession {
+        session_id: facts.session_id.clone().map(SessionId),
+        agent: agent.name().to_owned(),
+        path: path.display().to_string(),
+        title: facts.title.as_ref().map(|title| title.text.clone()),
+        title_source: facts
+            .title
+            .as_ref()
+            .map(|title| title.source.name().to_owned()),
+        first_prompt: facts.first_prompt.clone(),
+        cwd: facts.first_cwd.clone(),
+        current_cwd: current,
+        git_branch: facts.branch.clone(),
+        model: facts.model.clone(),
+        fork_parent: facts.forked_from.clone().map(SessionId),
+    }
+}

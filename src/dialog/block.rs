@@ -1,0 +1,73 @@
+//! The parts of a message.
+
+use serde_json::value::RawValue;
+
+/// One part of a message.
+#[derive(Debug, Clone)]
+pub enum Block {
+    /// Said aloud.
+    Text(String),
+    /// Thought by the model.
+    Thinking(String),
+    /// A call of a tool.
+    Call(Call),
+    /// The result of a call.
+    Result(CallResult),
+    /// An image or another attachment.
+    Media(Media),
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Names the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its input as it stands in the file; an object, as a rule.
+    pub input: Box<RawValue>,
+}
+
+/// The result of a call.
+#[derive(Debug, Clone)]
+pub struct CallResult {
+    /// The call that it answers.
+    pub id: String,
+    /// What came out.
+    pub parts: Vec<Part>,
+    /// Whether the call failed, as far as the file tells.
+    pub failed: bool,
+}
+
+/// A part of what came out of a call.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// An image or another attachment.
+    Media(Media),
+}
+
+/// An image or another attachment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// E.g. `image/png`; empty if the file does not tell.
+    pub media_type: String,
+    /// The bytes in base64, if they are in the file.
+    pub data: Option<String>,
+}
+
+impl CallResult {
+    /// The text of the result, without attachments.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                Part::Media(_) => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+}

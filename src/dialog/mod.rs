@@ -1,0 +1,27 @@
+//! A conversation as messages, whatever format it came from.
+//!
+//! What a file looks like is not known here, nor where it is; how a dialog looks to people is.
+
+mod block;
+mod html;
+mod join;
+mod markdown;
+mod message;
+mod outline;
+mod pairs;
+mod selection;
+mod text;
+mod to_record;
+mod usage;
+
+pub use block::{Block, Call, CallResult, Media, Part};
+pub use html::{Html, PageHead};
+pub use join::Joiner;
+pub use markdown::Markdown;
+pub use message::{Message, Origin, Role, Thread};
+pub use outline::{Grouping, Outline, Piece, ToolGroup};
+pub use pairs::Pairs;
+pub use selection::{Selection, Thinking, ToolDetail};
+pub use text::{Density, PlainText, Style};
+pub use to_record::{About, DialogRecord, to_record, tokens};
+pub use usage::Usage;

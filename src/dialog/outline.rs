@@ -1,0 +1,320 @@
+//! A dialog as people read it: prompts, replies, and groups of tool calls with their results.
+
+use std::mem;
+
+use super::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
+
+/// Which calls stand together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// Those of one message.
+    Batches,
+    /// Neighbouring batches too.
+    Merged,
+}
+
+/// A part of the outline.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    /// What somebody said, or the agent noted.
+    Said {
+        /// Who.
+        role: Role,
+        /// What for.
+        origin: Origin,
+        /// The text.
+        text: String,
+        /// When, as recorded.
+        time: Option<String>,
+    },
+    /// What the model thought.
+    Thought(String),
+    /// An image or the like.
+    Media(Media),
+    /// Calls.
+    Tools(ToolGroup),
+    /// A result whose call is not near.
+    Result(CallResult),
+}
+
+/// Calls that stand together.
+#[derive(Debug, Clone, Default)]
+pub struct ToolGroup {
+    /// The label of the first batch that has one.
+    pub label: Option<String>,
+    /// The calls, each with its result if it has one.
+    pub calls: Vec<(Call, Option<CallResult>)>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Outline {
+    grouping: Grouping,
+    group: ToolGroup,
+}
+
+impl Outline {
+    /// An outline that has seen nothing.
+    pub fn new(grouping: Grouping) -> Self {
+        Self {
+            grouping,
+            group: ToolGroup::default(),
+        }
+    }
+
+    /// Takes the next whole message; returns the pieces that are complete.
+    pub fn push(&mut self, message: Message) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        if message.origin == Origin::Label {
+            let label = message.text();
+            if self.group.calls.is_empty() {
+                pieces.push(Piece::Tools(ToolGroup {
+                    label: Some(label),
+                    calls: Vec::new(),
+                }));
+            } else {
+                self.group.label.get_or_insert(label);
+            }
+            return pieces;
+        }
+        if message.role == Role::Assistant && self.grouping == Grouping::Batches {
+            self.close(&mut pieces);
+        }
+        let Message {
+            role, origin, time, ..
+        } = message;
+        for block in message.blocks {
+            match block {
+                Block::Call(call) => self.group.calls.push((call, None)),
+                Block::Result(result) => self.result(result, &mut pieces),
+                Block::Text(text) => {
+                    if text.trim().is_empty() {
+                        continue;
+                    }
+                    self.close(&mut pieces);
+                    pieces.push(Piece::Said {
+                        role,
+                        origin,
+                        text,
+                        time: time.clone(),
+                    });
+                }
+                Block::Thinking(text) => {
+                    if text.trim().is_empty() {
+                        continue;
+                    }
+                    self.close(&mut pieces);
+                    pieces.push(Piece::Thought(text));
+                }
+                Block::Media(media) => {
+                    self.close(&mut pieces);
+                    pieces.push(Piece::Media(media));
+                }
+            }
+        }
+        pieces
+    }
+
+    /// The last piece.
+    pub fn finish(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        self.close(&mut pieces);
+        pieces
+    }
+
+    fn result(&mut self, result: CallResult, pieces: &mut Vec<Piece>) {
+        let call = self
+            .group
+            .calls
+            .iter_mut()
+            .find(|(call, answer)| call.id == result.id && answer.is_none());
+        if let Some((_, answer)) = call {
+            *answer = Some(result);
+        } else {
+            self.close(pieces);
+            pieces.push(Piece::Result(result));
+        }
+    }
+
+    fn close(&mut self, pieces: &mut Vec<Piece>) {
+        if !self.group.calls.is_empty() {
+            pieces.push(Piece::Tools(mem::take(&mut self.group)));
+        }
+    }
+}
+
+impl ToolGroup {
+    /// The line above the group: its label or tools, and how many calls there are.
+    pub fn header(&self) -> String {
+        let count = self.calls.len();
+        let name = match &self.label {
+            Some(label) => label.clone(),
+            None => self.names(),
+        };
+        match count {
+            0 => name,
+            1 => format!("{name} · 1 tool"),
+            _ => format!("{name} · {count} tools"),
+        }
+    }
+
+    /// The names of the tools, each once.
+    fn names(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for (call, _) in &self.calls {
+            if !names.contains(&call.name.as_str()) {
+                names.push(&call.name);
+            }
+        }
+        names.join(", ")
+    }
+}
+
+/// What a call is about, on one line: the member of its input that says most.
+pub(super) fn gist(call: &Call) -> String {
+    const TELLING: [&str; 14] = [
+        "command",
+        "cmd",
+        "file_path",
+        "absolute_path",
+        "path",
+        "pattern",
+        "query",
+        "url",
+        "description",
+        "prompt",
+        "dir_path",
+        "notebook_path",
+        "name",
+        "input",
+    ];
+    let input = call.input.get();
+    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(input) else {
+        return input.to_owned();
+    };
+    let telling = TELLING.iter().find_map(|name| members.get(*name));
+    match telling.or_else(|| members.values().next()) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    }
+}
+
+/// The text of a result, with a word for each attachment.
+pub(super) fn result_text(result: &CallResult) -> String {
+    let parts: Vec<String> = result
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Media(media) => media_word(media),
+        })
+        .collect();
+    parts.join("\n")
+}
+
+/// A word for an attachment.
+pub(super) fn media_word(media: &Media) -> String {
+    match media.media_type.as_str() {
+        "" => "[attachment]".to_owned(),
+        kind => format!("[{kind}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    fn call(id: &str) -> Block {
+        Block::Call(Call {
+            id: id.to_owned(),
+            name: "Read".to_owned(),
+            input: RawValue::from_string(r#"{"limit":3,"file_path":"a.rs"}"#.to_owned()).unwrap(),
+        })
+    }
+
+    fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+        Message {
+            blocks,
+            ..Message::new(role, origin)
+        }
+    }
+
+    fn results(ids: &[&str]) -> Message {
+        let blocks = ids.iter().map(|id| {
+            Block::Result(CallResult {
+                id: (*id).to_owned(),
+                parts: vec![Part::Text("out".to_owned())],
+                failed: false,
+            })
+        });
+        message(Role::User, Origin::Results, blocks.collect())
+    }
+
+    fn label(text: &str) -> Message {
+        let blocks = vec![Block::Text(text.to_owned())];
+        message(Role::System, Origin::Label, blocks)
+    }
+
+    fn reply(blocks: Vec<Block>) -> Message {
+        message(Role::Assistant, Origin::Reply, blocks)
+    }
+
+    fn headers(grouping: Grouping) -> Vec<String> {
+        let mut outline = Outline::new(grouping);
+        let dialog = [
+            reply(vec![call("1"), call("2")]),
+            results(&["2", "1"]),
+            label("Read a file"),
+            reply(vec![call("3")]),
+            results(&["3"]),
+            label("Read another"),
+            reply(vec![Block::Text("done".to_owned())]),
+            results(&["9"]),
+        ];
+        let mut pieces = Vec::new();
+        for message in dialog {
+            pieces.extend(outline.push(message));
+        }
+        pieces.extend(outline.finish());
+        pieces
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Tools(group) => {
+                    assert!(group.calls.iter().all(|(_, result)| result.is_some()));
+                    group.header()
+                }
+                Piece::Said { text, .. } => text,
+                Piece::Result(result) => format!("stray {}", result.id),
+                Piece::Thought(_) | Piece::Media(_) => String::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn calls_stand_with_their_results_and_label() {
+        assert_eq!(
+            headers(Grouping::Batches),
+            [
+                "Read a file · 2 tools",
+                "Read another · 1 tool",
+                "done",
+                "stray 9"
+            ]
+        );
+        assert_eq!(
+            headers(Grouping::Merged),
+            ["Read a file · 3 tools", "done", "stray 9"]
+        );
+    }
+
+    #[test]
+    fn the_gist_of_a_call_is_its_telling_member() {
+        let Block::Call(read) = call("1") else {
+            return;
+        };
+        assert_eq!(gist(&read), "a.rs");
+    }
+}

@@ -1,0 +1,61 @@
+//! Which calls were answered. Calls and results belong together by id only: they need not be
+//! adjacent, nor in order.
+
+use std::collections::HashMap;
+
+use super::Message;
+
+/// See the module. Remembers one entry for each call id.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    seen: HashMap<String, Seen>,
+    order: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    calls: u64,
+    results: u64,
+}
+
+impl Pairs {
+    /// Takes the calls and results of a message.
+    pub fn note(&mut self, message: &Message) {
+        for call in message.calls() {
+            self.entry(&call.id).calls += 1;
+        }
+        for result in message.results() {
+            self.entry(&result.id).results += 1;
+        }
+    }
+
+    fn entry(&mut self, id: &str) -> &mut Seen {
+        if !self.seen.contains_key(id) {
+            self.order.push(id.to_owned());
+        }
+        self.seen.entry(id.to_owned()).or_default()
+    }
+
+    /// Calls without a result, in the order in which they were seen.
+    pub fn unanswered(&self) -> Vec<&str> {
+        self.ids(|seen| seen.calls > 0 && seen.results == 0)
+    }
+
+    /// Results without a call, in order.
+    pub fn orphans(&self) -> Vec<&str> {
+        self.ids(|seen| seen.calls == 0)
+    }
+
+    /// Ids of more than one call.
+    pub fn repeated(&self) -> Vec<&str> {
+        self.ids(|seen| seen.calls > 1)
+    }
+
+    fn ids(&self, wanted: impl Fn(&Seen) -> bool) -> Vec<&str> {
+        self.order
+            .iter()
+            .filter(|id| self.seen.get(*id).is_some_and(&wanted))
+            .map(String::as_str)
+            .collect()
+    }
+}

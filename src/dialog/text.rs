@@ -1,0 +1,216 @@
+//! A dialog on a terminal.
+
+use std::fmt::Write;
+
+use super::outline::{gist, media_word, result_text};
+use super::{CallResult, Origin, Piece, Role};
+use crate::text::{display_width, terminal_safe, terminal_safe_line};
+
+/// How wide the one-line gist of a call may be, in columns.
+const GIST_COLUMNS: usize = 100;
+
+/// Whether styles are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Bold and dim.
+    Ansi,
+    /// None.
+    Plain,
+}
+
+/// How groups of calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Density {
+    /// Every call, its result, and the label as a line of its own.
+    Full,
+    /// The header and a line for each call.
+    Compact,
+}
+
+/// Writes pieces of an outline. All text is made safe for terminals.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainText {
+    /// Styles.
+    pub style: Style,
+    /// Groups.
+    pub density: Density,
+}
+
+impl PlainText {
+    /// The lines for one piece.
+    pub fn piece(self, piece: &Piece) -> String {
+        let mut page = String::new();
+        match piece {
+            Piece::Said {
+                role, origin, text, ..
+            } => {
+                let text = terminal_safe(text.trim_end());
+                let line = match (role, origin) {
+                    (Role::User, Origin::Prompt) => {
+                        format!("{}\n", self.bold(&prefixed(&text, "> ", "  ")))
+                    }
+                    (_, Origin::Recap) => format!("{}\n", self.dim(&prefixed(&text, "※ ", "  "))),
+                    (Role::User | Role::System, _) => {
+                        let first = format!("[{}] ", word(*origin));
+                        format!("{}\n", self.dim(&prefixed(&text, &first, "  ")))
+                    }
+                    (Role::Assistant, _) => format!("{text}\n"),
+                };
+                page.push_str(&line);
+            }
+            Piece::Thought(text) => {
+                let text = terminal_safe(text.trim_end());
+                let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
+            }
+            Piece::Media(media) => {
+                let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
+            }
+            Piece::Tools(group) => {
+                if self.density == Density::Compact {
+                    let header = terminal_safe_line(&group.header());
+                    let _ = writeln!(page, "{}", self.bold(&header));
+                }
+                for (call, result) in &group.calls {
+                    let name = terminal_safe_line(&call.name);
+                    let gist = shortened(&terminal_safe_line(&gist(call)));
+                    let _ = writeln!(page, "  {name}({gist})");
+                    if self.density == Density::Full {
+                        match result {
+                            Some(result) => self.result(result, &mut page),
+                            None => page.push_str("    ⎿ no result\n"),
+                        }
+                    }
+                }
+                if let (Density::Full, Some(label)) = (self.density, &group.label) {
+                    let label = format!("● {}", terminal_safe_line(label));
+                    let _ = writeln!(page, "{}", self.dim(&label));
+                }
+            }
+            Piece::Result(result) => self.result(result, &mut page),
+        }
+        page.push('\n');
+        page
+    }
+
+    fn result(self, result: &CallResult, page: &mut String) {
+        let text = terminal_safe(result_text(result).trim_end());
+        let first = if result.failed {
+            "    ⎿ failed: "
+        } else {
+            "    ⎿ "
+        };
+        let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.styled(text, "1")
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.styled(text, "2")
+    }
+
+    fn styled(self, text: &str, code: &str) -> String {
+        match self.style {
+            Style::Ansi => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Style::Plain => text.to_owned(),
+        }
+    }
+}
+
+/// Puts something before the first and each further line.
+fn prefixed(text: &str, first: &str, further: &str) -> String {
+    let mut lines = text.lines();
+    let mut page = format!("{first}{}", lines.next().unwrap_or_default());
+    for line in lines {
+        page.push('\n');
+        if !line.is_empty() {
+            page.push_str(further);
+        }
+        page.push_str(line);
+    }
+    page
+}
+
+fn shortened(line: &str) -> String {
+    if display_width(line) <= GIST_COLUMNS {
+        return line.to_owned();
+    }
+    let mut kept = String::new();
+    for character in line.chars() {
+        if display_width(&kept) >= GIST_COLUMNS - 1 {
+            break;
+        }
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A word for what a message is there for.
+pub(super) fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Prompt => "prompt",
+        Origin::Reply => "reply",
+        Origin::Results => "results",
+        Origin::Injected => "context",
+        Origin::Summary => "summary",
+        Origin::Compaction => "compaction",
+        Origin::Error => "error",
+        Origin::Recap => "recap",
+        Origin::Label => "label",
+        Origin::Meter => "usage",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(role: Role, origin: Origin, text: &str) -> Piece {
+        Piece::Said {
+            role,
+            origin,
+            text: text.to_owned(),
+            time: None,
+        }
+    }
+
+    #[test]
+    fn pieces_are_harmless_lines() {
+        let plain = PlainText {
+            style: Style::Plain,
+            density: Density::Full,
+        };
+        let rows = [
+            (
+                said(Role::User, Origin::Prompt, "fix\nit\u{1b}[2J"),
+                "> fix\n  it\n\n",
+            ),
+            (said(Role::Assistant, Origin::Reply, "ok\n"), "ok\n\n"),
+            (
+                said(Role::System, Origin::Error, "down"),
+                "[error] down\n\n",
+            ),
+            (Piece::Thought("hm".to_owned()), "∴ hm\n\n"),
+        ];
+        for (piece, expected) in rows {
+            assert_eq!(plain.piece(&piece), expected);
+        }
+        let ansi = PlainText {
+            style: Style::Ansi,
+            density: Density::Full,
+        };
+        let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
+        assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
+    }
+
+    #[test]
+    fn a_gist_is_cut_by_columns() {
+        assert_eq!(
+            display_width(&shortened(&"字".repeat(80))),
+            GIST_COLUMNS + 1
+        );
+        assert_eq!(shortened("short"), "short");
+    }
+}

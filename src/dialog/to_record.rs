@@ -1,0 +1,166 @@
+//! A message as the record that stands for it in streams.
+
+use super::{Block, Media, Message, Origin, Part, Role, Thread, Usage};
+use crate::wire::records::{
+    MessageOrigin, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, Speaker,
+    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
+};
+use crate::wire::{MessageId, SessionId, ToolUseId};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// What a record says besides its message.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// The session.
+    pub session_id: Option<SessionId>,
+}
+
+/// The record of a message.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum DialogRecord {
+    /// Somebody speaks.
+    Message(Box<SessionMessageRecord>),
+    /// The agent notes something.
+    Note(SessionNoteRecord),
+}
+
+/// The record that stands for a message.
+pub fn to_record(message: Message, about: &About) -> DialogRecord {
+    let turnpipe = SessionMessageExtension {
+        v: crate::wire::records::Version::default(),
+        origin: origin(message.origin),
+        subagent: message.thread == Thread::Subagent,
+    };
+    let speaker = match message.role {
+        Role::User => Speaker::User,
+        Role::Assistant => Speaker::Assistant,
+        Role::System => {
+            let mut note = SessionNoteRecord::new(message.text(), turnpipe);
+            note.uuid = message.uuid;
+            note.session_id.clone_from(&about.session_id);
+            note.timestamp = message.time;
+            return DialogRecord::Note(note);
+        }
+    };
+    DialogRecord::Message(Box::new(SessionMessageRecord {
+        r#type: speaker,
+        message: SpokenMessage {
+            id: message.id.map(MessageId),
+            role: speaker,
+            model: message.model,
+            content: message.blocks.into_iter().map(block).collect(),
+            usage: message.usage.map(|usage| tokens(&usage)),
+        },
+        parent_tool_use_id: None,
+        uuid: message.uuid,
+        session_id: about.session_id.clone(),
+        timestamp: message.time,
+        turnpipe,
+    }))
+}
+
+/// Token counts as records give them.
+pub fn tokens(usage: &Usage) -> TokenUsage {
+    TokenUsage {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_input_tokens: usage.cache_read,
+        cache_creation_input_tokens: usage.cache_write,
+        cost_usd: usage.cost,
+    }
+}
+
+fn block(block: Block) -> SpokenBlock {
+    match block {
+        Block::Text(text) => SpokenBlock::Text { text },
+        Block::Thinking(thinking) => SpokenBlock::Thinking { thinking },
+        Block::Call(call) => SpokenBlock::ToolUse {
+            id: ToolUseId(call.id),
+            name: call.name,
+            input: on_one_line(call.input),
+        },
+        Block::Result(result) => SpokenBlock::ToolResult {
+            tool_use_id: ToolUseId(result.id),
+            content: content(result.parts),
+            is_error: result.failed,
+        },
+        Block::Media(media) => image(media),
+    }
+}
+
+/// JSON from a document or a string may stand on several lines, a record may not. Within strings
+/// there are no line breaks.
+fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
+    if !json.get().contains(['\n', '\r']) {
+        return json;
+    }
+    RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
+}
+
+fn content(parts: Vec<Part>) -> SpokenResult {
+    let is_text = |part: &Part| matches!(part, Part::Text(_));
+    if parts.is_empty() {
+        return SpokenResult::Text(String::new());
+    }
+    if let ([Part::Text(text)], true) = (parts.as_slice(), parts.iter().all(is_text)) {
+        return SpokenResult::Text(text.clone());
+    }
+    let blocks = parts.into_iter().map(|part| match part {
+        Part::Text(text) => SpokenBlock::Text { text },
+        Part::Media(media) => image(media),
+    });
+    SpokenResult::Blocks(blocks.collect())
+}
+
+fn image(media: Media) -> SpokenBlock {
+    let kind = if media.data.is_some() {
+        "base64"
+    } else {
+        "omitted"
+    };
+    SpokenBlock::Image(SpokenImage {
+        source: SpokenImageSource {
+            r#type: kind.to_owned(),
+            media_type: media.media_type,
+            data: media.data,
+        },
+    })
+}
+
+fn origin(origin: Origin) -> MessageOrigin {
+    match origin {
+        Origin::Prompt => MessageOrigin::Prompt,
+        Origin::Reply => MessageOrigin::Reply,
+        Origin::Results => MessageOrigin::Results,
+        Origin::Injected => MessageOrigin::Injected,
+        Origin::Summary => MessageOrigin::Summary,
+        Origin::Compaction => MessageOrigin::Compaction,
+        Origin::Error => MessageOrigin::Error,
+        Origin::Recap => MessageOrigin::Recap,
+        Origin::Label => MessageOrigin::Label,
+        Origin::Meter => MessageOrigin::Meter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialog::Call;
+
+    #[test]
+    fn a_record_stands_on_one_line() {
+        let message = Message {
+            blocks: vec![Block::Call(Call {
+                id: "1".to_owned(),
+                name: "x".to_owned(),
+                input: RawValue::from_string("{\n  \"a\": \"\\n\"\r\n}".to_owned()).unwrap(),
+            })],
+            ..Message::new(Role::Assistant, Origin::Reply)
+        };
+        let json = serde_json::to_string(&to_record(message, &About::default())).unwrap();
+        assert!(!json.contains(['\n', '\r']), "{json}");
+        assert!(json.contains(r#""a": "\n""#), "{json}");
+    }
+}

@@ -1,0 +1,95 @@
+//! Token counts.
+
+use std::ops::AddAssign;
+
+/// Tokens of a reply, a session, a day. What a source does not tell is 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    /// Read by the model, without what came from a cache.
+    pub input: u64,
+    /// Written by the model, thinking included.
+    pub output: u64,
+    /// Read from a cache.
+    pub cache_read: u64,
+    /// Written to a cache.
+    pub cache_write: u64,
+    /// The part of the output that is thinking, where it is told apart.
+    pub thinking: u64,
+    /// In US dollars, where the agent tells it.
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    /// Everything that was read or written.
+    pub fn total(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
+
+    /// Whether nothing is told.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0 && self.cost.is_none()
+    }
+
+    /// What was added since an `earlier` reading of the same meter. A meter that fell started
+    /// anew.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        if self.total() < earlier.total() {
+            return *self;
+        }
+        Self {
+            input: self.input.saturating_sub(earlier.input),
+            output: self.output.saturating_sub(earlier.output),
+            cache_read: self.cache_read.saturating_sub(earlier.cache_read),
+            cache_write: self.cache_write.saturating_sub(earlier.cache_write),
+            thinking: self.thinking.saturating_sub(earlier.thinking),
+            cost: self.cost,
+        }
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.thinking += other.thinking;
+        self.cost = match (self.cost, other.cost) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or_default() + other.unwrap_or_default()),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input: u64, output: u64) -> Usage {
+        Usage {
+            input,
+            output,
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn readings_of_a_meter_become_differences() {
+        assert_eq!(usage(5, 3).since(&usage(2, 1)), usage(3, 2));
+        assert_eq!(usage(5, 3).since(&usage(5, 3)), usage(0, 0));
+        assert_eq!(usage(2, 1).since(&usage(5, 3)), usage(2, 1));
+    }
+
+    #[test]
+    fn costs_add_up_where_they_are_told() {
+        let mut sum = usage(1, 1);
+        sum += usage(1, 0);
+        assert_eq!((sum.total(), sum.cost), (3, None));
+        sum += Usage {
+            cost: Some(0.5),
+            ..usage(0, 0)
+        };
+        assert_eq!(sum.cost, Some(0.5));
+    }
+}

@@ -1,0 +1,88 @@
+//! How the reader thread, the workers and the signals reach the main loop.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::intake::{Arrival, Credit, read_all};
+use super::{CallIndex, Completed, Signal};
+use crate::io::Input;
+use crate::jsonl::Prefilter;
+use crate::wire::Decoder;
+
+/// Something the main loop reacts to.
+#[derive(Debug)]
+pub enum Happening {
+    /// Input.
+    #[doc(hidden)]
+    Arrival(
+        #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
+    ),
+    /// A running call says something.
+    Progress {
+        /// Which one.
+        call: CallIndex,
+        /// What.
+        text: String,
+    },
+    /// A call has ended.
+    Finished {
+        /// Which one.
+        call: CallIndex,
+        /// How.
+        completed: Box<Completed>,
+    },
+    /// Somebody wants the run to end.
+    Signal(Signal),
+}
+
+/// The main loop's end of a run's channels.
+pub struct Channels {
+    pub(super) sender: Sender<Happening>,
+    pub(super) happenings: Receiver<Happening>,
+    pub(super) credit: Credit,
+}
+
+impl Channels {
+    /// Fresh channels.
+    pub fn new() -> Self {
+        let (sender, happenings) = channel();
+        Self {
+            sender,
+            happenings,
+            credit: Credit::new(),
+        }
+    }
+
+    /// A function that reports signals to the run.
+    pub fn signals(&self) -> impl Fn(Signal) + Send + use<> {
+        let sender = self.sender.clone();
+        move |signal| {
+            let _ = sender.send(Happening::Signal(signal));
+        }
+    }
+
+    /// Starts the thread that reads the input.
+    ///
+    /// # Errors
+    /// The system grants no thread.
+    pub fn start_reading(
+        &self,
+        source: Input,
+        prefilter: impl Prefilter + 'static,
+        decoder: Decoder,
+    ) -> std::io::Result<()> {
+        let (credit, sender) = (self.credit.clone(), self.sender.clone());
+        std::thread::Builder::new()
+            .name("input".to_owned())
+            .spawn(move || {
+                let waiting = source.readiness();
+                read_all(source, waiting, prefilter, decoder, &credit, &sender);
+            })?;
+        Ok(())
+    }
+}
+
+impl Default for Channels {
+    fn default() -> Self {
+        Self::new()
+    }
+}

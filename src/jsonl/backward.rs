@@ -1,0 +1,344 @@
+//! Lines of a file from its end to its start, in constant memory whatever the file's size.
+//!
+//! Windows are taken backwards, but searched forwards: the forward finder is several times as fast
+//! as the reverse one.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memrchr, memrchr_iter};
+
+use super::fixed_file::{FixedFile, read_at};
+
+/// The size of the first windows, in bytes: they stay in a core's cache.
+const SMALL_WINDOW: u64 = 128 * 1024;
+
+/// The size of windows once the search goes on for long, in bytes: worth a mapping.
+const LARGE_WINDOW: u64 = 4 * 1024 * 1024;
+
+/// How far a search goes before windows become large, in bytes.
+const LONG_WAY: u64 = 2 * 1024 * 1024;
+
+/// Longer lines are not handed to searchers, in bytes. What one looks for by its needle are small
+/// records; a large one holds the needle in somebody's text.
+const LONGEST_HIT: u64 = 4 * 1024 * 1024;
+
+/// A line that holds the needle.
+#[derive(Debug, Clone, Copy)]
+pub struct Hit<'a> {
+    /// The line without its newline.
+    pub line: &'a [u8],
+    /// Where it starts in the file, in bytes.
+    pub offset: u64,
+}
+
+/// How far a search goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Onward {
+    /// No further.
+    Stop,
+    /// As far as the needle stands at this place or behind it, in bytes from the start of the file.
+    DownTo(u64),
+    /// To the start of the file, or as far as was said before.
+    Further,
+}
+
+/// Shows the lines that hold `needle` to `visit`, the last one first. Lines of more than 4 MiB are
+/// passed over.
+///
+/// # Errors
+/// Reading failed.
+pub fn search_backward(
+    file: &mut FixedFile,
+    needle: &[u8],
+    visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+) -> io::Result<()> {
+    let finder = Finder::new(needle);
+    // A needle may lie across the end of a window.
+    let overlap = (needle.len() as u64).saturating_sub(1);
+    let length = file.length();
+    let mut search = Search {
+        floor: 0,
+        visited: length + 1,
+        barren: 0..0,
+    };
+    let mut end = length;
+    while end > search.floor {
+        let size = if length - end < LONG_WAY {
+            SMALL_WINDOW
+        } else {
+            LARGE_WINDOW
+        };
+        let start = end.saturating_sub(size);
+        let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
+        let hits: Vec<usize> = finder.find_iter(window).collect();
+        for hit in hits.into_iter().rev() {
+            if !search.at(window, handle, start, hit, length, visit)? {
+                return Ok(());
+            }
+        }
+        end = start;
+    }
+    Ok(())
+}
+
+struct Search {
+    /// Needles before this place are of no interest.
+    floor: u64,
+    /// Where the line starts that was visited last.
+    visited: u64,
+    /// A stretch without a newline, too long for a hit.
+    barren: Range<u64>,
+}
+
+impl Search {
+    /// Visits the line around the needle at `hit` in the window that starts at `start`; false once
+    /// the search is over.
+    fn at(
+        &mut self,
+        window: &[u8],
+        handle: &File,
+        start: u64,
+        hit: usize,
+        length: u64,
+        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+    ) -> io::Result<bool> {
+        let place = start + hit as u64;
+        if place < self.floor {
+            return Ok(false);
+        }
+        if place >= self.visited || self.barren.contains(&place) {
+            return Ok(true);
+        }
+        let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
+        let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
+        let onward = if let (Some(from), Some(to)) = (inner_start, inner_end) {
+            self.visited = start + from as u64;
+            visit(Hit {
+                line: &window[from..to],
+                offset: self.visited,
+            })
+        } else {
+            let Some(line) = self.line_around(handle, place, length)? else {
+                return Ok(true);
+            };
+            self.visited = line.start;
+            let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
+            let filled = read_at(handle, &mut bytes, line.start)?;
+            visit(Hit {
+                line: &bytes[..filled],
+                offset: self.visited,
+            })
+        };
+        match onward {
+            Onward::Stop => return Ok(false),
+            Onward::DownTo(floor) => self.floor = self.floor.max(floor),
+            Onward::Further => {}
+        }
+        Ok(true)
+    }
+
+    /// Where the line around `place` stands; `None` if it is too long.
+    fn line_around(
+        &mut self,
+        handle: &File,
+        place: u64,
+        length: u64,
+    ) -> io::Result<Option<Range<u64>>> {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut from = place;
+        let start = loop {
+            if from == 0 {
+                break 0;
+            }
+            if place - from > LONGEST_HIT {
+                self.barren = from..place + 1;
+                return Ok(None);
+            }
+            let step = from.min(buffer.len() as u64);
+            let piece = &mut buffer[..usize::try_from(step).unwrap_or(0)];
+            let filled = read_at(handle, piece, from - step)?;
+            if let Some(at) = memrchr(b'\n', &piece[..filled]) {
+                break from - step + at as u64 + 1;
+            }
+            from -= step;
+        };
+        let mut to = place;
+        loop {
+            if to - start > LONGEST_HIT {
+                self.barren = start..to;
+                return Ok(None);
+            }
+            let filled = read_at(handle, &mut buffer, to)?;
+            let rest = usize::try_from(length - to).unwrap_or(usize::MAX);
+            let piece = &buffer[..filled.min(rest)];
+            if let Some(at) = memchr(b'\n', piece) {
+                return Ok(Some(start..to + at as u64));
+            }
+            if piece.is_empty() {
+                return Ok(Some(start..to));
+            }
+            to += piece.len() as u64;
+        }
+    }
+}
+
+/// Shows the places of lines to `visit`, the last one first, until it answers false. A place
+/// includes the newline, which the last line of a file may lack.
+///
+/// # Errors
+/// Reading failed.
+pub fn lines_backward(
+    file: &mut FixedFile,
+    visit: &mut dyn FnMut(Range<u64>) -> bool,
+) -> io::Result<()> {
+    let length = file.length();
+    if length == 0 {
+        return Ok(());
+    }
+    let mut line_end = length;
+    // The newline at the very end starts no line.
+    let mut end = length - 1;
+    while end > 0 {
+        let start = end.saturating_sub(SMALL_WINDOW);
+        let window = file.window(start..end)?;
+        for newline in memrchr_iter(b'\n', window) {
+            let line_start = start + newline as u64 + 1;
+            if !visit(line_start..line_end) {
+                return Ok(());
+            }
+            line_end = line_start;
+        }
+        end = start;
+    }
+    visit(0..line_end);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::jsonl::Mapping;
+
+    fn fixed(text: &[u8]) -> FixedFile {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text).unwrap();
+        FixedFile::new(file, text.len() as u64, Mapping::Allowed)
+    }
+
+    fn hits(text: &[u8], needle: &str) -> Vec<(u64, String)> {
+        let mut found = Vec::new();
+        search_backward(&mut fixed(text), needle.as_bytes(), &mut |hit| {
+            found.push((hit.offset, String::from_utf8_lossy(hit.line).into_owned()));
+            Onward::Further
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn lines_with_the_needle_come_last_first_and_once() {
+        let text = b"xx needle\nno\nneedle needle\nneedle";
+        let expected = [(27, "needle"), (13, "needle needle"), (0, "xx needle")];
+        assert_eq!(
+            hits(text, "needle"),
+            expected.map(|(at, line)| (at, line.to_owned()))
+        );
+        assert!(hits(b"", "needle").is_empty());
+    }
+
+    /// The needle, and the line, on either side of every kind of boundary of windows.
+    #[test]
+    fn boundaries_of_windows_hide_nothing() {
+        for back in [SMALL_WINDOW, LONG_WAY, LONG_WAY + LARGE_WINDOW] {
+            for shift in 0..12 {
+                let mut text = b"h\n".repeat(300);
+                let line_at = text.len();
+                text.extend_from_slice(b"{ needle }\n");
+                let rest = usize::try_from(back).unwrap() + 6 - shift;
+                text.extend(std::iter::repeat_n(b'z', rest - 7));
+                text.push(b'\n');
+                let found = hits(&text, "needle");
+                assert_eq!(
+                    found,
+                    [(line_at as u64, "{ needle }".to_owned())],
+                    "{shift}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_may_be_longer_than_windows_but_not_endless() {
+        let long = |length: usize| format!("{} needle {}", "a".repeat(length), "b".repeat(length));
+        let text = format!("needle 1\n{}\nneedle 2\n", long(1_000_000));
+        let lengths = |text: &str| -> Vec<usize> {
+            let found = hits(text.as_bytes(), "needle");
+            found.iter().map(|(_, line)| line.len()).collect()
+        };
+        assert_eq!(lengths(&text), [8, 2_000_008, 8]);
+        let text = format!("needle 1\n{0}{0}\nneedle 2\n", long(3_000_000));
+        assert_eq!(lengths(&text), [8, 8]);
+    }
+
+    #[test]
+    fn a_search_stops_where_it_is_told() {
+        let text = b"needle 1\nneedle 2\nneedle 3\n";
+        let run = |answers: &[Onward]| {
+            let mut answers = answers.iter();
+            let mut seen = 0;
+            search_backward(&mut fixed(text), b"needle", &mut |_| {
+                seen += 1;
+                *answers.next().unwrap_or(&Onward::Further)
+            })
+            .unwrap();
+            seen
+        };
+        assert_eq!(run(&[]), 3);
+        assert_eq!(run(&[Onward::Stop]), 1);
+        assert_eq!(run(&[Onward::DownTo(9)]), 2);
+        assert_eq!(run(&[Onward::DownTo(10)]), 1);
+        assert_eq!(run(&[Onward::DownTo(0)]), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn places_of_lines_are_those_of_a_split(text in "[ab\\n]{0,60}") {
+            let mut places = Vec::new();
+            lines_backward(&mut fixed(text.as_bytes()), &mut |place| {
+                places.push(place);
+                true
+            })
+            .unwrap();
+            places.reverse();
+            let mut expected = Vec::new();
+            let mut start = 0;
+            for line in text.split_inclusive('\n') {
+                expected.push(start..start + line.len() as u64);
+                start += line.len() as u64;
+            }
+            prop_assert_eq!(places, expected);
+        }
+
+        #[test]
+        fn a_search_finds_what_a_scan_of_lines_finds(text in "[an\\n]{0,80}") {
+            let found: Vec<u64> = hits(text.as_bytes(), "an").iter().map(|(at, _)| *at).collect();
+            let mut expected = Vec::new();
+            let mut start = 0;
+            for line in text.split_inclusive('\n') {
+                if line.contains("an") {
+                    expected.push(start);
+                }
+                start += line.len() as u64;
+            }
+            expected.reverse();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A file as it was at one moment: a fixed length, read by places.
+//!
+//! Windows are read with `pread`, or mapped where that is allowed and worth it. What other
+//! processes append is not seen; if they cut the file short, windows become shorter.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use memmap2::{Mmap, MmapOptions};
+
+/// Smaller windows are read, not mapped: page faults cost more than copying.
+const SMALLEST_MAPPING: u64 = 1024 * 1024;
+
+/// Whether large windows may be mapped into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// Where the system can.
+    Allowed,
+    /// Everything is read.
+    Refused,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct FixedFile {
+    file: File,
+    length: u64,
+    mapping: Mapping,
+    buffer: Vec<u8>,
+    map: Option<Mmap>,
+}
+
+impl FixedFile {
+    /// The first `length` bytes of `file`.
+    pub fn new(file: File, length: u64, mapping: Mapping) -> Self {
+        Self {
+            file,
+            length,
+            mapping,
+            buffer: Vec::new(),
+            map: None,
+        }
+    }
+
+    /// In bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The file itself.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The bytes at `range`, as far as they are there. They stay until the next window.
+    ///
+    /// # Errors
+    /// Reading failed (interrupted reads are repeated).
+    pub fn window(&mut self, range: Range<u64>) -> io::Result<&[u8]> {
+        Ok(self.window_of_file(range)?.0)
+    }
+
+    /// The same, together with the file.
+    pub(super) fn window_of_file(&mut self, range: Range<u64>) -> io::Result<(&[u8], &File)> {
+        let end = range.end.min(self.length);
+        let size = end.saturating_sub(range.start);
+        self.map = None;
+        if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
+            self.map = self.mapped(range.start, size);
+        }
+        if let Some(map) = &self.map {
+            return Ok((map, &self.file));
+        }
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        self.buffer.resize(size, 0);
+        let filled = read_at(&self.file, &mut self.buffer, range.start)?;
+        self.buffer.truncate(filled);
+        Ok((&self.buffer, &self.file))
+    }
+
+    /// A mapping of bytes that the file has at this moment.
+    fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
+        let whole = self.file.metadata().ok()?.len() >= start + size;
+        let size = usize::try_from(size).ok()?;
+        if !whole {
+            return None;
+        }
+        let mut options = MmapOptions::new();
+        options.offset(start).len(size).populate();
+        // SAFETY: the mapping is private to this struct and read only. Session files are written
+        // by appending; that this range was just there was looked at above, and its pages are
+        // filled in before this returns. A process that cuts the file short meanwhile could make
+        // a later access fail, which is why `Mapping::Refused` exists.
+        unsafe { options.map(&self.file) }.ok()
+    }
+}
+
+/// Reads until the buffer is full or the file is over; returns how much there was.
+///
+/// # Errors
+/// Reading failed (interrupted reads are repeated).
+pub fn read_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], start + filled as u64) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn windows_are_the_same_read_or_mapped() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..=250).cycle().take(3 << 20).collect();
+        file.write_all(&bytes).unwrap();
+        let length = bytes.len() as u64 - 5;
+        for mapping in [Mapping::Allowed, Mapping::Refused] {
+            let mut fixed = FixedFile::new(file.try_clone().unwrap(), length, mapping);
+            for range in [0..10, 7..2 * SMALLEST_MAPPING + 9, length - 3..length + 90] {
+                let place = |at: u64| usize::try_from(at.min(length)).unwrap();
+                let expected = &bytes[place(range.start)..place(range.end)];
+                assert!(
+                    fixed.window(range.clone()).unwrap() == expected,
+                    "{range:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_cut_short_has_shorter_windows() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![b'x'; 2 << 20]).unwrap();
+        file.set_len(100).unwrap();
+        let mut fixed = FixedFile::new(file, 2 * SMALLEST_MAPPING, Mapping::Allowed);
+        assert_eq!(fixed.window(0..2 * SMALLEST_MAPPING).unwrap().len(), 100);
+    }
+}

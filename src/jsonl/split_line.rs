@@ -1,0 +1,55 @@
+//! One line by itself: the records on it, for those who read a file from the end or by places.
+
+use super::examine::{Defect, examine};
+use super::outlook::record;
+use super::{Damage, Record};
+
+/// The whole JSON objects on a line (with or without its newline), in order, and what is wrong
+/// with the line. Offsets of damage are bytes from the start of the line.
+pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
+    let found = examine(line);
+    let records = found
+        .objects
+        .into_iter()
+        .map(|range| record(line, range))
+        .collect();
+    let mut findings = found.findings;
+    if let Err(error) = simdutf8::compat::from_utf8(line) {
+        findings.push((Defect::InvalidUtf8, error.valid_up_to()));
+        findings.sort_by_key(|(_, at)| *at);
+    }
+    let damage = findings
+        .into_iter()
+        .map(|(defect, at)| Damage {
+            reason: defect.to_string(),
+            offset: at as u64,
+        })
+        .collect();
+    (records, damage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_and_damage_of_a_line() {
+        let rows: [(&[u8], &[&str], usize); 6] = [
+            (b"{\"a\":1}\n", &["{\"a\":1}"], 0),
+            (b"{\"a\":1}{\"b\":2}\n", &["{\"a\":1}", "{\"b\":2}"], 1),
+            (b"{\"a\":\"\xff\"}", &["{\"a\":\"\u{FFFD}\"}"], 1),
+            (b"{\"a\":\"\\ud800\"}", &["{\"a\":\"\\ufffd\"}"], 0),
+            (b"{\"a\":", &[], 1),
+            (b"  \r\n", &[], 0),
+        ];
+        for (line, expected, wrong) in rows {
+            let (records, damage) = split_line(line);
+            let texts: Vec<String> = records
+                .iter()
+                .map(|record| record.text(line).to_lowercase())
+                .collect();
+            assert_eq!(texts, expected, "{}", String::from_utf8_lossy(line));
+            assert_eq!(damage.len(), wrong, "{}", String::from_utf8_lossy(line));
+        }
+    }
+}

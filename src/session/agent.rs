@@ -1,0 +1,56 @@
+//! Whose files there are.
+
+use super::claude::Claude;
+use super::codex::Codex;
+use super::format::Format;
+use super::gemini::Gemini;
+use super::pi::Pi;
+use super::qwen::Qwen;
+
+/// An agent whose session files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Qwen Code.
+    Qwen,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// pi.
+    Pi,
+}
+
+impl Agent {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Claude,
+        Self::Qwen,
+        Self::Codex,
+        Self::Gemini,
+        Self::Pi,
+    ];
+
+    /// The name in records and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Qwen => "qwen",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// How its files are read.
+    pub fn format(self) -> &'static dyn Format {
+        match self {
+            Self::Claude => &Claude,
+            Self::Qwen => &Qwen,
+            Self::Codex => &Codex,
+            Self::Gemini => &Gemini,
+            Self::Pi => &Pi,
+        }
+    }
+}

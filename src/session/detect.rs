@@ -1,0 +1,161 @@
+//! Whose file it is: its content decides, not its name.
+
+use super::Agent;
+use crate::wire::object::{given, is_object, object, text};
+
+object! {
+    Row {
+        kind = "type",
+        id = "id",
+        uuid = "uuid",
+        time = "timestamp",
+        session = "sessionId",
+        project = "projectHash",
+        set = "$set",
+        rewind_to = "$rewindTo",
+        payload = "payload",
+        instructions = "instructions",
+        record_type = "record_type",
+        cwd = "cwd",
+        parent = "parentUuid",
+        parent_id = "parentId",
+        message = "message",
+        system_payload = "systemPayload",
+        provenance = "provenance",
+        messages = "messages",
+    }
+}
+
+object! {
+    Said {
+        parts = "parts",
+        content = "content",
+        role = "role",
+    }
+}
+
+/// Kinds of rows that only Claude Code writes.
+const CLAUDE_KINDS: [&str; 16] = [
+    "agent-name",
+    "ai-title",
+    "attachment",
+    "bridge-session",
+    "custom-title",
+    "file-history-delta",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "relocated",
+    "summary",
+    "worktree-state",
+];
+
+/// Kinds of the bare items of old Codex files.
+const CODEX_ITEMS: [&str; 4] = [
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "local_shell_call",
+];
+
+/// Whose record it is, if it tells.
+pub(super) fn agent_of(record: &str) -> Option<Agent> {
+    let row = Row::read(record)?;
+    let kind = text(row.kind);
+    let kind = kind.as_deref();
+    let said = Said::of(row.message);
+    if kind.is_some() && is_object(row.payload) || row.record_type.is_some() {
+        return Some(Agent::Codex);
+    }
+    if kind.is_none() && row.instructions.is_some() && given(row.id).is_some() {
+        return Some(Agent::Codex);
+    }
+    if kind.is_some_and(|kind| CODEX_ITEMS.contains(&kind)) && row.uuid.is_none() {
+        return Some(Agent::Codex);
+    }
+    if kind == Some("session") && given(row.cwd).is_some() {
+        return Some(Agent::Pi);
+    }
+    if row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none() {
+        return Some(Agent::Pi);
+    }
+    if row.project.is_some() && row.session.is_some()
+        || row.set.is_some()
+        || row.rewind_to.is_some()
+        || kind == Some("gemini") && row.id.is_some()
+    {
+        return Some(Agent::Gemini);
+    }
+    if row.system_payload.is_some()
+        || row.provenance.is_some() && row.uuid.is_some()
+        || said.is_some_and(|said| said.parts.is_some()) && row.uuid.is_some()
+    {
+        return Some(Agent::Qwen);
+    }
+    if kind.is_some_and(|kind| CLAUDE_KINDS.contains(&kind)) {
+        return Some(Agent::Claude);
+    }
+    let speaks = matches!(kind, Some("user" | "assistant" | "system"));
+    let has_content = said.is_some_and(|said| said.content.is_some());
+    let is_marked = row.parent.is_some() || row.session.is_some() || row.time.is_some();
+    (speaks && is_marked && (has_content || kind == Some("system") && row.session.is_some()))
+        .then_some(Agent::Claude)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_is_known_by_its_records() {
+        let rows = [
+            (
+                r#"{"type":"session_meta","payload":{"id":"x"}}"#,
+                Some(Agent::Codex),
+            ),
+            (
+                r#"{"id":"x","timestamp":"t","instructions":null}"#,
+                Some(Agent::Codex),
+            ),
+            (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
+            (
+                r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
+                Some(Agent::Pi),
+            ),
+            (
+                r#"{"sessionId":"x","projectHash":"y"}"#,
+                Some(Agent::Gemini),
+            ),
+            (r#"{"$set":{}}"#, Some(Agent::Gemini)),
+            (
+                r#"{"uuid":"u","type":"user","message":{"parts":[]}}"#,
+                Some(Agent::Qwen),
+            ),
+            (
+                r#"{"type":"summary","summary":"s","leafUuid":"u"}"#,
+                Some(Agent::Claude),
+            ),
+            (
+                r#"{"type":"user","parentUuid":null,"message":{"content":"x"}}"#,
+                Some(Agent::Claude),
+            ),
+            (
+                r#"{"type":"user","message":{"content":"x"},"session_id":"s"}"#,
+                None,
+            ),
+            (
+                r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+                None,
+            ),
+            (r#"{"v":1}"#, None),
+            ("7", None),
+        ];
+        for (record, agent) in rows {
+            assert_eq!(agent_of(record), agent, "{record}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! A session file, opened and locked for appending.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::append::{AppendError, Appended, append_record};
+use super::tail::{Tail, uninterrupted};
+
+/// How long another of our processes may hold the lock.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the lock is tried again.
+const RETRY: Duration = Duration::from_millis(2);
+
+/// Whether the file must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It must exist.
+    Required,
+    /// It is created (mode 0600) where it is missing.
+    CreatedIfMissing,
+}
+
+/// How much is done for a record to survive a crash of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sync {
+    /// The data is on the disk before the run ends.
+    #[default]
+    Data,
+    /// The system writes it when it likes.
+    Never,
+}
+
+/// Why a file is not written to. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is something that must not be written to.
+    #[error("{}: {reason}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Another process holds the lock.
+    #[error("{}: locked by another process", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A regular file of ours with one name, under an advisory lock that our own processes respect;
+/// agents do not, which is why nothing here relies on it for their records.
+#[derive(Debug)]
+pub struct LockedFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl LockedFile {
+    /// Opens a file without following a link and without waiting for a FIFO, and locks it.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(path: &Path, presence: Presence) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).append(true);
+        if presence == Presence::CreatedIfMissing {
+            options.create(true);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options
+                .mode(0o600)
+                .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        }
+        let file = options
+            .open(path)
+            .map_err(|error| refusal_or(error, path))?;
+        let metadata = file.metadata().map_err(failed)?;
+        if let Some(reason) = reason_to_refuse(&metadata) {
+            return Err(OpenError::Refused {
+                path: path.to_owned(),
+                reason,
+            });
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    return Ok(Self {
+                        file,
+                        path: path.to_owned(),
+                    });
+                }
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(RETRY);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(OpenError::Locked {
+                        path: path.to_owned(),
+                    });
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size in bytes.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn size(&self) -> io::Result<u64> {
+        uninterrupted(|| Tail::size(&self.file))
+    }
+
+    /// Reads at an offset; 0 bytes at the end.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        uninterrupted(|| Tail::read_at(&self.file, buffer, offset))
+    }
+
+    /// Appends one record; see [`append_record`].
+    ///
+    /// # Errors
+    /// See [`AppendError`].
+    pub fn append(&self, record: &str) -> Result<Appended, AppendError> {
+        append_record(&self.file, record)
+    }
+
+    /// Makes everything appended durable, if that is wanted. Once per run, after the last record.
+    ///
+    /// # Errors
+    /// What is on the disk is unknown then; it is never tried again.
+    pub fn finish(&self, sync: Sync) -> io::Result<()> {
+        match sync {
+            Sync::Data => uninterrupted(|| Tail::sync(&self.file)),
+            Sync::Never => Ok(()),
+        }
+    }
+}
+
+/// Some things fail to open in ways that deserve a plain word.
+fn refusal_or(source: io::Error, path: &Path) -> OpenError {
+    let refused = |reason| OpenError::Refused {
+        path: path.to_owned(),
+        reason,
+    };
+    #[cfg(unix)]
+    match source.raw_os_error() {
+        Some(libc::ELOOP) => return refused("it is a link"),
+        Some(libc::ENXIO) => return refused("it is not a regular file"),
+        _ => {}
+    }
+    match source.kind() {
+        io::ErrorKind::IsADirectory => refused("it is a directory"),
+        _ => OpenError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    }
+}
+
+#[cfg(unix)]
+fn reason_to_refuse(metadata: &std::fs::Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    if !metadata.is_file() {
+        return Some("it is not a regular file");
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Some("it belongs to another user");
+    }
+    (metadata.nlink() != 1).then_some("it has more than one name")
+}
+
+#[cfg(not(unix))]
+fn reason_to_refuse(metadata: &std::fs::Metadata) -> Option<&'static str> {
+    (!metadata.is_file()).then_some("it is not a regular file")
+}
+
+#[cfg(unix)]
+impl Tail for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        io::Write::write(&mut &*self, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    fn refused(path: &Path) -> bool {
+        matches!(
+            LockedFile::open(path, Presence::Required),
+            Err(OpenError::Refused { .. })
+        )
+    }
+
+    /// D9: what must not be written to is not.
+    #[test]
+    fn links_pipes_devices_directories_and_second_names_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        fs::write(&target, "{}\n").unwrap();
+        let link = folder.path().join("link");
+        symlink(&target, &link).unwrap();
+        assert!(refused(&link));
+        assert!(refused(folder.path()));
+        assert!(refused(Path::new("/dev/null")));
+        let fifo = folder.path().join("fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert!(refused(&fifo));
+        let second = folder.path().join("second");
+        fs::hard_link(&target, &second).unwrap();
+        assert!(refused(&target));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "{}\n");
+    }
+
+    #[test]
+    fn a_missing_file_is_created_only_on_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        assert!(LockedFile::open(&path, Presence::Required).is_err());
+        let file = LockedFile::open(&path, Presence::CreatedIfMissing).unwrap();
+        file.append("{\"n\":1}").unwrap();
+        file.finish(Sync::Data).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"n\":1}\n");
+    }
+
+    /// D2 in a small size: our own writers lose nothing and keep their order.
+    #[test]
+    fn writers_side_by_side_keep_every_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        fs::write(&path, "").unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for number in 0..200 {
+                        let file = LockedFile::open(path, Presence::Required).unwrap();
+                        let text = "x".repeat(number * 7 % 900);
+                        file.append(&format!(
+                            "{{\"writer\":{writer},\"n\":{number},\"t\":\"{text}\"}}"
+                        ))
+                        .unwrap();
+                    }
+                });
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        let mut next = [0; 8];
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let writer = usize::try_from(record["writer"].as_u64().unwrap()).unwrap();
+            assert_eq!(record["n"], next[writer]);
+            next[writer] += 1;
+        }
+        assert_eq!(next, [200; 8]);
+    }
+}

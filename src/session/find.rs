@@ -1,0 +1,120 @@
+//! Which file somebody means: by path, id, the beginning of an id, title, or `latest`.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use super::Candidate;
+use super::listing::{Filter, Listing, list};
+
+/// The name of the session that was active last.
+pub const LATEST: &str = "latest";
+
+/// How many names an error tells.
+const MOST_TOLD: usize = 4;
+
+/// Why no file was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// Nothing has that name.
+    #[error("there is no such session")]
+    Nothing,
+    /// Several have.
+    #[error("several sessions have that name: {}", .0.join(", "))]
+    Several(Vec<String>),
+}
+
+/// The file that `name` means among `candidates` (the last changed first).
+///
+/// # Errors
+/// None, or more than one.
+pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
+    if name.contains('/') || Path::new(name).is_file() {
+        return Ok(name.into());
+    }
+    if name == LATEST {
+        let newest = Listing {
+            filter: Filter {
+                limit: NonZeroUsize::new(1),
+                ..listing.filter.clone()
+            },
+            ..listing.clone()
+        };
+        let (listed, _) = list(candidates, &newest);
+        return listed
+            .into_iter()
+            .next()
+            .map(|session| session.path)
+            .ok_or(FindError::Nothing);
+    }
+    // File names hold ids, as a rule: that saves opening everything.
+    let named: Vec<Candidate> = candidates
+        .iter()
+        .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
+        .cloned()
+        .collect();
+    if !named.is_empty() {
+        return one_of(name, &named, listing);
+    }
+    one_of(name, candidates, listing)
+}
+
+/// What a session is called.
+struct Names<'a> {
+    id: Option<&'a str>,
+    title: Option<&'a str>,
+}
+
+/// The one session that has this id, that begins with it, or that has this title.
+fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
+    let (sessions, _) = list(candidates, listing);
+    let tests: [&dyn Fn(&Names<'_>) -> bool; 3] = [
+        &|names| names.id == Some(name),
+        &|names| names.id.is_some_and(|id| id.starts_with(name)),
+        &|names| names.title == Some(name),
+    ];
+    for test in tests {
+        let found: Vec<_> = sessions
+            .iter()
+            .filter(|session| {
+                let title = session.facts.title.as_ref();
+                test(&Names {
+                    id: session.facts.session_id.as_deref(),
+                    title: title.map(|title| title.text.as_str()),
+                })
+            })
+            .collect();
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(one.path.clone()),
+            several => {
+                let told = several.iter().take(MOST_TOLD);
+                let told = told.map(|session| session.path.display().to_string());
+                return Err(FindError::Several(told.collect()));
+            }
+        }
+    }
+    Err(FindError::Nothing)
+}
+
+/// The ids that may stand in a file's name: all of it, and what follows a separator.
+fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let starts: Vec<String> = stem
+        .char_indices()
+        .filter(|(_, character)| matches!(character, '-' | '_'))
+        .map(|(at, _)| stem[at + 1..].to_owned())
+        .collect();
+    std::iter::once(stem.into_owned()).chain(starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_hold_ids() {
+        let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
+        assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
+        assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
+    }
+}

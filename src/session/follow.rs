@@ -1,0 +1,247 @@
+//! Following a file that others write: whole lines as they come, and what becomes of the file.
+//!
+//! [`Lines`] is pure. Bytes are held back until their newline, so that a record that is written in
+//! two steps, or cut inside a character, never appears broken.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memchr::memrchr;
+
+use super::open::{Identity, OpenError, SessionFile, open_safely};
+use crate::jsonl::read_at;
+use crate::wire::records::SwitchReason;
+
+/// How much is read at once, in bytes.
+const READ_SIZE: usize = 256 * 1024;
+
+/// Cuts bytes into whole lines.
+#[derive(Debug, Default)]
+pub struct Lines {
+    held: Vec<u8>,
+}
+
+impl Lines {
+    /// Takes bytes; returns the whole lines that they complete, newlines included.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let Some(newline) = memrchr(b'\n', bytes) else {
+            self.held.extend_from_slice(bytes);
+            return Vec::new();
+        };
+        let mut whole = std::mem::take(&mut self.held);
+        whole.extend_from_slice(&bytes[..=newline]);
+        self.held.extend_from_slice(&bytes[newline + 1..]);
+        whole
+    }
+
+    /// How many bytes are held back.
+    pub fn pending(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// What is held back, given up.
+    pub fn take_rest(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// What a look at the file brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing new.
+    Nothing,
+    /// Whole lines.
+    Lines(Vec<u8>),
+    /// More bytes, but no whole line.
+    Bytes,
+    /// Reading starts anew.
+    Switch(SwitchReason),
+}
+
+/// A file that is followed.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    /// The file, if there is one at the path.
+    file: Option<SessionFile>,
+    /// Up to where it was read, in bytes.
+    read: u64,
+    lines: Lines,
+}
+
+impl Follower {
+    /// Follows `file` from `start` on, in bytes.
+    pub fn new(file: SessionFile, start: u64) -> Self {
+        Self {
+            path: file.path.clone(),
+            file: Some(file),
+            read: start,
+            lines: Lines::default(),
+        }
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Behind the last whole line that was handed out, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.read - self.lines.pending()
+    }
+
+    /// How many bytes are held back.
+    pub fn pending(&self) -> u64 {
+        self.lines.pending()
+    }
+
+    /// What is held back, given up: the writer did not end its line.
+    pub fn take_rest(&mut self) -> Vec<u8> {
+        self.lines.take_rest()
+    }
+
+    /// Looks once.
+    ///
+    /// # Errors
+    /// Reading failed, or something that is no file stands at the path now.
+    pub fn look(&mut self) -> Result<Seen, OpenError> {
+        let Some(file) = &self.file else {
+            return self.look_for_a_new_one();
+        };
+        let mut buffer = vec![0; READ_SIZE];
+        let filled = read_at(&file.file, &mut buffer, self.read)?;
+        if filled > 0 {
+            self.read += filled as u64;
+            let lines = self.lines.push(&buffer[..filled]);
+            return Ok(if lines.is_empty() {
+                Seen::Bytes
+            } else {
+                Seen::Lines(lines)
+            });
+        }
+        // All was read; only now may the file be left for another.
+        if file.file.metadata()?.len() < self.read {
+            self.restart(0);
+            return Ok(Seen::Switch(SwitchReason::Truncated));
+        }
+        match std::fs::symlink_metadata(&self.path) {
+            Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
+            Ok(_) => {
+                self.file = Some(open_safely(&self.path)?);
+                self.restart(0);
+                Ok(Seen::Switch(SwitchReason::Replaced))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.file = None;
+                self.restart(0);
+                Ok(Seen::Switch(SwitchReason::Deleted))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn look_for_a_new_one(&mut self) -> Result<Seen, OpenError> {
+        match open_safely(&self.path) {
+            Ok(file) => {
+                self.file = Some(file);
+                self.restart(0);
+                Ok(Seen::Switch(SwitchReason::Replaced))
+            }
+            Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Seen::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn restart(&mut self, at: u64) {
+        self.read = at;
+        self.lines = Lines::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_are_whole_however_bytes_come(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
+            let bytes = text.as_bytes();
+            let (first, second) = bytes.split_at(cut.min(bytes.len()));
+            let mut lines = Lines::default();
+            let mut seen = lines.push(first);
+            prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
+            seen.extend(lines.push(second));
+            prop_assert_eq!(lines.pending(), (bytes.len() - seen.len()) as u64);
+            seen.extend(lines.take_rest());
+            prop_assert_eq!(seen, bytes);
+        }
+    }
+
+    fn append(path: &Path, bytes: &[u8]) {
+        let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(bytes).unwrap();
+    }
+
+    #[test]
+    fn a_file_may_grow_shrink_go_and_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        fs::write(&path, "old\n").unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 4);
+        let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
+        assert_eq!(follower.look().unwrap(), Seen::Nothing);
+        append(&path, b"a\nb");
+        append(&path, b"\xc3");
+        assert_eq!(follower.look().unwrap(), lines("a\n"));
+        assert_eq!((follower.offset(), follower.pending()), (6, 2));
+        append(&path, b"\xa9\n");
+        assert_eq!(follower.look().unwrap(), lines("bé\n"));
+        fs::write(&path, "c\n").unwrap();
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Truncated)
+        );
+        assert_eq!(follower.look().unwrap(), lines("c\n"));
+        fs::write(folder.path().join("other"), "d\n").unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Replaced)
+        );
+        assert_eq!(follower.look().unwrap(), lines("d\n"));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Deleted)
+        );
+        assert_eq!(follower.look().unwrap(), Seen::Nothing);
+        fs::write(&path, "e\n").unwrap();
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Replaced)
+        );
+        assert_eq!(follower.look().unwrap(), lines("e\n"));
+    }
+
+    #[test]
+    fn what_was_written_before_the_end_is_read_before_leaving() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        fs::write(&path, "").unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0);
+        append(&path, b"last\n");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(follower.look().unwrap(), Seen::Lines(b"last\n".to_vec()));
+        assert_eq!(
+            follower.look().unwrap(),
+            Seen::Switch(SwitchReason::Deleted)
+        );
+    }
+}

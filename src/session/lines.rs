@@ -1,0 +1,126 @@
+//! The lines of a session file, each with its records.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+
+use super::recover::records_on_line;
+use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Where its line starts, in bytes from the start of the file.
+    pub offset: u64,
+    /// The length of the line in bytes, with its newline.
+    pub length: u32,
+    /// Which of the records on the line it is.
+    pub index: u32,
+}
+
+/// A line.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// As it stands there; empty if it is too long to be looked into.
+    pub raw: &'a [u8],
+    /// The whole records on it.
+    pub records: &'a [Record],
+    /// What is wrong with it.
+    pub damage: &'a [Damage],
+    /// Counted from 1.
+    pub number: u64,
+    /// Where it starts, in bytes.
+    pub offset: u64,
+    /// Whether it has its newline.
+    pub terminated: bool,
+}
+
+impl<'a> Line<'a> {
+    /// The records with their places.
+    pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
+        (0..).zip(self.records).map(move |(index, record)| {
+            let place = Place {
+                offset: self.offset,
+                length: u32::try_from(self.raw.len()).unwrap_or(u32::MAX),
+                index,
+            };
+            (place, record.text(self.raw))
+        })
+    }
+
+    /// Whether there is nothing on it.
+    pub fn is_blank(self) -> bool {
+        self.damage.is_empty() && self.raw.trim_ascii().is_empty()
+    }
+}
+
+/// Wants every line.
+#[derive(Debug)]
+struct Everything;
+
+impl Prefilter for Everything {
+    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+        (from < haystack.len()).then_some(from)
+    }
+}
+
+/// Shows the lines of `source` to `visit` until it breaks; offsets count from `start`.
+///
+/// # Errors
+/// Reading failed.
+pub fn for_each_line<Value>(
+    source: impl Read,
+    start: u64,
+    visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
+) -> io::Result<Option<Value>> {
+    let mut reader = Reader::new(source, Everything);
+    while let Some(piece) = reader.next_piece()? {
+        let flow = match &piece {
+            Piece::Plain { .. } | Piece::Giant { damage: None, .. } => ControlFlow::Continue(()),
+            Piece::Line {
+                raw,
+                records,
+                damage,
+                number,
+                offset,
+                terminated,
+            } => {
+                let recovered = (!damage.is_empty()).then(|| records_on_line(raw).0);
+                let more = recovered.filter(|recovered| recovered.len() > records.len());
+                visit(Line {
+                    raw,
+                    records: more.as_ref().unwrap_or(records),
+                    damage: &moved(damage, start),
+                    number: *number,
+                    offset: start + offset,
+                    terminated: *terminated,
+                })
+            }
+            Piece::Giant {
+                damage: Some(damage),
+                number,
+                offset,
+                ..
+            } => visit(Line {
+                raw: &[],
+                records: &[],
+                damage: &moved(std::slice::from_ref(damage), start),
+                number: *number,
+                offset: start + offset,
+                terminated: true,
+            }),
+        };
+        if let ControlFlow::Break(value) = flow {
+            return Ok(Some(value));
+        }
+        reader.recycle(piece);
+    }
+    Ok(None)
+}
+
+fn moved(damage: &[Damage], start: u64) -> Vec<Damage> {
+    let moved = damage.iter().cloned().map(|damage| Damage {
+        offset: damage.offset + start,
+        ..damage
+    });
+    moved.collect()
+}

@@ -1,0 +1,267 @@
+//! Many sessions at once: what is known of each, filtered, the last active first.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+
+use super::codex_index::{FILE_NAME, thread_names};
+use super::discover::subagent_files;
+use super::transcript::{Session, SessionError};
+use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
+use crate::jsonl::Mapping;
+
+/// How many files are looked at before one asks whether that is enough.
+const STEP: usize = 64;
+
+/// How much is found out about each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What the ends of its file tell.
+    Ends,
+    /// What is in it too; its whole file is read.
+    Whole,
+}
+
+/// Which sessions are listed.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Active at this time or later.
+    pub since: Option<Timestamp>,
+    /// Last active before this time.
+    pub before: Option<Timestamp>,
+    /// Began in this directory, or below it.
+    pub cwd: Option<PathBuf>,
+    /// Of this agent.
+    pub agent: Option<Agent>,
+    /// Without a title.
+    pub untitled: bool,
+    /// No more than this many.
+    pub limit: Option<NonZeroUsize>,
+}
+
+/// How sessions are listed.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    /// Which.
+    pub filter: Filter,
+    /// How much is found out about each.
+    pub depth: Depth,
+    /// Whether files may be mapped.
+    pub mapping: Mapping,
+    /// How many files are read at once.
+    pub jobs: NonZeroUsize,
+}
+
+/// A session of the list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its file.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub agent: Agent,
+    /// In bytes.
+    pub size: u64,
+    /// What is known of it.
+    pub facts: Facts,
+    /// What is in it, if that was asked for.
+    pub counts: Option<Counts>,
+    /// How many files of subagents belong to it.
+    pub subagents: u64,
+}
+
+impl Listed {
+    fn activity(&self) -> Timestamp {
+        self.facts.last_activity.unwrap_or(Timestamp::MIN)
+    }
+}
+
+/// The sessions among `candidates` (the last changed first), the last active first, and what could
+/// not be read. Files that are no sessions are passed over.
+pub fn list(
+    candidates: &[Candidate],
+    listing: &Listing,
+) -> (Vec<Listed>, Vec<(PathBuf, SessionError)>) {
+    let names = ThreadNames::default();
+    let mut listed: Vec<Listed> = Vec::new();
+    let mut failed = Vec::new();
+    let mut rest = candidates;
+    while let Some(next) = rest.first() {
+        if listing.is_enough(&mut listed, next) {
+            break;
+        }
+        let step = match listing.filter.limit {
+            Some(limit) => limit.get().max(STEP).min(rest.len()),
+            None => rest.len(),
+        };
+        let (now, later) = rest.split_at(step);
+        for (candidate, result) in now.iter().zip(each(now, listing, &names)) {
+            match result {
+                Ok(Some(session)) => listed.push(session),
+                Ok(None) | Err(SessionError::Unknown) => {}
+                Err(error) => failed.push((candidate.path.clone(), error)),
+            }
+        }
+        rest = later;
+    }
+    sort(&mut listed);
+    if let Some(limit) = listing.filter.limit {
+        listed.truncate(limit.get());
+    }
+    (listed, failed)
+}
+
+fn sort(listed: &mut [Listed]) {
+    listed.sort_by(|one, other| {
+        let newest_first = other.activity().cmp(&one.activity());
+        newest_first.then_with(|| one.path.cmp(&other.path))
+    });
+}
+
+impl Listing {
+    /// Whether no candidate from `next` on can be among the sessions that are wanted: none was
+    /// active later than it was changed.
+    fn is_enough(&self, listed: &mut [Listed], next: &Candidate) -> bool {
+        let changed = timestamp(next.modified);
+        if self.filter.since.is_some_and(|since| changed < since) {
+            return true;
+        }
+        let Some(limit) = self.filter.limit else {
+            return false;
+        };
+        sort(listed);
+        listed
+            .get(limit.get() - 1)
+            .is_some_and(|last| last.activity() >= changed)
+    }
+
+    /// What is known of one candidate; `None` if it is filtered out.
+    fn look(
+        &self,
+        candidate: &Candidate,
+        names: &ThreadNames,
+    ) -> Result<Option<Listed>, SessionError> {
+        if candidate.size == 0 {
+            return Ok(None);
+        }
+        let session = Session::open(&candidate.path)?;
+        let agent = session.agent();
+        if self.filter.agent.is_some_and(|wanted| wanted != agent) {
+            return Ok(None);
+        }
+        let (mut facts, counts) = match self.depth {
+            Depth::Ends => (session.quick_facts(self.mapping)?, None),
+            Depth::Whole => {
+                let (facts, counts) = session.facts(self.mapping)?;
+                (facts, Some(counts))
+            }
+        };
+        if facts.is_subagent {
+            return Ok(None);
+        }
+        if agent == Agent::Codex && facts.title.is_none() {
+            facts.title = names.of(&candidate.path, &facts);
+        }
+        let listed = Listed {
+            path: candidate.path.clone(),
+            agent,
+            size: session.file.size,
+            subagents: subagent_files(&candidate.path, agent),
+            facts,
+            counts,
+        };
+        Ok(self.filter.admits(&listed).then_some(listed))
+    }
+}
+
+impl Filter {
+    fn admits(&self, listed: &Listed) -> bool {
+        let facts = &listed.facts;
+        let active = listed.activity();
+        let is_in_time = self.since.is_none_or(|since| active >= since)
+            && self.before.is_none_or(|before| active < before);
+        let is_there = self.cwd.as_ref().is_none_or(|wanted| {
+            let named = facts.first_cwd.iter().chain(&facts.cwd);
+            named
+                .into_iter()
+                .any(|cwd| Path::new(cwd).starts_with(wanted))
+        });
+        is_in_time && is_there && !(self.untitled && facts.title.is_some())
+    }
+}
+
+/// The names in the indexes of Codex, each read once.
+#[derive(Debug, Default)]
+pub(super) struct ThreadNames {
+    homes: Mutex<HashMap<PathBuf, HashMap<String, String>>>,
+}
+
+impl ThreadNames {
+    /// The name of the thread in this file.
+    pub(super) fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
+        let home = path
+            .ancestors()
+            .skip(1)
+            .take(DEPTH_BELOW_HOME)
+            .find(|folder| folder.join(FILE_NAME).is_file())?;
+        let mut homes = self.homes.lock().ok()?;
+        let names = homes
+            .entry(home.to_owned())
+            .or_insert_with(|| thread_names(home));
+        let text = names.get(facts.session_id.as_ref()?)?.clone();
+        Some(Title {
+            text,
+            source: TitleSource::Manual,
+        })
+    }
+}
+
+/// `sessions/YYYY/MM/DD/` lie between a file and the home of Codex.
+const DEPTH_BELOW_HOME: usize = 5;
+
+/// What is known of each candidate, in their order.
+fn each(
+    candidates: &[Candidate],
+    listing: &Listing,
+    names: &ThreadNames,
+) -> Vec<Result<Option<Listed>, SessionError>> {
+    let jobs = listing.jobs.get().min(candidates.len());
+    if jobs <= 1 {
+        let looks = candidates.iter();
+        return looks
+            .map(|candidate| listing.look(candidate, names))
+            .collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(candidate) = candidates.get(at)
+        {
+            done.push((at, listing.look(candidate, names)));
+        }
+        done
+    };
+    let mut results = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let mut results = Vec::with_capacity(candidates.len());
+        for worker in workers {
+            results.extend(worker.join().unwrap_or_default());
+        }
+        results
+    });
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn timestamp(time: SystemTime) -> Timestamp {
+    Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+#[path = "listing_tests.rs"]
+mod tests;

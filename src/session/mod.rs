@@ -1,0 +1,62 @@
+//! Session files of coding agents: finding them, telling formats apart, reading from either end,
+//! following, checking.
+//!
+//! Formats turn records into messages of [`crate::dialog`]; how those look is not known here. No
+//! models are called. What is appended to a file goes through `durable`.
+
+mod agent;
+mod check;
+mod claude;
+mod claude_content;
+mod codex;
+mod codex_index;
+mod codex_item;
+mod detect;
+mod discover;
+pub mod durable;
+mod envelope;
+mod exit_code;
+mod facts;
+mod find;
+mod follow;
+mod format;
+mod gemini;
+mod gemini_parts;
+mod lines;
+mod listing;
+mod node;
+mod open;
+mod pi;
+mod plan;
+mod quick;
+mod qwen;
+pub mod record;
+mod recover;
+mod replay;
+mod stats;
+mod summaries;
+mod tail;
+mod title;
+mod title_rule;
+mod transcript;
+mod tree;
+#[cfg(test)]
+mod vectors_tests;
+
+pub use agent::Agent;
+pub use check::{Finding, Report};
+pub use discover::{Candidate, Root, discover};
+pub use envelope::Envelope;
+pub use facts::{Counts, Facts};
+pub use find::{FindError, LATEST, find};
+pub use follow::{Follower, Lines, Seen};
+pub use format::{Format, Precedence, Shape, TitleSearch};
+pub use lines::{Line, Place, for_each_line};
+pub use listing::{Depth, Filter, Listed, Listing, list};
+pub use node::{Key, Node, Part};
+pub use open::{Identity, OpenError, SessionFile, open_safely};
+pub use stats::{Share, Stats, ToolCalls};
+pub use tail::{BackwardMessages, MessageLines, records_on, start_of_last};
+pub use title::{Title, TitleSource, find_title};
+pub use title_rule::{Standing, TitleRecord};
+pub use transcript::{Scope, Session, SessionError};

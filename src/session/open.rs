@@ -1,0 +1,111 @@
+//! Opening a session file without being led elsewhere.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+/// An open session file and its size at that moment.
+#[derive(Debug)]
+pub struct SessionFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Open for reading.
+    pub file: File,
+    /// In bytes.
+    pub size: u64,
+    /// Which file it is.
+    pub identity: Identity,
+}
+
+/// Why a file was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The last part of the path is a symbolic link.
+    #[error("is a symbolic link")]
+    Link,
+    /// A directory, pipe, device, …
+    #[error("is no regular file")]
+    NotAFile,
+    /// What the system said.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+/// Opens a regular file for reading; links are not followed, and nothing waits for a writer of a
+/// pipe.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn open_safely(path: &Path) -> Result<SessionFile, OpenError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(descriptor) => File::from(descriptor),
+        Err(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => return Err(OpenError::Link),
+        Err(rustix::io::Errno::NXIO) => return Err(OpenError::NotAFile),
+        Err(error) => return Err(OpenError::System(error.into())),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(OpenError::NotAFile);
+    }
+    Ok(SessionFile {
+        path: path.to_owned(),
+        size: metadata.len(),
+        identity: Identity::of(&metadata),
+        file,
+    })
+}
+
+impl Identity {
+    /// The identity of the file that this is about.
+    pub fn of(metadata: &std::fs::Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "abc").unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            at("pipe"),
+            rustix::fs::FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        assert_eq!(open_safely(&at("file")).unwrap().size, 3);
+        assert!(matches!(open_safely(&at("link")), Err(OpenError::Link)));
+        assert!(matches!(open_safely(&at("pipe")), Err(OpenError::NotAFile)));
+        assert!(matches!(
+            open_safely(folder.path()),
+            Err(OpenError::NotAFile)
+        ));
+        assert!(matches!(
+            open_safely(&at("none")),
+            Err(OpenError::System(_))
+        ));
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether the loop around a turn goes on (exit status of `session append --exit-status`).
+
+use serde_json::Value;
+
+use crate::wire::Event;
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continuation {
+    /// Calls were made and answered: the model is to see the results.
+    GoOn,
+    /// No call was made: the turn is over.
+    Over,
+    /// A hook, a limit or an interrupt ended it.
+    Stopped,
+}
+
+/// Watches a stream go by.
+#[derive(Debug, Default)]
+pub struct TurnWatch {
+    calls: usize,
+    results: usize,
+    stopped: bool,
+}
+
+impl TurnWatch {
+    /// An event of the stream.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Call(_) | Event::Invalid(_) => self.calls += 1,
+            Event::Result(_) => self.results += 1,
+            Event::Interrupt { .. } => self.stopped = true,
+            _ => {}
+        }
+    }
+
+    /// A record of the stream, for what it says besides.
+    pub fn record(&mut self, record: &str) {
+        let Ok(record) = serde_json::from_str::<Value>(record) else {
+            return;
+        };
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        let interrupted = record["turnpipe"]["outcome"] == "interrupted";
+        let hook = text("subtype") == Some("hook_stopped_continuation");
+        let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
+        self.stopped |= interrupted || hook || failed;
+    }
+
+    /// The answer at the end of the stream.
+    pub fn continuation(&self) -> Continuation {
+        match (self.stopped, self.calls, self.results) {
+            (true, _, _) => Continuation::Stopped,
+            (false, 0, 0) => Continuation::Over,
+            // A call that nobody answered would make the next request invalid.
+            (false, calls, results) if results < calls => Continuation::Stopped,
+            (false, _, _) => Continuation::GoOn,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Decoder;
+
+    fn continuation(lines: &[&str]) -> Continuation {
+        let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::detecting());
+        for line in lines {
+            decoder
+                .record(line)
+                .iter()
+                .for_each(|event| watch.event(event));
+            watch.record(line);
+        }
+        decoder.finish().iter().for_each(|event| watch.event(event));
+        watch.continuation()
+    }
+
+    const CALL: &str = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}"#;
+    const TEXT: &str = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}}"#;
+    const RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}"#;
+
+    #[test]
+    fn results_mean_go_on() {
+        assert_eq!(continuation(&[CALL, RESULT]), Continuation::GoOn);
+        assert_eq!(continuation(&[TEXT]), Continuation::Over);
+        assert_eq!(continuation(&[CALL]), Continuation::Stopped);
+    }
+
+    #[test]
+    fn hooks_and_interrupts_stop() {
+        let hook = r#"{"type":"system","subtype":"hook_stopped_continuation"}"#;
+        assert_eq!(continuation(&[CALL, RESULT, hook]), Continuation::Stopped);
+        let interrupted = RESULT.replace(
+            "\"message\"",
+            "\"turnpipe\":{\"v\":1,\"outcome\":\"interrupted\"},\"message\"",
+        );
+        assert_eq!(continuation(&[CALL, &interrupted]), Continuation::Stopped);
+    }
+}

@@ -1,0 +1,210 @@
+//! The end of a session file: where its last records or messages start, and the messages of its
+//! lines as they come.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::Agent;
+use super::detect::agent_of;
+use super::format::{Format, Shape};
+use super::recover::records_on_line;
+use crate::dialog::{Message, Origin};
+use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
+
+/// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
+/// sees the lines from the last one on, without those that are too long to be looked into, which
+/// count as one.
+///
+/// # Errors
+/// Reading failed.
+pub fn start_of_last(
+    bytes: &mut FixedFile,
+    count: u64,
+    weigh: &mut dyn FnMut(&[u8]) -> u64,
+) -> io::Result<u64> {
+    let file = bytes.file().try_clone()?;
+    let mut start = bytes.length();
+    let mut seen = 0;
+    let mut failure = None;
+    lines_backward(bytes, &mut |place| {
+        let length = place.end - place.start;
+        let weight = if length > LONGEST_LINE as u64 {
+            Ok(1)
+        } else {
+            let mut line = vec![0; usize::try_from(length).unwrap_or(0)];
+            read_at(&file, &mut line, place.start).map(|filled| weigh(&line[..filled]))
+        };
+        match weight {
+            Ok(weight) => seen += weight,
+            Err(error) => {
+                failure = Some(error);
+                return false;
+            }
+        }
+        if seen > count {
+            return false;
+        }
+        start = place.start;
+        true
+    })?;
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(start),
+    }
+}
+
+/// How many records are on a line; a line that holds none but is not blank counts as one.
+pub fn records_on(line: &[u8]) -> u64 {
+    let (records, _) = records_on_line(line);
+    if records.is_empty() {
+        return u64::from(!line.trim_ascii().is_empty());
+    }
+    records.len() as u64
+}
+
+/// The messages of lines, one after the other.
+#[derive(Debug, Default)]
+pub struct MessageLines {
+    format: Option<&'static dyn Format>,
+    /// How many blocks of a message were handed out, where rows are written again.
+    handed_out: HashMap<String, usize>,
+}
+
+impl MessageLines {
+    /// Messages of this format; if it is not known yet, the first record that tells decides.
+    pub fn new(format: Option<&'static dyn Format>) -> Self {
+        Self {
+            format,
+            handed_out: HashMap::new(),
+        }
+    }
+
+    /// Forgets what was handed out: the file starts anew.
+    pub fn restart(&mut self) {
+        self.format = None;
+        self.handed_out.clear();
+    }
+
+    /// The messages on a line, without readings of meters.
+    pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
+        let (records, _) = records_on_line(line);
+        let mut messages = Vec::new();
+        for record in &records {
+            let record = record.text(line);
+            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
+            self.format = known;
+            if let Some(format) = known {
+                messages.extend(format.messages(record));
+            }
+        }
+        messages.retain(|message| message.origin != Origin::Meter);
+        let repeats = self
+            .format
+            .is_some_and(|format| format.shape() == Shape::Replay);
+        if repeats {
+            messages = messages
+                .into_iter()
+                .filter_map(|message| self.fresh(message))
+                .collect();
+        }
+        messages
+    }
+
+    /// What of a message was not handed out yet.
+    fn fresh(&mut self, mut message: Message) -> Option<Message> {
+        let Some(row) = &message.uuid else {
+            return Some(message);
+        };
+        let key = format!("{:?} {row}", message.origin);
+        let known = self.handed_out.entry(key).or_insert(0);
+        let all = message.blocks.len();
+        let is_new = *known == 0;
+        message.blocks.drain(..(*known).min(all));
+        *known = all.max(*known);
+        (is_new || !message.blocks.is_empty()).then_some(message)
+    }
+}
+
+/// Tells how many messages start on lines that come from the end of a file.
+#[derive(Debug)]
+pub struct BackwardMessages {
+    format: &'static dyn Format,
+    last: Option<String>,
+}
+
+impl BackwardMessages {
+    /// Nothing was seen.
+    pub fn new(format: &'static dyn Format) -> Self {
+        Self { format, last: None }
+    }
+
+    /// How many messages that were not counted yet are on the line.
+    pub fn count(&mut self, line: &[u8]) -> u64 {
+        let (records, _) = records_on_line(line);
+        let mut count = 0;
+        for record in records.iter().rev() {
+            for message in self.format.messages(record.text(line)).into_iter().rev() {
+                if message.origin == Origin::Meter {
+                    continue;
+                }
+                let continues = message.id.is_some() && message.id == self.last;
+                count += u64::from(!continues);
+                self.last = message.id;
+            }
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::jsonl::Mapping;
+
+    fn fixed(text: &str) -> FixedFile {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        FixedFile::new(file, text.len() as u64, Mapping::Allowed)
+    }
+
+    #[test]
+    fn records_are_counted_from_the_end() {
+        let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
+        let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
+        // The torn line counts, the blank one does not; two records on a line stay together.
+        assert_eq!(starts(0), text.len() as u64);
+        assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
+        assert_eq!(starts(3), 23);
+        assert_eq!(starts(4), 8);
+        assert_eq!(starts(9), 0);
+    }
+
+    #[test]
+    fn records_of_one_message_stay_together() {
+        let row = |id: &str, text: &str| {
+            format!(r#"{{"type":"assistant","message":{{"id":"{id}","content":"{text}"}}}}"#)
+        };
+        let rows = [row("a", "1"), row("a", "2"), row("b", "3"), row("b", "4")];
+        let text = rows.join("\n") + "\n";
+        let mut messages = BackwardMessages::new(Agent::Claude.format());
+        let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
+        assert_eq!(start, (rows[0].len() + rows[1].len() + 2) as u64);
+    }
+
+    #[test]
+    fn a_row_that_is_written_again_yields_what_is_new() {
+        let mut lines = MessageLines::new(None);
+        let head = br#"{"sessionId":"s","projectHash":"h"}"#;
+        assert!(lines.messages(head).is_empty());
+        let first = br#"{"id":"1","type":"gemini","content":"hi"}"#;
+        assert_eq!(lines.messages(first).len(), 1);
+        assert_eq!(lines.messages(first).len(), 0);
+        let again = br#"{"id":"1","type":"gemini","content":"hi","toolCalls":[{"id":"c","name":"x","args":{},"result":[{"text":"y"}]}]}"#;
+        let messages = lines.messages(again);
+        assert_eq!(messages.len(), 2);
+        assert_eq!(messages[0].blocks.len(), 1);
+        assert_eq!(messages[0].calls().count(), 1);
+    }
+}

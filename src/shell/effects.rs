@@ -1,0 +1,135 @@
+//! What a command line does besides reading.
+
+use std::ops::Range;
+
+use super::analysis::{GitScope, GitUse};
+use super::refusal::Refusal;
+
+/// Where a command stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// In a shell of its own, whose directory nobody sees.
+    pub(super) subshell: bool,
+    /// Run any number of times.
+    pub(super) repeated: bool,
+    /// Directly in an item of a `case`, which `;;` ends.
+    pub(super) in_case_item: bool,
+}
+
+impl Place {
+    pub(super) fn in_case_item(self) -> Self {
+        Self {
+            in_case_item: true,
+            ..self
+        }
+    }
+
+    pub(super) fn outside_of_case_item(self) -> Self {
+        Self {
+            in_case_item: false,
+            ..self
+        }
+    }
+
+    pub(super) fn in_subshell(self) -> Self {
+        Self {
+            subshell: true,
+            ..self
+        }
+    }
+
+    pub(super) fn in_loop(self) -> Self {
+        Self {
+            repeated: true,
+            ..self
+        }
+    }
+}
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// Every change of directory, in order.
+    moves: Vec<Move>,
+    /// Every use of git, in order.
+    git: Vec<GitCall>,
+    /// The names of the commands, each once.
+    pub(super) commands: Vec<String>,
+}
+
+/// A change of directory.
+#[derive(Debug)]
+struct Move {
+    /// Where to, if it is known.
+    target: Option<String>,
+    place: Place,
+}
+
+/// One `git` in the command line.
+#[derive(Debug)]
+pub(super) struct GitCall {
+    /// The directories given with `-C`.
+    pub(super) steps: Vec<String>,
+    pub(super) scope: GitScope,
+    pub(super) span: Range<usize>,
+}
+
+impl Effects {
+    pub(super) fn moved(&mut self, target: Option<String>, place: Place) {
+        self.moves.push(Move { target, place });
+    }
+
+    pub(super) fn called_git(&mut self, call: GitCall) {
+        self.git.push(call);
+    }
+
+    pub(super) fn ran(&mut self, command: &str) {
+        if !self.commands.iter().any(|known| known == command) {
+            self.commands.push(command.to_owned());
+        }
+    }
+
+    /// Whether the shell may end elsewhere.
+    pub(super) fn changes_directory(&self) -> bool {
+        self.moves.iter().any(|moved| !moved.place.subshell)
+    }
+
+    /// Everywhere that git may run.
+    pub(super) fn git_uses(&self) -> Result<Vec<GitUse>, Refusal> {
+        let mut uses: Vec<GitUse> = Vec::new();
+        let mut add = |steps: Vec<String>, scope| {
+            let found = GitUse { steps, scope };
+            if !uses.contains(&found) {
+                uses.push(found);
+            }
+        };
+        for call in &self.git {
+            match self.moves.as_slice() {
+                [] => add(call.steps.clone(), call.scope),
+                [
+                    Move {
+                        target: Some(target),
+                        place:
+                            Place {
+                                repeated: false, ..
+                            },
+                    },
+                ] => {
+                    // The change may fail, be skipped, come later or hold in a subshell only.
+                    add(call.steps.clone(), call.scope);
+                    let moved = [target.clone()]
+                        .into_iter()
+                        .chain(call.steps.iter().cloned());
+                    add(moved.collect(), call.scope);
+                }
+                _ => {
+                    return Err(Refusal::unknown(
+                        call.span.clone(),
+                        "git in a directory that is not known",
+                    ));
+                }
+            }
+        }
+        Ok(uses)
+    }
+}

@@ -1,0 +1,259 @@
+//! What follows a dollar sign: variables, parameters, arithmetic.
+
+/// What an expansion yields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expanded {
+    /// A dollar sign that stands for itself.
+    Dollar,
+    /// Digits, maybe after a minus sign.
+    Number,
+    /// Any text.
+    Value,
+    /// Any number of texts, even in quotes.
+    List,
+}
+
+/// An expansion that is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// How much of the text it is about, in bytes.
+    pub(super) length: usize,
+    pub(super) why: &'static str,
+}
+
+/// Whether `$(` begins a command substitution here, not arithmetic.
+pub(super) fn begins_substitution(text: &str) -> bool {
+    text.starts_with("$(") && !text.starts_with("$((")
+}
+
+/// Reads the expansion that `text` begins with, and its length in bytes.
+pub(super) fn read(text: &str) -> Result<(Expanded, usize), Problem> {
+    let rest = text.get(1..).unwrap_or_default();
+    let problem = |length, why| Err(Problem { length, why });
+    match rest.as_bytes().first() {
+        Some(b'(') => arithmetic(text),
+        Some(b'{') => braced(text),
+        Some(b'[') => problem(2, "`$[…]` evaluates its contents"),
+        Some(b'"') => problem(2, "`$\"…\"` is translated"),
+        Some(b'@') => Ok((Expanded::List, 2)),
+        Some(b'*' | b'-' | b'0'..=b'9') => Ok((Expanded::Value, 2)),
+        Some(b'#' | b'?' | b'$' | b'!') => Ok((Expanded::Number, 2)),
+        Some(_) => match identifier_length(rest) {
+            0 => Ok((Expanded::Dollar, 1)),
+            length => Ok((Expanded::Value, 1 + length)),
+        },
+        None => Ok((Expanded::Dollar, 1)),
+    }
+}
+
+/// The length of the variable name that `text` begins with; 0 if there is none.
+pub(super) fn identifier_length(text: &str) -> usize {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return 0;
+    }
+    text.bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        .count()
+}
+
+/// `$((…))` over numbers alone: the value of a variable would be evaluated, and can run commands.
+fn arithmetic(text: &str) -> Result<(Expanded, usize), Problem> {
+    let mut depth = 0_usize;
+    let bytes = text.as_bytes();
+    for (index, byte) in bytes.iter().enumerate().skip(3) {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b')' if bytes.get(index + 1) == Some(&b')') => {
+                return Ok((Expanded::Number, index + 2));
+            }
+            b'0'..=b'9'
+            | b'+'
+            | b'-'
+            | b'*'
+            | b'/'
+            | b'%'
+            | b' '
+            | b'\t'
+            | b'<'
+            | b'>'
+            | b'='
+            | b'!'
+            | b'&'
+            | b'|'
+            | b'^'
+            | b'~'
+            | b'?'
+            | b':'
+            | b',' => {}
+            _ => break,
+        }
+    }
+    Err(Problem {
+        length: 3,
+        why: "arithmetic over anything but numbers can run commands",
+    })
+}
+
+/// `${…}`.
+fn braced(text: &str) -> Result<(Expanded, usize), Problem> {
+    let problem = |length, why| Err(Problem { length, why });
+    let inside = text.get(2..).unwrap_or_default();
+    let (counts, inside) = match inside.strip_prefix('#') {
+        Some(rest) if !rest.starts_with('}') => (true, rest),
+        _ => (false, inside),
+    };
+    if inside.starts_with('!') {
+        return problem(3, "`${!…}` takes its name from a value");
+    }
+    let name = match identifier_length(inside) {
+        0 => inside
+            .bytes()
+            .take_while(u8::is_ascii_digit)
+            .count()
+            .max(usize::from(
+                inside.starts_with(['@', '*', '#', '?', '$', '-']),
+            )),
+        length => length,
+    };
+    if name == 0 {
+        return problem(2, "`${…}` without a name");
+    }
+    let mut expanded = match (counts, inside.as_bytes().first()) {
+        (true, _) => Expanded::Number,
+        (false, Some(b'@')) => Expanded::List,
+        (false, _) => Expanded::Value,
+    };
+    let mut operator = inside.get(name..).unwrap_or_default();
+    if let Some(index) = operator.strip_prefix('[') {
+        let Some((index, after)) = index.split_once(']') else {
+            return problem(2, "`${…[` is not closed");
+        };
+        match index {
+            "@" | "*" if expanded == Expanded::Value => expanded = Expanded::List,
+            "@" | "*" => {}
+            _ if index.bytes().all(|byte| byte.is_ascii_digit()) && !index.is_empty() => {}
+            _ => return problem(2, "an index that is not a number is evaluated"),
+        }
+        operator = after;
+    }
+    let Some(operand) = after_operator(operator) else {
+        return problem(2, "`${…}` with an operator that is not accepted");
+    };
+    let Some(operand_length) = operand_length(operand) else {
+        return problem(2, "`${…}` with an operand that is not plain");
+    };
+    let length = text.len() - operand.len() + operand_length + 1;
+    Ok((expanded, length))
+}
+
+/// What follows the operator, if it is one that neither assigns nor evaluates.
+fn after_operator(text: &str) -> Option<&str> {
+    /// Longer ones first.
+    const ACCEPTED: &[&str] = &[
+        ":-", ":+", ":?", "##", "%%", "//", "^^", ",,", "-", "+", "?", "#", "%", "/", "^", ",",
+    ];
+    if text.starts_with('}') {
+        return Some(text);
+    }
+    if let Some(operator) = ACCEPTED
+        .iter()
+        .find(|operator| text.starts_with(**operator))
+    {
+        return text.get(operator.len()..);
+    }
+    if let Some(rest) = text.strip_prefix('@') {
+        return rest
+            .strip_prefix(['Q', 'U', 'u', 'L'])
+            .filter(|rest| rest.starts_with('}'));
+    }
+    // A substring; its bounds are arithmetic.
+    let bounds = text.strip_prefix(':')?;
+    let (bounds, _) = bounds.split_once('}')?;
+    let plain = bounds
+        .split(':')
+        .all(|bound| !bound.is_empty() && bound.bytes().all(|byte| byte.is_ascii_digit()));
+    plain.then(|| text.get(1 + bounds.len()..))?
+}
+
+/// How long the operand before the closing brace is, if it holds nothing but plain text and
+/// variables.
+fn operand_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut index = 0;
+    loop {
+        match bytes.get(index)? {
+            b'}' => return Some(index),
+            b'$' => {
+                let length = identifier_length(text.get(index + 1..)?);
+                if length == 0 {
+                    return None;
+                }
+                index += 1 + length;
+            }
+            b'`' | b'\\' | b'\'' | b'"' | b'{' | b'\n' | b'<' | b'>' | b'&' | b'(' | b')' => {
+                return None;
+            }
+            _ => index += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepted() {
+        let rows: &[(&str, Expanded, usize)] = &[
+            ("$x y", Expanded::Value, 2),
+            ("$1", Expanded::Value, 2),
+            ("$@", Expanded::List, 2),
+            ("$?", Expanded::Number, 2),
+            ("$", Expanded::Dollar, 1),
+            ("$ x", Expanded::Dollar, 1),
+            ("${x}", Expanded::Value, 4),
+            ("${#x}", Expanded::Number, 5),
+            ("${#}", Expanded::Value, 4),
+            ("${x:-a b}c", Expanded::Value, 9),
+            ("${x%.txt}", Expanded::Value, 9),
+            ("${x##*/}", Expanded::Value, 8),
+            ("${x:-$y}", Expanded::Value, 8),
+            ("${x:1:2}", Expanded::Value, 8),
+            ("${x@Q}", Expanded::Value, 6),
+            ("${x[0]}", Expanded::Value, 7),
+            ("${x[@]}", Expanded::List, 7),
+            ("${#x[@]}", Expanded::Number, 8),
+            ("$((1 + (2*3)))z", Expanded::Number, 14),
+        ];
+        for (text, expanded, length) in rows {
+            assert_eq!(read(text), Ok((*expanded, *length)), "{text}");
+        }
+    }
+
+    #[test]
+    fn refused() {
+        for text in [
+            "${x@P}",
+            "${x:=a}",
+            "${x=a}",
+            "${!x}",
+            "${x:y}",
+            "${x:1:y}",
+            "${x:-$(ls)}",
+            "${x:-`ls`}",
+            "${x[y]}",
+            "${x",
+            "${",
+            "${}",
+            "$((x))",
+            "$((1)",
+            "$((1) | (2))",
+            "$(( `ls` ))",
+            "$[1]",
+            "$\"x\"",
+        ] {
+            assert!(read(text).is_err(), "{text}: {:?}", read(text));
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Words and redirections, read by the rules of bash.
+//!
+//! The syntax tree says where commands begin and end; what stands between is read again here, so
+//! that both have to agree on every byte of a command before it counts as understood.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::ansi_c;
+use super::expansion::{self, Expanded};
+use super::refusal::Refusal;
+use super::word::{Shape, Word};
+
+/// A command substitution or process substitution that the tree found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Substitution<'tree> {
+    /// Where it begins, without the blanks that the tree counts to it.
+    pub(super) start: usize,
+    pub(super) node: Node<'tree>,
+}
+
+/// How a word is expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expansions {
+    /// All of them: an argument.
+    All,
+    /// No splitting, no file names, no braces: the value of an assignment, a `case` word, an
+    /// operand of `[[`.
+    Unsplit,
+}
+
+/// Characters after which a blank may still belong to the word.
+const HIDING: [char; 6] = ['\'', '"', '\\', '$', '`', '<'];
+
+/// Reads words out of a range of the command line.
+pub(super) struct Lexer<'text, 'tree> {
+    text: &'text str,
+    position: usize,
+    end: usize,
+    /// Sorted by where they begin.
+    substitutions: &'text [Substitution<'tree>],
+    /// Those that were passed.
+    pub(super) found: Vec<Node<'tree>>,
+}
+
+impl<'text, 'tree> Lexer<'text, 'tree> {
+    pub(super) fn new(
+        text: &'text str,
+        range: Range<usize>,
+        substitutions: &'text [Substitution<'tree>],
+    ) -> Self {
+        Self {
+            text,
+            position: range.start,
+            end: range.end.min(text.len()),
+            substitutions,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        let index = self.position + ahead;
+        (index < self.end).then(|| self.text.as_bytes().get(index).copied())?
+    }
+
+    pub(super) fn rest(&self) -> &'text str {
+        self.text.get(self.position..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.position += bytes;
+    }
+
+    /// Passes blanks; with [`LineBreaks::AreBlanks`], line breaks too.
+    pub(super) fn skip_blanks(&mut self, line_breaks: LineBreaks) {
+        while let Some(byte) = self.peek() {
+            let is_blank = matches!(byte, b' ' | b'\t')
+                || (byte == b'\n' && line_breaks == LineBreaks::AreBlanks);
+            if !is_blank {
+                break;
+            }
+            self.skip(1);
+        }
+    }
+
+    /// Reads one word; there must be one.
+    pub(super) fn word(&mut self, expansions: Expansions) -> Result<Word, Refusal> {
+        let start = self.position;
+        let mut word = Word {
+            span: start..start,
+            prefix: String::new(),
+            shape: Shape::Literal,
+        };
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => break,
+                b'<' | b'>' if self.peek_at(1) != Some(b'(') => break,
+                b'<' => {
+                    self.substitution()?;
+                    word.push("/dev/fd/");
+                    word.worsen(Shape::Single);
+                }
+                b'>' => {
+                    return Err(self.refuse(2, "`>(` writes to a command"));
+                }
+                b'#' if self.position == start => {
+                    return Err(self.refuse(1, "a comment where a word is expected"));
+                }
+                b'\'' => self.single_quoted(&mut word)?,
+                b'"' => self.double_quoted(&mut word)?,
+                b'\\' => {
+                    self.skip(1);
+                    let escaped = self.character()?;
+                    word.push(escaped);
+                }
+                b'$' if self.peek_at(1) == Some(b'\'') => {
+                    let (value, length) = ansi_c::decode(self.rest())
+                        .ok_or_else(|| self.refuse(2, "`$'…'` with an escape not understood"))?;
+                    word.push(&value);
+                    self.skip(length);
+                }
+                b'$' | b'`' => {
+                    let splits = match expansions {
+                        Expansions::All => Shape::Split,
+                        Expansions::Unsplit => Shape::Single,
+                    };
+                    self.dollar(&mut word, splits)?;
+                }
+                b'*' | b'?' if expansions == Expansions::All => {
+                    word.worsen(Shape::Matches);
+                    self.skip(1);
+                }
+                b'[' if expansions == Expansions::All && self.may_be_bracket_pattern() => {
+                    word.worsen(Shape::Matches);
+                    self.skip(1);
+                }
+                b'{' if expansions == Expansions::All => {
+                    if self.may_be_brace_expansion() {
+                        word.worsen(Shape::Matches);
+                    }
+                    word.push("{");
+                    self.skip(1);
+                }
+                b'~' if self.is_tilde_prefix(start) => {
+                    // A home directory: a path, whoever's it is.
+                    word.push(if self.position == start { "/" } else { "" });
+                    word.worsen(Shape::Single);
+                    self.skip(1);
+                }
+                _ => {
+                    let character = self.character()?;
+                    if !character.is_ascii() && character.chars().all(char::is_whitespace) {
+                        return Err(Refusal::unknown(
+                            self.position - character.len()..self.position,
+                            "a blank that is not ASCII, outside of quotes",
+                        ));
+                    }
+                    word.push(character);
+                }
+            }
+        }
+        word.span.end = self.position;
+        if self.position == start {
+            return Err(self.refuse(1, "unexpected character"));
+        }
+        Ok(word)
+    }
+
+    /// Passes the text of a here-document whose delimiter is not quoted.
+    pub(super) fn expanding_text(&mut self) -> Result<(), Refusal> {
+        let mut ignored = Word::anything(self.position..self.position);
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'\\' => {
+                    self.skip(1);
+                    self.character()?;
+                }
+                b'$' if self.peek_at(1) == Some(b'"') => self.skip(1),
+                b'$' | b'`' => self.dollar(&mut ignored, Shape::Single)?,
+                _ => {
+                    self.character()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn single_quoted(&mut self, word: &mut Word) -> Result<(), Refusal> {
+        let inside = self.rest().get(1..).unwrap_or_default();
+        let length = inside
+            .find('\'')
+            .ok_or_else(|| self.refuse(1, "a quote that is not closed"))?;
+        word.push(inside.get(..length).unwrap_or_default());
+        self.skip(length + 2);
+        Ok(())
+    }
+
+    fn double_quoted(&mut self, word: &mut Word) -> Result<(), Refusal> {
+        let opening = self.position;
+        self.skip(1);
+        loop {
+            match self.peek() {
+                None => {
+                    return Err(Refusal::unknown(
+                        opening..opening + 1,
+                        "a quote that is not closed",
+                    ));
+                }
+                Some(b'"') => {
+                    self.skip(1);
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    self.skip(1);
+                    if !matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\')) {
+                        word.push("\\");
+                    }
+                    let escaped = self.character()?;
+                    word.push(escaped);
+                }
+                Some(b'$') if self.peek_at(1) == Some(b'"') => {
+                    word.push("$");
+                    self.skip(1);
+                }
+                Some(b'$' | b'`') => self.dollar(word, Shape::Single)?,
+                Some(_) => {
+                    let character = self.character()?;
+                    word.push(character);
+                }
+            }
+        }
+    }
+
+    /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.
+    fn dollar(&mut self, word: &mut Word, shape: Shape) -> Result<(), Refusal> {
+        if self.peek() == Some(b'`') || expansion::begins_substitution(self.rest()) {
+            self.substitution()?;
+            word.worsen(shape);
+            return Ok(());
+        }
+        let (expanded, length) = expansion::read(self.rest())
+            .map_err(|problem| self.refuse(problem.length, problem.why))?;
+        match expanded {
+            Expanded::Dollar => word.push("$"),
+            Expanded::Number => word.worsen(Shape::Single),
+            Expanded::Value => word.worsen(shape),
+            Expanded::List => word.worsen(Shape::Split),
+        }
+        self.skip(length);
+        Ok(())
+    }
+
+    /// Passes a substitution that the tree found here as well.
+    fn substitution(&mut self) -> Result<(), Refusal> {
+        let index = self
+            .substitutions
+            .binary_search_by_key(&self.position, |substitution| substitution.start)
+            .map_err(|_| self.refuse(2, "a substitution that the parser does not see"))?;
+        let node = self
+            .substitutions
+            .get(index)
+            .map(|substitution| substitution.node)
+            .filter(|node| node.end_byte() <= self.end)
+            .ok_or_else(|| self.refuse(2, "a substitution that does not end"))?;
+        if self.peek() == Some(b'`') {
+            let inside = self
+                .text
+                .get(self.position + 1..node.end_byte().saturating_sub(1))
+                .unwrap_or("\\");
+            if inside.contains(['\\', '`']) {
+                return Err(self.refuse(1, "escapes inside of backticks"));
+            }
+        }
+        self.found.push(node);
+        self.position = node.end_byte();
+        Ok(())
+    }
+
+    /// Passes one character, whatever it is; there must be one.
+    fn character(&mut self) -> Result<&'text str, Refusal> {
+        let rest = self.rest();
+        let character = rest
+            .chars()
+            .next()
+            .and_then(|first| rest.get(..first.len_utf8()))
+            .ok_or_else(|| self.refuse(0, "a backslash at the end"))?;
+        self.skip(character.len());
+        Ok(character)
+    }
+
+    /// Whether an opening bracket here may begin a set of characters.
+    fn may_be_bracket_pattern(&self) -> bool {
+        let rest = self.unquoted_rest();
+        rest.contains(HIDING) || rest.contains(']')
+    }
+
+    /// What follows up to the next character that surely ends the word.
+    fn unquoted_rest(&self) -> &'text str {
+        let rest = self.rest();
+        let length = rest
+            .find([' ', '\t', '\n', ';', '&', '|'])
+            .unwrap_or(rest.len());
+        rest.get(..length).unwrap_or_default()
+    }
+
+    /// Whether an opening brace here may begin alternatives.
+    fn may_be_brace_expansion(&self) -> bool {
+        let rest = self.unquoted_rest();
+        rest.contains(HIDING) || rest.contains(',') || rest.contains("..")
+    }
+
+    fn is_tilde_prefix(&self, word_start: usize) -> bool {
+        self.position == word_start
+            || self
+                .position
+                .checked_sub(1)
+                .and_then(|before| self.text.as_bytes().get(before))
+                .is_some_and(|before| matches!(before, b'=' | b':'))
+    }
+
+    fn refuse(&self, length: usize, why: impl Into<String>) -> Refusal {
+        Refusal::unknown(self.position..self.position + length, why)
+    }
+}
+
+/// What a line break is between words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineBreaks {
+    /// A blank like others.
+    AreBlanks,
+    /// The end.
+    End,
+}

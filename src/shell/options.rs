@@ -1,0 +1,387 @@
+//! Arguments against a table entry: which options were given, which operands.
+
+use super::refusal::Refusal;
+use super::syntax::excerpt;
+use super::word::{Shape, Word};
+
+/// What a command accepts. Everything else is not known to be harmless; names are never completed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Command {
+    /// The names it goes by.
+    pub(super) names: &'static [&'static str],
+    /// Options of one letter, as `getopt` writes them: `a` without a value, `n:` with one,
+    /// `I::` with one that can only be attached.
+    pub(super) short: &'static str,
+    /// Long options without their dashes: `all`, `width=` with a value, `color[=]` with one that
+    /// can only be attached. One dash in front means that the option is written with one dash.
+    pub(super) long: &'static [&'static str],
+    /// Whether `-5` is an option.
+    pub(super) numbers: bool,
+    /// How many arguments it takes besides.
+    pub(super) operands: Operands,
+    /// Where a value may stand that only the run will tell.
+    pub(super) unknown: Unknown,
+    /// Of these options at least one must be given, if there are any.
+    pub(super) needs: &'static [&'static str],
+    /// What else must hold.
+    pub(super) also: Option<Check>,
+}
+
+/// A further rule of a command.
+pub(super) type Check = fn(&Arguments<'_>) -> Result<(), Refusal>;
+
+/// How many operands a command takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// Any number, all of them read.
+    Any,
+    /// At most so many; further ones would be written.
+    AtMost(usize),
+    /// Any number; the first one ends the options.
+    EndOptions,
+    /// Every word is one, whatever it looks like.
+    Text,
+}
+
+/// Where a value may stand that only the run will tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// Anywhere: no option does harm, listed or not.
+    Anywhere,
+    /// Where it cannot be taken for an option: some options do harm.
+    NotAsOption,
+}
+
+/// An entry without any option, for files that are read.
+pub(super) const PLAIN: Command = Command {
+    names: &[],
+    short: "",
+    long: &[],
+    numbers: false,
+    operands: Operands::Any,
+    unknown: Unknown::NotAsOption,
+    needs: &[],
+    also: None,
+};
+
+/// Arguments as a command reads them.
+#[derive(Debug)]
+pub(super) struct Arguments<'words> {
+    /// The options with their values, in order.
+    pub(super) options: Vec<Given<'words>>,
+    /// What is no option.
+    pub(super) operands: Vec<&'words Word>,
+    /// How many words were read, if the first operand ends the options.
+    pub(super) read: usize,
+}
+
+/// An option that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Given<'words> {
+    /// The letter, or the long name without dashes.
+    pub(super) name: &'words str,
+    /// Its value.
+    pub(super) value: Value<'words>,
+    /// The word it stands in.
+    pub(super) word: &'words Word,
+}
+
+/// The value of an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value<'words> {
+    /// It has none.
+    None,
+    /// Known text.
+    Text(&'words str),
+    /// Text of which only the beginning is known.
+    Begins(&'words str),
+}
+
+impl Arguments<'_> {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.options.iter().any(|given| given.name == name)
+    }
+}
+
+/// What follows an option's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    AttachedValue,
+}
+
+/// Reads the words after the command's name. `name` is what messages call the command.
+pub(super) fn read<'words>(
+    command: &Command,
+    name: &str,
+    words: &'words [Word],
+) -> Result<Arguments<'words>, Refusal> {
+    let mut reader = Reader {
+        command,
+        name,
+        words,
+        next: 0,
+        arguments: Arguments {
+            options: Vec::new(),
+            operands: Vec::new(),
+            read: 0,
+        },
+        unlimited: false,
+    };
+    reader.run()?;
+    let arguments = reader.arguments;
+    let is_needed = |needed: &&str| arguments.has(needed);
+    if !command.needs.is_empty() && !command.needs.iter().any(is_needed) {
+        let span = words.first().map_or(0..0, |word| word.span.clone());
+        return Err(Refusal::unknown(
+            span,
+            format!("`{name}` only reads with certain options, and none of them is given"),
+        ));
+    }
+    if let Some(check) = command.also {
+        check(&arguments)?;
+    }
+    Ok(arguments)
+}
+
+struct Reader<'table, 'words> {
+    command: &'table Command,
+    name: &'table str,
+    words: &'words [Word],
+    next: usize,
+    arguments: Arguments<'words>,
+    /// One of the operands may stand for any number of them.
+    unlimited: bool,
+}
+
+impl<'words> Reader<'_, 'words> {
+    fn run(&mut self) -> Result<(), Refusal> {
+        let mut only_operands = self.command.operands == Operands::Text;
+        while let Some(word) = self.words.get(self.next) {
+            if self.command.operands == Operands::EndOptions
+                && (only_operands || !may_be_option(word))
+            {
+                if word.shape == Shape::Split && !only_operands {
+                    return Err(self.may_become_option(word));
+                }
+                break;
+            }
+            self.next += 1;
+            if only_operands || (word.shape == Shape::Literal && !may_be_option(word)) {
+                self.operand(word)?;
+            } else if word.literal() == Some("--") {
+                only_operands = true;
+            } else {
+                self.option_or_unknown(word)?;
+            }
+        }
+        self.arguments.read = self.next;
+        Ok(())
+    }
+
+    fn operand(&mut self, word: &'words Word) -> Result<(), Refusal> {
+        self.unlimited |= !word.is_one_argument();
+        self.arguments.operands.push(word);
+        if let Operands::AtMost(most) = self.command.operands
+            && (self.unlimited || self.arguments.operands.len() > most)
+        {
+            let why = match most {
+                0 => format!("`{}` with an operand", self.name),
+                _ => format!("`{}` with more operands than it reads", self.name),
+            };
+            return Err(Refusal::unknown(word.span.clone(), why));
+        }
+        Ok(())
+    }
+
+    fn option_or_unknown(&mut self, word: &'words Word) -> Result<(), Refusal> {
+        let text = word.prefix.as_str();
+        if let Some(long) = text.strip_prefix("--") {
+            return self.long(word, long);
+        }
+        let Some(letters) = text.strip_prefix('-') else {
+            // No literal, and either it cannot be an option or nobody knows.
+            let is_safe = self.command.unknown == Unknown::Anywhere || word.cannot_be_option();
+            return if is_safe {
+                self.operand(word)
+            } else {
+                Err(self.may_become_option(word))
+            };
+        };
+        if self.command.long.iter().any(|name| name.starts_with('-')) {
+            return self.long(word, text);
+        }
+        if self.command.numbers
+            && word.shape == Shape::Literal
+            && letters.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Ok(());
+        }
+        self.letters(word, letters)
+    }
+
+    fn long(&mut self, word: &'words Word, text: &'words str) -> Result<(), Refusal> {
+        let (name, attached) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let known = attached.is_some() || word.shape == Shape::Literal;
+        let takes = known
+            .then(|| {
+                self.command
+                    .long
+                    .iter()
+                    .find_map(|spec| takes_after(spec, name))
+            })
+            .flatten()
+            .ok_or_else(|| self.not_accepted(word))?;
+        let value = match (takes, attached) {
+            (Takes::Nothing, Some(_)) => return Err(self.not_accepted(word)),
+            (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
+            (Takes::Value | Takes::AttachedValue, Some(value)) => self.attached(word, value)?,
+            (Takes::Value, None) => self.following(word)?,
+        };
+        self.arguments.options.push(Given { name, value, word });
+        Ok(())
+    }
+
+    fn letters(&mut self, word: &'words Word, letters: &'words str) -> Result<(), Refusal> {
+        let mut rest = letters;
+        if rest.is_empty() {
+            // A dash before something unknown.
+            return Err(self.not_accepted(word));
+        }
+        while let Some(letter) = rest.chars().next() {
+            let (name, after) = rest.split_at(letter.len_utf8());
+            rest = after;
+            let takes = letter_takes(self.command.short, letter)
+                .ok_or_else(|| self.not_accepted_letter(word, letter))?;
+            let ends = rest.is_empty() && word.shape == Shape::Literal;
+            let value = match takes {
+                Takes::Nothing => Value::None,
+                Takes::AttachedValue if ends => Value::None,
+                Takes::Value if ends => self.following(word)?,
+                Takes::Value | Takes::AttachedValue => {
+                    self.attached(word, std::mem::take(&mut rest))?
+                }
+            };
+            let had_value = takes != Takes::Nothing;
+            self.arguments.options.push(Given { name, value, word });
+            if had_value {
+                return Ok(());
+            }
+        }
+        if word.shape == Shape::Literal {
+            Ok(())
+        } else {
+            // More letters may follow.
+            Err(self.may_become_option(word))
+        }
+    }
+
+    /// A value in the same word.
+    fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
+        match word.shape {
+            Shape::Literal => Ok(Value::Text(text)),
+            Shape::Single => Ok(Value::Begins(text)),
+            // What is split off would be a word of its own.
+            Shape::Matches | Shape::Split if self.command.unknown == Unknown::Anywhere => {
+                Ok(Value::Begins(text))
+            }
+            Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
+        }
+    }
+
+    /// A value in the next word.
+    fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
+        let Some(word) = self.words.get(self.next) else {
+            return Err(Refusal::unknown(
+                option.span.clone(),
+                format!("`{}` without the value that the option takes", self.name),
+            ));
+        };
+        self.next += 1;
+        match word.shape {
+            Shape::Literal => {
+                let text = word.prefix.as_str();
+                let is_number = text
+                    .strip_prefix('-')
+                    .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+                if text.starts_with('-') && !is_number {
+                    return Err(Refusal::unknown(
+                        word.span.clone(),
+                        format!("`{}` could be a value or an option", excerpt(text)),
+                    ));
+                }
+                Ok(Value::Text(text))
+            }
+            Shape::Single => Ok(Value::Begins(&word.prefix)),
+            Shape::Matches | Shape::Split if self.command.unknown == Unknown::Anywhere => {
+                Ok(Value::Begins(&word.prefix))
+            }
+            Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
+        }
+    }
+
+    fn not_accepted(&self, word: &Word) -> Refusal {
+        let option = excerpt(&word.prefix);
+        Refusal::unknown(
+            word.span.clone(),
+            format!(
+                "`{}`: the option `{option}` is not in the accepted set",
+                self.name
+            ),
+        )
+    }
+
+    fn not_accepted_letter(&self, word: &Word, letter: char) -> Refusal {
+        let mut refusal = self.not_accepted(word);
+        if word.prefix.len() > 2 {
+            refusal.why = format!(
+                "`{}`: the option `-{letter}` in `{}` is not in the accepted set",
+                self.name,
+                excerpt(&word.prefix)
+            );
+        }
+        refusal
+    }
+
+    fn may_become_option(&self, word: &Word) -> Refusal {
+        Refusal::unknown(
+            word.span.clone(),
+            format!("`{}`: what this expands to could be an option", self.name),
+        )
+    }
+}
+
+fn may_be_option(word: &Word) -> bool {
+    match word.shape {
+        Shape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
+        Shape::Single | Shape::Matches | Shape::Split => !word.cannot_be_option(),
+    }
+}
+
+/// What follows a long option, if `spec` is about the option of this name.
+fn takes_after(spec: &str, name: &str) -> Option<Takes> {
+    match spec.strip_prefix(name)? {
+        "" => Some(Takes::Nothing),
+        "=" => Some(Takes::Value),
+        "[=]" => Some(Takes::AttachedValue),
+        _ => None,
+    }
+}
+
+fn letter_takes(specs: &str, letter: char) -> Option<Takes> {
+    if letter == ':' {
+        return None;
+    }
+    let (_, after) = specs.split_once(letter)?;
+    Some(if after.starts_with("::") {
+        Takes::AttachedValue
+    } else if after.starts_with(':') {
+        Takes::Value
+    } else {
+        Takes::Nothing
+    })
+}

@@ -1,0 +1,265 @@
+//! What holds for every command line.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::analyse;
+
+/// Pieces that make up command lines, harmless and not.
+const PIECES: &[&str] = &[
+    "ls",
+    "cat",
+    "rm",
+    "echo",
+    "git",
+    "log",
+    "status",
+    "sed",
+    "awk",
+    "find",
+    "sort",
+    "xargs",
+    "grep",
+    " ",
+    " ",
+    " ",
+    " ",
+    "\n",
+    "\t",
+    ";",
+    "&",
+    "&&",
+    "||",
+    "|",
+    "|&",
+    "(",
+    ")",
+    "{",
+    "}",
+    "<",
+    ">",
+    ">>",
+    "<(",
+    ">(",
+    "<<EOF\n",
+    "EOF\n",
+    "<<<",
+    "'",
+    "\"",
+    "`",
+    "$(",
+    "$((",
+    "))",
+    "${",
+    "x",
+    "$x",
+    "\\",
+    "#",
+    "*",
+    "?",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "!",
+    "~",
+    "=",
+    "a=",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "while ",
+    "case x in ",
+    "esac",
+    ";;",
+    "-",
+    "--",
+    "-o",
+    "-n",
+    "-exec",
+    "touch",
+    "/dev/null",
+    "2>&1",
+    "\u{a0}",
+    "é",
+    "time ",
+    "function ",
+    "{a,b}",
+    "@{1}",
+    "$'",
+    "\\'",
+];
+
+/// Accepted by themselves.
+const ACCEPTED: &[&str] = &[
+    "ls -la",
+    "cat a | wc -l",
+    "git status",
+    "for f in *.txt; do echo \"$f\"; done",
+    "if [ -f a ]; then cat a; fi",
+    "(cd a && ls)",
+    "echo \"$(ls)\"",
+    "cat <<'EOF'\ntext\nEOF",
+    "cat <<EOF\ntext $x\nEOF",
+    "ls # comment",
+    "diff <(sort a) <(sort b)",
+    "case x in a) ls ;; esac",
+    "sed -n '1,5p' a",
+    "awk '{print $1}' a",
+    "x=1; echo $x",
+    "while read -r l; do echo \"$l\"; done < a",
+    "! grep x a",
+    "[[ -f a && b == c ]]",
+    "echo `ls`",
+    "timeout 5 ls",
+    "cat <<'EOF' | grep x\ntext\nEOF",
+    "ls 2>/dev/null",
+    "{ ls; pwd; }",
+    "find . -name '*.rs' | xargs grep -l x",
+    "echo 'a\nb'",
+];
+
+fn is_accepted(command: &str) -> bool {
+    analyse(command).verdict.is_read_only()
+}
+
+#[test]
+fn the_accepted_ones_are() {
+    for command in ACCEPTED {
+        assert!(is_accepted(command), "{command}: {}", analyse(command).why);
+    }
+}
+
+/// Whatever is put behind an accepted command in a way that bash runs it must be seen.
+#[test]
+fn nothing_hides_behind_an_accepted_command() {
+    for command in ACCEPTED {
+        for more in [
+            "\ntouch x",
+            "\n\n\ttouch x\n",
+            "\n(touch x)",
+            "\n: $(touch x)",
+            "\n>x",
+            "\nx() { ls; }",
+        ] {
+            let longer = format!("{command}{more}");
+            assert!(!is_accepted(&longer), "{longer}");
+        }
+    }
+}
+
+/// A writer beside a command, wherever bash would see a new command begin.
+#[test]
+fn nothing_hides_between_accepted_commands() {
+    let outside = |command: &str, index: usize| {
+        // Between words outside of quotes, here-documents and brackets.
+        let before = command.get(..index).unwrap_or_default();
+        before.matches('\'').count() % 2 == 0
+            && before.matches('"').count() % 2 == 0
+            && !before.contains("<<")
+            && !before.contains('#')
+            && !before.contains("[[")
+    };
+    for command in ACCEPTED {
+        for (index, _) in command.match_indices(' ') {
+            for operator in [";", "&&", "||", "|", "&"] {
+                let (before, after) = command.split_at(index);
+                let changed = format!("{before} {operator} touch x {operator} {after}");
+                if outside(command, index) {
+                    assert!(!is_accepted(&changed), "{changed}");
+                }
+            }
+        }
+    }
+}
+
+/// Nesting and repetition that ends nowhere.
+#[test]
+fn no_input_takes_long() {
+    const UNITS: &[&str] = &[
+        "$(",
+        "`",
+        "(",
+        "{ ",
+        "<(",
+        "${a:-",
+        "$((",
+        "'\"",
+        "[[ a && ",
+        "if ls; then ",
+        "for i in a; do ",
+        "case x in y) ",
+        "cat <<A\n",
+        "<a ",
+        "{a,",
+        "&&||;;",
+        ") } fi ",
+        "ls | ",
+        "ls;",
+        "a=1 ",
+        "xargs ",
+        "\"$(",
+        "$",
+        "a[",
+        "!",
+        "! ",
+        "\\ ",
+        "#\n",
+        "'",
+        "f() { ",
+        "ls {}{}",
+    ];
+    // The bound is ten times what a busy debug build needs; a square would be far above it.
+    let bound = Duration::from_secs(2);
+    for unit in UNITS {
+        for tail in ["", "ls", ")"] {
+            let mut command = unit.repeat(16 * 1024 / unit.len() - 1);
+            command.push_str(tail);
+            let begun = Instant::now();
+            let _ = analyse(&command);
+            let took = begun.elapsed();
+            assert!(took < bound, "{unit:?} {tail:?}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_is_not_analysed() {
+    let long = format!("ls {}", "a".repeat(64 * 1024));
+    assert!(!is_accepted(&long));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_text_panics(command in "\\PC{0,80}|[ -~\n\t]{0,120}") {
+        let _ = analyse(&command);
+    }
+
+    #[test]
+    fn spans_are_text(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..14)) {
+        let command = pieces.concat();
+        let analysis = analyse(&command);
+        if let Some(span) = analysis.span {
+            prop_assert!(command.get(span).is_some());
+        }
+        prop_assert!(!analysis.why.is_empty());
+        prop_assert!(!analysis.why.contains('\n'));
+    }
+
+    /// A line more, and bash runs it, unless the text before ends in the middle of something: then
+    /// it is no accepted command.
+    #[test]
+    fn another_line_is_always_seen(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..14)) {
+        let command = pieces.concat();
+        if is_accepted(&command) {
+            let longer = format!("{command}\ntouch x");
+            prop_assert!(!is_accepted(&longer), "{}", longer);
+        }
+    }
+}

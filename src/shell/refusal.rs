@@ -1,0 +1,37 @@
+//! Why a command line is not known to be read-only.
+
+use std::ops::Range;
+
+/// The first thing found that is not known to be harmless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) kind: RefusalKind,
+    pub(super) why: String,
+    pub(super) span: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RefusalKind {
+    /// Known to change something.
+    Writes,
+    /// Not known to be harmless.
+    Unknown,
+}
+
+impl Refusal {
+    pub(super) fn unknown(span: Range<usize>, why: impl Into<String>) -> Self {
+        Self {
+            kind: RefusalKind::Unknown,
+            why: why.into(),
+            span,
+        }
+    }
+
+    pub(super) fn writes(span: Range<usize>, why: impl Into<String>) -> Self {
+        Self {
+            kind: RefusalKind::Writes,
+            why: why.into(),
+            span,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The syntax tree: tree-sitter's grammar of bash, with a bound on the work.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+use super::refusal::Refusal;
+
+/// How often tree-sitter may ask whether to go on, about every hundred steps, for each KiB of text.
+/// Ordinary text needs 10 to 60.
+const PATIENCE_PER_KIBIBYTE: usize = 120;
+
+/// Why there is no tree.
+enum Stopped {
+    /// There was an error before this place.
+    ErrorBefore(usize),
+    /// It took too many steps.
+    TooTangled,
+}
+
+thread_local! {
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// The tree of a command line that has no syntax error.
+pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
+    let parsed = PARSER.with_borrow_mut(|slot| {
+        if slot.is_none() {
+            let mut parser = Parser::new();
+            parser
+                .set_language(&tree_sitter_bash::LANGUAGE.into())
+                .map_err(|_| Stopped::TooTangled)?;
+            *slot = Some(parser);
+        }
+        let parser = slot.as_mut().ok_or(Stopped::TooTangled)?;
+        parse_within_bounds(parser, command)
+    });
+    let tree = parsed.map_err(|stopped| match stopped {
+        Stopped::ErrorBefore(place) => {
+            Refusal::unknown(place..place, format!("syntax error before byte {place}"))
+        }
+        Stopped::TooTangled => Refusal::unknown(0..0, "the syntax is too tangled to be analysed"),
+    })?;
+    if tree.root_node().has_error() {
+        return Err(syntax_error(tree.root_node(), command));
+    }
+    Ok(tree)
+}
+
+/// Stops at the first error that has been there for a while: to recover takes tree-sitter time that
+/// grows with the square of the length.
+fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
+    let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
+    let mut stopped = Stopped::TooTangled;
+    let mut go_on = |state: &ParseState| {
+        if state.has_error() {
+            stopped = Stopped::ErrorBefore(state.current_byte_offset());
+            return ControlFlow::Break(());
+        }
+        match patience.checked_sub(1) {
+            Some(left) => {
+                patience = left;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    };
+    let bytes = command.as_bytes();
+    let tree = parser.parse_with_options(
+        &mut |offset, _| bytes.get(offset..).unwrap_or_default(),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut go_on)),
+    );
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree.ok_or(stopped)
+}
+
+/// Names the first error of a tree that has one.
+fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
+    let mut node = root;
+    let mut cursor = root.walk();
+    while !node.is_error() && !node.is_missing() {
+        cursor.reset(node);
+        let Some(child) = node.children(&mut cursor).find(Node::has_error) else {
+            break;
+        };
+        node = child;
+    }
+    let range = node.byte_range();
+    if node.is_missing() {
+        return Refusal::unknown(range, format!("syntax error: `{}` is missing", node.kind()));
+    }
+    let text = command.get(range.clone()).unwrap_or_default();
+    Refusal::unknown(range, format!("syntax error at `{}`", excerpt(text)))
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn excerpt(text: &str) -> String {
+    /// Enough to recognise a word, in characters.
+    const SHOWN: usize = 40;
+    let line = crate::text::terminal_safe_line(text);
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,580 @@
+//! The way through the syntax tree: which constructs are accepted, and that nothing stands between
+//! them.
+//!
+//! The walk keeps its own stack, so that no nesting is too deep for it.
+
+use std::ops::Range;
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::condition;
+use super::effects::{Effects, Place};
+use super::here_document;
+use super::lexer::{Expansions, Lexer, Substitution};
+use super::refusal::Refusal;
+use super::simple::{self, Simple};
+use super::simple_command;
+use super::syntax::excerpt;
+use super::variables;
+
+/// A statement that is still to be looked at.
+#[derive(Debug, Clone, Copy)]
+struct Task<'tree> {
+    node: Node<'tree>,
+    place: Place,
+}
+
+/// One look at one command line.
+pub(super) struct Walk<'text, 'tree> {
+    text: &'text str,
+    cursor: TreeCursor<'tree>,
+    tasks: Vec<Task<'tree>>,
+    effects: Effects,
+}
+
+/// What a part of a construct is to the parts beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Keywords, operators, clauses.
+    Separator,
+    /// Something that is run.
+    Statement,
+}
+
+impl<'text, 'tree> Walk<'text, 'tree> {
+    pub(super) fn new(text: &'text str, root: Node<'tree>) -> Self {
+        Self {
+            text,
+            cursor: root.walk(),
+            tasks: vec![Task {
+                node: root,
+                place: Place::default(),
+            }],
+            effects: Effects::default(),
+        }
+    }
+
+    /// Looks at everything; what is found is harmless if there is no refusal.
+    pub(super) fn run(mut self) -> Result<Effects, Refusal> {
+        let root = self.tasks.first().map(|task| task.node.byte_range());
+        if let Some(root) = root {
+            // The tree leaves out blank lines at the edges.
+            self.only_blanks(0..root.start)?;
+            self.only_blanks(root.end..self.text.len())?;
+        }
+        while let Some(task) = self.tasks.pop() {
+            let done = self.tasks.len();
+            self.statement(task)?;
+            // The stack gives back the last one first.
+            if let Some(added) = self.tasks.get_mut(done..) {
+                added.reverse();
+            }
+        }
+        Ok(self.effects)
+    }
+
+    fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
+        let Task { node, place } = task;
+        match node.kind() {
+            "program" | "list" | "if_statement" | "elif_clause" | "else_clause"
+            | "negated_command" | "case_item" => {
+                let children = self.children(node);
+                self.parts(node, &children, place)
+            }
+            "compound_statement" | "do_group" => {
+                let children = self.children(node);
+                self.parts(node, &children, place)
+            }
+            "pipeline" => {
+                let children = self.children(node);
+                self.parts(node, &children, place.in_subshell())
+            }
+            "subshell" | "command_substitution" | "process_substitution" => {
+                let children = self.children(node);
+                self.parts(node, &children, place.in_subshell())
+            }
+            "while_statement" => {
+                let children = self.children(node);
+                self.parts(node, &children, place.in_loop())
+            }
+            "for_statement" => self.for_statement(node, place),
+            "case_statement" => self.case_statement(node, place),
+            "command" | "variable_assignment" | "variable_assignments" => {
+                self.simple(node, node.byte_range(), place)
+            }
+            "redirected_statement" => self.redirected(node, place),
+            "test_command" => self.test_command(node, place),
+            _ => Err(self.not_accepted(node)),
+        }
+    }
+
+    fn children(&mut self, node: Node<'tree>) -> Vec<Node<'tree>> {
+        self.cursor.reset(node);
+        node.children(&mut self.cursor).collect()
+    }
+
+    /// The parts of a construct: keywords and operators that belong there, statements, clauses,
+    /// and between them nothing but blanks and comments.
+    fn parts(
+        &mut self,
+        node: Node<'tree>,
+        children: &[Node<'tree>],
+        place: Place,
+    ) -> Result<(), Refusal> {
+        let range = self.trimmed(node);
+        self.parts_in(range, children, place)
+    }
+
+    fn parts_in(
+        &mut self,
+        range: Range<usize>,
+        children: &[Node<'tree>],
+        place: Place,
+    ) -> Result<(), Refusal> {
+        let mut position = range.start;
+        let mut before = Part::Separator;
+        for &child in children {
+            let span = self.trimmed(child);
+            let gap = position..span.start;
+            self.only_blanks(gap.clone())?;
+            let part = if child.kind() == "comment" {
+                self.comment(&span)?;
+                before
+            } else if child.is_named() {
+                let part = match child.kind() {
+                    "elif_clause" | "else_clause" | "do_group" | "case_item" => Part::Separator,
+                    _ => Part::Statement,
+                };
+                let is_apart = self.slice(gap).contains('\n');
+                if part == Part::Statement && before == Part::Statement && !is_apart {
+                    return Err(Refusal::unknown(
+                        span,
+                        "two commands with nothing between them",
+                    ));
+                }
+                let place = place.outside_of_case_item();
+                self.tasks.push(Task { node: child, place });
+                part
+            } else {
+                let ends_item = matches!(self.slice(span.clone()), ";;" | ";&" | ";;&");
+                if !(ends_item && place.in_case_item) {
+                    self.token(&span)?;
+                }
+                Part::Separator
+            };
+            before = part;
+            position = span.end.max(position);
+        }
+        self.only_blanks(position..range.end)
+    }
+
+    /// An operator or a keyword that may stand between statements.
+    fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
+        let token = self.slice(span.clone());
+        match token {
+            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" => Ok(()),
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for"
+            | "in" | "case" | "esac" | "{" | "}" | "!" => {
+                let bytes = self.text.as_bytes();
+                let before = span.start.checked_sub(1).and_then(|index| bytes.get(index));
+                let after = bytes.get(span.end);
+                if [before, after]
+                    .into_iter()
+                    .flatten()
+                    .all(|byte| ends_word(*byte))
+                {
+                    Ok(())
+                } else {
+                    Err(Refusal::unknown(
+                        span.clone(),
+                        format!("`{token}` that is part of a word"),
+                    ))
+                }
+            }
+            "&" => Err(Refusal::unknown(
+                span.clone(),
+                "`&` leaves a process in the background",
+            )),
+            "((" | "))" => Err(Refusal::unknown(
+                span.clone(),
+                "`((…))` evaluates its contents",
+            )),
+            _ => Err(Refusal::unknown(
+                span.clone(),
+                format!("`{}` is not accepted", excerpt(token)),
+            )),
+        }
+    }
+
+    fn comment(&self, span: &Range<usize>) -> Result<(), Refusal> {
+        let bytes = self.text.as_bytes();
+        let begins = span
+            .start
+            .checked_sub(1)
+            .and_then(|index| bytes.get(index))
+            .is_none_or(|byte| ends_word(*byte));
+        let ends = bytes.get(span.end).is_none_or(|byte| *byte == b'\n');
+        let text = self.slice(span.clone());
+        if begins && ends && text.starts_with('#') && !text.contains('\n') {
+            Ok(())
+        } else {
+            Err(Refusal::unknown(
+                span.clone(),
+                "a comment that may not be one",
+            ))
+        }
+    }
+
+    /// `for NAME in WORDS; do …; done`
+    fn for_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let children = self.children(node);
+        let is_word = |child: &&Node<'tree>| {
+            child.is_named() && !matches!(child.kind(), "variable_name" | "do_group" | "comment")
+        };
+        let words = children
+            .iter()
+            .filter(is_word)
+            .map(|word| self.trimmed(*word))
+            .reduce(|all, word| all.start..word.end);
+        let Some(name) = children
+            .iter()
+            .find(|child| child.kind() == "variable_name")
+        else {
+            return Err(self.not_accepted(node));
+        };
+        self.may_be_set(self.trimmed(*name))?;
+        // The name and the words are read as one, since they hold no keyword.
+        if let Some(words) = words.clone() {
+            self.list_of_words(node, words, place)?;
+        }
+        let name = self.trimmed(*name);
+        let mut position = self.trimmed(node).start;
+        for &child in &children {
+            let span = self.trimmed(child);
+            let is_inside = words
+                .as_ref()
+                .is_some_and(|words| words.start <= span.start && span.end <= words.end);
+            if is_inside {
+                position = span.end;
+                continue;
+            }
+            self.only_blanks(position..span.start)?;
+            match child.kind() {
+                "variable_name" if span == name => {}
+                "do_group" => self.tasks.push(Task {
+                    node: child,
+                    place: place.in_loop(),
+                }),
+                "comment" => self.comment(&span)?,
+                _ if !child.is_named() => self.token(&span)?,
+                _ => return Err(self.not_accepted(child)),
+            }
+            position = span.end;
+        }
+        Ok(())
+    }
+
+    /// `case WORD in PATTERN) …;; esac`
+    fn case_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let children = self.children(node);
+        let mut position = self.trimmed(node).start;
+        for &child in &children {
+            let span = self.trimmed(child);
+            self.only_blanks(position..span.start)?;
+            match child.kind() {
+                "case_item" => self.case_item(child, place)?,
+                "comment" => self.comment(&span)?,
+                _ if !child.is_named() => self.token(&span)?,
+                _ => self.unsplit_word(child, place)?,
+            }
+            position = span.end;
+        }
+        Ok(())
+    }
+
+    fn case_item(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let children = self.children(node);
+        let mut position = self.trimmed(node).start;
+        for (index, &child) in children.iter().enumerate() {
+            let span = self.trimmed(child);
+            self.only_blanks(position..span.start)?;
+            position = span.end;
+            if child.is_named() {
+                self.unsplit_word(child, place)?;
+                continue;
+            }
+            self.token(&span)?;
+            if self.slice(span) == ")" {
+                let body = children.get(index + 1..).unwrap_or_default();
+                return self.parts_in(position..self.trimmed(node).end, body, place.in_case_item());
+            }
+        }
+        Err(self.not_accepted(node))
+    }
+
+    /// A word that is neither split nor matched against files, and nothing else.
+    fn unsplit_word(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let range = self.trimmed(node);
+        let substitutions = self.substitutions(node, range.clone());
+        let mut lexer = Lexer::new(self.text, range.clone(), &substitutions);
+        lexer.word(Expansions::Unsplit)?;
+        let (position, found) = (lexer.position(), lexer.found);
+        if position != range.end || !self.ends_here(range.end) {
+            return Err(self.not_accepted(node));
+        }
+        self.push_all(found, place.in_subshell());
+        Ok(())
+    }
+
+    fn list_of_words(
+        &mut self,
+        owner: Node<'tree>,
+        range: Range<usize>,
+        place: Place,
+    ) -> Result<(), Refusal> {
+        let substitutions = self.substitutions(owner, range.clone());
+        let mut lexer = Lexer::new(self.text, range.clone(), &substitutions);
+        while lexer.position() < range.end {
+            lexer.skip_blanks(super::lexer::LineBreaks::End);
+            lexer.word(Expansions::All)?;
+        }
+        let found = lexer.found;
+        if !self.ends_here(range.end) {
+            return Err(self.not_accepted(owner));
+        }
+        self.push_all(found, place.in_subshell());
+        Ok(())
+    }
+
+    fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let children = self.children(node);
+        let here_document = children
+            .last()
+            .filter(|last| last.kind() == "heredoc_redirect")
+            .copied();
+        let body = children.first().filter(|body| {
+            !matches!(
+                body.kind(),
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect"
+            )
+        });
+        let range = self.trimmed(node);
+        let end = match here_document {
+            Some(document) => self.rest_of_line(document, place)?,
+            None => range.end,
+        };
+        match body {
+            Some(body) if !matches!(body.kind(), "command" | "variable_assignment") => {
+                self.tasks.push(Task { node: *body, place });
+                let redirections = self.trimmed(*body).end..end;
+                let simple = self.read(node, redirections.clone())?;
+                if !simple.words.is_empty() || !simple.assignments.is_empty() {
+                    return Err(Refusal::unknown(
+                        redirections,
+                        "words after a compound command",
+                    ));
+                }
+                self.take(node, simple, place)
+            }
+            _ => self.simple(node, range.start..end, place),
+        }
+    }
+
+    /// What stands behind the announcement of a here-document on its line: further words and
+    /// redirections belong to the command, whose end is returned; commands are looked at.
+    fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
+        let children = self.children(document);
+        let line_end = children
+            .iter()
+            .find(|child| child.kind() == "heredoc_body")
+            .map(|body| body.start_byte().saturating_sub(1))
+            .ok_or_else(|| self.not_accepted(document))?;
+        let mut end = None;
+        let mut following = Vec::new();
+        for &child in &children {
+            let span = self.trimmed(child);
+            match child.kind() {
+                "<<" | "<<-" | "heredoc_start" | "heredoc_body" | "heredoc_end" => continue,
+                "pipeline" | "list" | "command" | "redirected_statement" => {}
+                "&&" | "||" => {}
+                _ if end.is_none() => continue,
+                _ => return Err(self.not_accepted(child)),
+            }
+            end.get_or_insert(span.start);
+            following.push(child);
+        }
+        let end = end.unwrap_or(line_end);
+        self.parts_in(end..line_end, &following, place)?;
+        Ok(end)
+    }
+
+    /// `[ … ]` and `[[ … ]]`
+    fn test_command(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+        let range = self.trimmed(node);
+        if !self.slice(range.clone()).starts_with("[[") {
+            return self.simple(node, range, place);
+        }
+        let substitutions = self.substitutions(node, range.clone());
+        let found = condition::check(self.text, range.clone(), &substitutions)?;
+        if !self.ends_here(range.end) {
+            return Err(self.not_accepted(node));
+        }
+        self.push_all(found, place.in_subshell());
+        Ok(())
+    }
+
+    fn simple(
+        &mut self,
+        owner: Node<'tree>,
+        range: Range<usize>,
+        place: Place,
+    ) -> Result<(), Refusal> {
+        let simple = self.read(owner, range.clone())?;
+        if !self.ends_here(range.end) {
+            return Err(self.not_accepted(owner));
+        }
+        simple_command::check(self.text, &simple, place, &mut self.effects)?;
+        self.take(owner, simple, place)
+    }
+
+    fn read(&mut self, owner: Node<'tree>, range: Range<usize>) -> Result<Simple<'tree>, Refusal> {
+        let substitutions = self.substitutions(owner, range.clone());
+        simple::read(self.text, range, &substitutions)
+    }
+
+    /// Looks after what belongs to a command besides its words.
+    fn take(
+        &mut self,
+        owner: Node<'tree>,
+        simple: Simple<'tree>,
+        place: Place,
+    ) -> Result<(), Refusal> {
+        if let Some(document) = simple.here_document {
+            let body = here_document::body(self.text, &document)?;
+            if body.end != owner.end_byte() {
+                return Err(Refusal::unknown(
+                    body.text,
+                    "a here-document whose end is not clear",
+                ));
+            }
+            if document.expands {
+                let substitutions = self.substitutions(owner, body.text.clone());
+                let mut lexer = Lexer::new(self.text, body.text, &substitutions);
+                lexer.expanding_text()?;
+                let found = lexer.found;
+                self.push_all(found, place.in_subshell());
+            }
+        }
+        self.push_all(simple.substitutions, place.in_subshell());
+        Ok(())
+    }
+
+    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
+        self.tasks
+            .extend(nodes.into_iter().map(|node| Task { node, place }));
+    }
+
+    /// The substitutions below a node that lie within a range, without those inside of others.
+    fn substitutions(
+        &mut self,
+        node: Node<'tree>,
+        range: Range<usize>,
+    ) -> Vec<Substitution<'tree>> {
+        let mut found = Vec::new();
+        let text = self.slice(range.clone());
+        if !text.contains("$(") && !text.contains('`') && !text.contains("<(") {
+            return found;
+        }
+        self.cursor.reset(node);
+        let mut descends = true;
+        loop {
+            if descends && self.cursor.goto_first_child() {
+            } else if !self.cursor.goto_next_sibling() {
+                // Up to the next sibling of an ancestor.
+                loop {
+                    if !self.cursor.goto_parent() {
+                        found.sort_unstable_by_key(|substitution: &Substitution<'_>| {
+                            substitution.start
+                        });
+                        return found;
+                    }
+                    if self.cursor.goto_next_sibling() {
+                        break;
+                    }
+                }
+            }
+            let node = self.cursor.node();
+            let is_substitution =
+                matches!(node.kind(), "command_substitution" | "process_substitution");
+            let is_outside = node.end_byte() <= range.start || node.start_byte() >= range.end;
+            if is_substitution && !is_outside {
+                found.push(Substitution {
+                    start: self.trimmed(node).start,
+                    node,
+                });
+            }
+            descends = !is_substitution && !is_outside;
+        }
+    }
+
+    fn may_be_set(&self, name: Range<usize>) -> Result<(), Refusal> {
+        let text = self.slice(name.clone());
+        if variables::may_be_set(text) {
+            return Ok(());
+        }
+        Err(Refusal::unknown(
+            name,
+            format!("`{text}` means something to the shell or to programs"),
+        ))
+    }
+
+    fn not_accepted(&self, node: Node<'_>) -> Refusal {
+        let range = self.trimmed(node);
+        let text = excerpt(self.slice(range.clone()));
+        let kind = node.kind().replace('_', " ");
+        Refusal::unknown(range, format!("{kind} is not accepted: `{text}`"))
+    }
+
+    fn only_blanks(&self, range: Range<usize>) -> Result<(), Refusal> {
+        let between = self.slice(range.clone());
+        if range.start <= range.end
+            && between
+                .bytes()
+                .all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
+        {
+            return Ok(());
+        }
+        Err(Refusal::unknown(
+            range,
+            format!("`{}` that the parser passes over", excerpt(between)),
+        ))
+    }
+
+    /// Whether a word that ends here would end for bash as well.
+    fn ends_here(&self, end: usize) -> bool {
+        self.text
+            .as_bytes()
+            .get(end)
+            .is_none_or(|byte| ends_word(*byte))
+    }
+
+    /// Where a node stands, without the blanks that the tree counts to it.
+    fn trimmed(&self, node: Node<'_>) -> Range<usize> {
+        let range = node.byte_range();
+        let text = self.slice(range.clone());
+        let blanks = text.len() - text.trim_start_matches([' ', '\t', '\n']).len();
+        range.start + blanks..range.end
+    }
+
+    fn slice(&self, range: Range<usize>) -> &'text str {
+        self.text.get(range).unwrap_or_default()
+    }
+}
+
+/// Whether a byte ends a word outside of quotes.
+fn ends_word(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`'
+    )
+}

@@ -1,0 +1,212 @@
+//! `user` and `assistant`: a message of a session file, whatever its format; `system`: what the
+//! agent noted.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::constant::constant;
+use super::extension::Version;
+use super::session_usage::TokenUsage;
+use super::tagged::tagged;
+use crate::wire::{MessageId, SessionId, ToolUseId};
+
+/// A message of a session file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SessionMessageRecord {
+    /// Who speaks.
+    pub r#type: Speaker,
+    /// What is said.
+    pub message: SpokenMessage,
+    /// The call that started the subagent that speaks; always `null`, as files do not tell.
+    pub parent_tool_use_id: Option<ToolUseId>,
+    /// Names the record in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// When, as it stands in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// What turnpipe knows about it.
+    pub turnpipe: SessionMessageExtension,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// A person, or the agent on their behalf.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// The message itself.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SpokenMessage {
+    /// Names the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<MessageId>,
+    /// Who speaks.
+    pub role: Speaker,
+    /// The model that spoke.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Its parts.
+    pub content: Vec<SpokenBlock>,
+    /// What it cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum SpokenBlock {
+    /// Said aloud.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// Thought.
+    Thinking {
+        /// The thought.
+        thinking: String,
+    },
+    /// A call of a tool.
+    ToolUse {
+        /// Names the call.
+        id: ToolUseId,
+        /// The tool.
+        name: String,
+        /// Its input.
+        #[schemars(with = "Value")]
+        input: Box<RawValue>,
+    },
+    /// The result of a call.
+    ToolResult {
+        /// The call that it answers.
+        tool_use_id: ToolUseId,
+        /// What came out: text, or blocks if there is more than text.
+        content: SpokenResult,
+        /// Whether the call failed, as far as the file tells.
+        is_error: bool,
+    },
+    /// An image or another attachment.
+    Image(SpokenImage),
+}
+
+/// What came out of a call.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SpokenResult {
+    /// Text only.
+    Text(String),
+    /// There is more than text.
+    Blocks(Vec<SpokenBlock>),
+}
+
+/// An image or another attachment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpokenImage {
+    /// Where it is.
+    pub source: SpokenImageSource,
+}
+
+/// Where an attachment is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpokenImageSource {
+    /// `base64` if it is here, `omitted` if it is not.
+    pub r#type: String,
+    /// E.g. `image/png`.
+    pub media_type: String,
+    /// The bytes in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+}
+
+/// What turnpipe knows about a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionMessageExtension {
+    /// The version of the contract.
+    pub v: Version,
+    /// What the message is there for.
+    pub origin: MessageOrigin,
+    /// Whether a subagent speaks, or is spoken to.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub subagent: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// What a message is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageOrigin {
+    /// A person typed it.
+    Prompt,
+    /// The model said it.
+    Reply,
+    /// It carries results of calls.
+    Results,
+    /// The agent put it in for the model.
+    Injected,
+    /// It stands for what was said before a compaction.
+    Summary,
+    /// The conversation was compacted here.
+    Compaction,
+    /// A request failed.
+    Error,
+    /// A recap for somebody who was away.
+    Recap,
+    /// A label for calls that came before.
+    Label,
+    /// A reading of the token meter.
+    Meter,
+}
+
+constant! {
+    /// `session_note`.
+    NoteSubtype = "session_note"
+}
+
+/// Something that the agent noted in the file for whoever reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct SessionNoteRecord {
+    subtype: NoteSubtype,
+    /// The text; empty if there is none.
+    pub content: String,
+    /// Names the record in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// When, as it stands in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// What turnpipe knows about it.
+    pub turnpipe: SessionMessageExtension,
+}
+
+impl SessionNoteRecord {
+    /// A note of this text.
+    pub fn new(content: String, turnpipe: SessionMessageExtension) -> Self {
+        Self {
+            subtype: NoteSubtype::Only,
+            content,
+            uuid: None,
+            session_id: None,
+            timestamp: None,
+            turnpipe,
+        }
+    }
+}
