@@ -35,6 +35,10 @@ const IDLE: Duration = Duration::from_millis(500);
 const ROUNDS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How often nothing must be found. The table is not read in one moment, so what is forked while
+/// it is read may not be in it.
+const LAST_LOOKS: u32 = 3;
+
 /// Bytes of a place in the table: the leader's process id (0 before it is started), and when the
 /// call began (0 if the place is free).
 const PLACE: usize = 16;
@@ -208,11 +212,7 @@ pub fn guard(arguments: &[OsString]) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    if let Some(began) = calls.iter().map(|call| call.began).min() {
-        watch.recognise(mark, began);
-    }
-    let leaders = calls.iter().map(|call| call.leader);
-    watch.end(leaders.filter(|leader| *leader > 0).collect());
+    watch.end(&calls, mark);
 }
 
 /// What asks us to end is meant for the process that we guard; we end after it.
@@ -287,22 +287,35 @@ impl Watch {
     /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
     /// after the oldest of the calls. What another process like the guarded one runs has that as its
     /// parent.
-    fn recognise(&mut self, mark: &OsStr, began: u64) {
+    fn recognise(&mut self, table: &BTreeMap<i32, Stat>, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
-        for (pid, stat) in all() {
-            if stat.parent == heir && stat.began >= began && has_variable(pid, mark) {
-                self.orphans.insert(pid, stat.began);
+        for (pid, stat) in table {
+            if stat.parent == heir && stat.began >= began && has_variable(*pid, mark) {
+                self.orphans.insert(*pid, stat.began);
             }
         }
     }
 
-    /// Ends everything in these sessions, the orphans, and what all of these started.
-    fn end(&self, mut sessions: BTreeSet<i32>) {
+    /// Ends everything in the sessions of these calls, the orphans, and what all of these started.
+    fn end(&mut self, calls: &[GuardedCall], mark: &OsStr) {
+        let began = calls.iter().map(|call| call.began).min();
+        let leaders = calls.iter().map(|call| call.leader);
+        let mut sessions: BTreeSet<i32> = leaders.filter(|leader| *leader > 0).collect();
+        let mut rounds_without = 0;
         for _ in 0..ROUNDS {
-            let table: BTreeMap<i32, Stat> = all();
+            let table = all();
+            // Again in each round: something may have been forked and orphaned meanwhile.
+            if let Some(began) = began {
+                self.recognise(&table, mark, began);
+            }
             let doomed = self.doomed(&table, &sessions);
             if doomed.is_empty() {
-                return;
+                rounds_without += 1;
+                if rounds_without == LAST_LOOKS || calls.is_empty() {
+                    return;
+                }
+            } else {
+                rounds_without = 0;
             }
             for pid in doomed {
                 let stat = table[&pid];

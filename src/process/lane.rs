@@ -73,7 +73,7 @@ impl Restrictions {
 impl Temporary {
     fn new(parent: PathBuf) -> io::Result<Self> {
         let directory = tempfile::Builder::new()
-            .prefix("turnpipe-lane-")
+            .prefix("lane-")
             .tempdir_in(parent)?;
         let variable = super::exec_strings::exec_string(directory.path().as_os_str())?;
         Ok(Self {

@@ -81,7 +81,7 @@ fn command_tools_that_only_read_run_in_the_lane() {
     let manifest = bench.write(
         "tools.toml",
         "[[tool]]\nname = \"Toucher\"\ndescription = \"d\"\ncommand = [\"touch\", \"x\"]\n\
-         read_only = true\ninput_schema = { type = \"object\" }\n",
+         access = \"read-only\"\ninput_schema = { type = \"object\" }\n",
     );
     if !is_enforceable(&bench) {
         return;
@@ -102,6 +102,7 @@ fn a_private_directory_is_there_for_temporary_files_and_gone_afterwards() {
     let content = run.content("a");
     let (first, directory) = content.split_once('\n').unwrap();
     assert_eq!(first, "kept");
-    assert!(directory.contains("turnpipe-lane-"), "{content}");
-    assert!(!std::path::Path::new(directory).exists());
+    let parent = std::path::Path::new(directory).parent().unwrap();
+    assert!(parent.to_str().unwrap().contains("/turnpipe-"), "{content}");
+    assert!(!parent.exists(), "{content}");
 }
