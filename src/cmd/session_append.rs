@@ -152,12 +152,11 @@ impl Run {
     ) -> anyhow::Result<Option<EndSignal>> {
         let mut interrupted = false;
         loop {
-            let happening = match happenings.try_recv() {
-                Ok(happening) => happening,
-                Err(_) => {
-                    self.echo(Writer::flush)?;
-                    happenings.recv().unwrap_or(Happening::End)
-                }
+            let happening = if let Ok(happening) = happenings.try_recv() {
+                happening
+            } else {
+                self.echo(Writer::flush)?;
+                happenings.recv().unwrap_or(Happening::End)
             };
             match happening {
                 Happening::Piece(piece) => self.take(&piece, arguments, io)?,
