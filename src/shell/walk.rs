@@ -386,8 +386,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let children = self.children(document);
         let line_end = children
             .iter()
-            .find(|child| child.kind() == "heredoc_body")
-            .map(|body| body.start_byte().saturating_sub(1))
+            .find(|child| child.kind() == "heredoc_start")
+            .map(Node::end_byte)
+            .and_then(|start| Some(start + self.text.get(start..)?.find('\n')?))
             .ok_or_else(|| self.not_accepted(document))?;
         let mut end = None;
         let mut following = Vec::new();
