@@ -40,6 +40,9 @@ _turnpipe() {
             turnpipe,tools)
                 cmd="turnpipe__subcmd__tools"
                 ;;
+            turnpipe__subcmd__check,shell)
+                cmd="turnpipe__subcmd__check__subcmd__shell"
+                ;;
             turnpipe__subcmd__check,text)
                 cmd="turnpipe__subcmd__check__subcmd__text"
                 ;;
@@ -99,8 +102,30 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help text"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__shell)
+            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -191,7 +216,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --lane-tmp --assume-read-only --permission-mode --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --lane-tmp --assume-read-only --permission-mode --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -250,6 +275,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --add-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -53,6 +53,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --state-dir 'Where state is kept'
             cand --cwd 'Where shell calls start [default: this directory]'
             cand --add-dir 'Another directory that shell calls may stay in; repeatable'
+            cand --env 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable'
             cand --trace 'Write the run as a trace for Chrome''s or Perfetto''s viewer'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
@@ -82,7 +83,22 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+            cand shell 'Tell whether shell commands only read'
             cand text 'Clean text that a model wrote'
+        }
+        &'turnpipe;check;shell'= {
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --plain 'Take each line as raw text, not as JSON'
+            cand --strict 'Exit with status 3 if a line was unusable'
+            cand --explain 'For people: print each command with the word marked that decided'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;check;text'= {
             cand --as 'What the text is to be used as'

@@ -64,6 +64,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'Where state is kept' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may stay in; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write the run as a trace for Chrome\'s or Perfetto\'s viewer' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -81,15 +82,27 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l qui
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from text" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l plain -d 'Take each line as raw text, not as JSON'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l strict -d 'Exit with status 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l explain -d 'For people: print each command with the word marked that decided'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text is to be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'

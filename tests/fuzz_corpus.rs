@@ -8,6 +8,8 @@ use std::path::Path;
 mod json_validate;
 #[path = "../fuzz/checks/jsonl_reader.rs"]
 mod jsonl_reader;
+#[path = "../fuzz/checks/shell_analyse.rs"]
+mod shell_analyse;
 
 /// Runs a target on each file of its corpus, whole and cut at each of its first bytes.
 fn run(target: &str, check: fn(&[u8])) {
@@ -35,4 +37,9 @@ fn jsonl_reader() {
 #[test]
 fn json_validate() {
     run("json_validate", json_validate::check);
+}
+
+#[test]
+fn shell_analyse() {
+    run("shell_analyse", shell_analyse::check);
 }

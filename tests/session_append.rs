@@ -125,9 +125,10 @@ fn the_file_of_another_agent_is_left_alone() {
 #[test]
 fn a_reader_that_leaves_does_not_stop_the_recording() {
     let bench = Bench::new();
-    let calls: String = (0..3000)
+    let calls: Vec<String> = (0..3000)
         .map(|n| call(&format!("m{n}"), &format!("t{n}"), "true"))
         .collect();
+    let calls = calls.concat();
     fs::write(bench.path("calls"), calls).unwrap();
     let run = bench.shell(
         "set -o pipefail; turnpipe session append s.jsonl --sync none < calls | head -n 1 >/dev/null; echo $?",
@@ -167,13 +168,14 @@ fn a_renamed_session_shows_its_name() {
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     let bench = Bench::new();
     let padding = "x".repeat(900);
-    let calls: String = (0..400)
+    let calls: Vec<String> = (0..400)
         .map(|n| {
             let record = json!({"type": "user", "uuid": format!("u{n}"),
                 "message": {"role": "user", "content": format!("{n} {padding}")}});
             format!("{record}\n")
         })
         .collect();
+    let calls = calls.concat();
     fs::write(bench.path("calls"), calls).unwrap();
     let script = "
         head -n 1 calls | turnpipe session append s.jsonl > /dev/null

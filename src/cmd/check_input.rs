@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::check_line::{LineForm, read_question};
+use super::check_line::{LineForm, Question, Surroundings, read_question};
 use super::line_reader::{Line, LineReader};
 use super::{Globals, Outcome, output, usage};
 use crate::io::{Input, Io, Messages};
@@ -35,13 +35,23 @@ pub(super) struct CheckInput {
 }
 
 /// One kind of check.
-pub(super) struct Check<Answer> {
+pub(super) struct Check<'a, Answer> {
     /// The name in records and messages, e.g. `text`.
     pub(super) name: &'static str,
     /// The field of an object line that holds the text.
     pub(super) field: &'static str,
-    /// From a text to the record that answers it.
-    pub(super) answer: fn(&str) -> Answer,
+    /// What else an object line says.
+    pub(super) surroundings: Surroundings,
+    /// From a question to what answers it.
+    pub(super) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
+}
+
+/// What goes out for a line.
+pub(super) enum Reply<Answer> {
+    /// A record.
+    Record(Answer),
+    /// Text for people, with its last line break.
+    Text(String),
 }
 
 impl CheckInput {
@@ -52,7 +62,7 @@ impl CheckInput {
     /// Reading or writing failed.
     pub(super) fn answer_each<Answer: Serialize>(
         &self,
-        check: &Check<Answer>,
+        check: &Check<'_, Answer>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
@@ -73,7 +83,10 @@ impl CheckInput {
             form: if self.plain {
                 LineForm::Plain
             } else {
-                LineForm::Json { field: check.field }
+                LineForm::Json {
+                    field: check.field,
+                    surroundings: check.surroundings,
+                }
             },
             writer: output::record_writer(io)?,
             messages: (!globals.quiet).then(|| io.messages.clone()),
@@ -113,7 +126,7 @@ fn is_standard_input(path: &OsStr) -> bool {
 
 /// A check at work.
 struct Answering<'a, Answer> {
-    check: &'a Check<Answer>,
+    check: &'a Check<'a, Answer>,
     form: LineForm,
     writer: Writer<Box<dyn Write + Send>>,
     /// Where warnings go, if anywhere.
@@ -154,7 +167,10 @@ impl<Answer: Serialize> Answering<'_, Answer> {
                             "{source_name}: line {number}: invalid UTF-8 was read as U+FFFD"
                         ));
                     }
-                    self.writer.record(&(self.check.answer)(&question.text))?;
+                    match (self.check.answer)(&question) {
+                        Reply::Record(record) => self.writer.record(&record)?,
+                        Reply::Text(text) => self.writer.echo(text.as_bytes())?,
+                    }
                 }
                 Err(error) => {
                     self.unusable += 1;

@@ -14,9 +14,20 @@ pub(super) enum LineForm {
     Json {
         /// The field's name.
         field: &'static str,
+        /// What else the object says.
+        surroundings: Surroundings,
     },
     /// The line is the text.
     Plain,
+}
+
+/// What an object line says besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surroundings {
+    /// Nothing that counts.
+    Ignored,
+    /// `cwd`: the directory that the question is about.
+    Directory,
 }
 
 /// A usable line.
@@ -24,6 +35,8 @@ pub(super) enum LineForm {
 pub(super) struct Question {
     /// The text to check.
     pub(super) text: String,
+    /// The directory it is about, if the line says so.
+    pub(super) directory: Option<String>,
     /// The line was not valid UTF-8; what was not is now U+FFFD.
     pub(super) repaired: bool,
 }
@@ -35,35 +48,54 @@ pub(super) struct Question {
 pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
-    let text = match form {
-        LineForm::Plain => decoded.into_owned(),
-        LineForm::Json { field } => match replace_lone_surrogates(&decoded) {
-            Some(paired) => text_of_json(&paired, field)?,
-            None => text_of_json(&decoded, field)?,
+    let (text, directory) = match form {
+        LineForm::Plain => (decoded.into_owned(), None),
+        LineForm::Json {
+            field,
+            surroundings,
+        } => match replace_lone_surrogates(&decoded) {
+            Some(paired) => parts_of_json(&paired, field, surroundings)?,
+            None => parts_of_json(&decoded, field, surroundings)?,
         },
     };
-    Ok(Question { text, repaired })
+    Ok(Question {
+        text,
+        directory,
+        repaired,
+    })
 }
 
-fn text_of_json(json: &str, field: &str) -> Result<String, String> {
+fn parts_of_json(
+    json: &str,
+    field: &str,
+    surroundings: Surroundings,
+) -> Result<(String, Option<String>), String> {
     let value: &RawValue = parse(json)?;
     match value.get().as_bytes().first() {
-        Some(b'"') => parse(value.get()),
+        Some(b'"') => Ok((parse(value.get())?, None)),
         Some(b'{') => {
             // Of a field given twice the last one counts, and the others are not even looked at.
             let fields: HashMap<String, &RawValue> = parse(value.get())?;
-            let text = fields
-                .get(field)
+            let text = string_field(&fields, field)?
                 .ok_or_else(|| format!("the object has no `{field}`"))?;
-            match text.get().as_bytes().first() {
-                Some(b'"') => parse(text.get()),
-                _ => Err(format!("`{field}` is not a string but {}", kind_of(text))),
-            }
+            let directory = match surroundings {
+                Surroundings::Directory => string_field(&fields, "cwd")?,
+                Surroundings::Ignored => None,
+            };
+            Ok((text, directory))
         }
         _ => Err(format!(
             "expected a string or an object with a string `{field}`, found {}",
             kind_of(value)
         )),
+    }
+}
+
+fn string_field(fields: &HashMap<String, &RawValue>, name: &str) -> Result<Option<String>, String> {
+    match fields.get(name) {
+        None => Ok(None),
+        Some(value) if value.get().starts_with('"') => parse(value.get()).map(Some),
+        Some(value) => Err(format!("`{name}` is not a string but {}", kind_of(value))),
     }
 }
 
@@ -88,7 +120,10 @@ mod tests {
 
     use super::*;
 
-    const JSON: LineForm = LineForm::Json { field: "text" };
+    const JSON: LineForm = LineForm::Json {
+        field: "text",
+        surroundings: Surroundings::Ignored,
+    };
 
     fn text(line: &str) -> Result<String, String> {
         read_question(line.as_bytes(), JSON).map(|question| question.text)
@@ -141,6 +176,7 @@ mod tests {
         assert_eq!(
             question,
             Ok(Question {
+                directory: None,
                 text,
                 repaired: false
             })

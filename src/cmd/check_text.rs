@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::check_input::{Check, CheckInput};
+use super::check_input::{Check, CheckInput, Reply};
+use super::check_line::Surroundings;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
@@ -44,7 +45,7 @@ impl CheckTextArguments {
     /// # Errors
     /// The kind is not available, or reading or writing failed.
     pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let answer = match self.kind {
+        let clean = match self.kind {
             TextKind::Terminal => clean_for_terminal,
             TextKind::Label => return Err(not_available("label").into()),
             TextKind::Title => return Err(not_available("title").into()),
@@ -53,7 +54,8 @@ impl CheckTextArguments {
         let check = Check {
             name: "text",
             field: "text",
-            answer,
+            surroundings: Surroundings::Ignored,
+            answer: &|question| Reply::Record(clean(&question.text)),
         };
         self.input.answer_each(&check, globals, io)
     }

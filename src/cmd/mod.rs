@@ -7,6 +7,7 @@
 mod check;
 mod check_input;
 mod check_line;
+mod check_shell;
 mod check_text;
 mod cli;
 mod color;

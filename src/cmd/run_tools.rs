@@ -1,6 +1,7 @@
 //! `run-tools`: executes the tool calls of a stream while they are still arriving.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
@@ -103,6 +104,10 @@ pub(super) struct RunToolsArguments {
     /// Another directory that shell calls may stay in; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
+    /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
+    /// or `GIT_AUTHOR_NAME`); repeatable
+    #[arg(long, value_name = "KEEP")]
+    env: Vec<OsString>,
     /// Write the run as a trace for Chrome's or Perfetto's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -265,6 +270,7 @@ impl RunToolsArguments {
             home_directory: here,
             allowed_directories: allowed,
             environment: Arc::new(io.environment.clone()),
+            kept_variables: Arc::new(self.env.iter().cloned().collect()),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,

@@ -18,8 +18,8 @@ use crate::results::{
 use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, utf16_length};
 use crate::tools::{
-    Access, CallContext, CallStatus, Content, FullText, Input, LookupError, Registry, Tool,
-    ToolContext, ToolKind, ToolReply, Touch,
+    Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError, Registry,
+    Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
 use crate::wire::records::{Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
@@ -157,6 +157,16 @@ impl Lifecycle {
         }
     }
 
+    /// What a call touches when it starts. A shell command that only read when it was queued may do
+    /// more now, since calls before it may have changed where it runs, and git's settings there.
+    fn access_now(&self, ready: &Ready, session: &ToolContext) -> Access {
+        if ready.tool.kind() == ToolKind::Shell && ready.access.is_read_only() {
+            self.assess(&*ready.tool, &ready.input, session).0
+        } else {
+            ready.access.clone()
+        }
+    }
+
     /// Runs a call to its end on the calling thread; results too large for the stream go to
     /// `place`.
     pub fn execute(
@@ -170,7 +180,9 @@ impl Lifecycle {
         if let Err(error) = ready.tool.validate(&ready.input, context.session) {
             return Completed::refused(Outcome::InvalidInput, tool_use_error(&error.to_string()));
         }
-        let admission = self.permission_mode.admits(&ready.access);
+        let admission = self
+            .permission_mode
+            .admits(&self.access_now(ready, context.session));
         if admission == Admission::Denied {
             let mut denied = Completed::refused(Outcome::Denied, denial(ready.tool.name()));
             denied.admission = Some(admission);
@@ -305,12 +317,8 @@ fn whole_text(full: &FullText) -> Option<String> {
 }
 
 fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, String) {
-    match tool.access(input, session) {
-        Ok(access) if access.is_read_only() => (access, format!("{} only reads", tool.name())),
-        Ok(access) => match &access.writes {
-            Touch::World => (access, format!("{} may change anything", tool.name())),
-            Touch::Paths(_) | Touch::Nothing => (access, format!("{} writes", tool.name())),
-        },
+    match tool.assess(input, session) {
+        Ok(Assessment { access, why }) => (access, why),
         Err(error) => (
             Access::world(),
             format!("{} cannot be analysed: {error}", tool.name()),

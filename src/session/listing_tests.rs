@@ -34,7 +34,7 @@ fn tree() -> tempfile::TempDir {
         let path = chats.join(format!("{id}.jsonl"));
         write(&path, session(&id, cwd, number % 60, title)).unwrap();
         // Changed long after the last activity, in another order.
-        let base = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let base = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
         let file = File::options().write(true).open(&path).unwrap();
         file.set_modified(base + Duration::from_secs(u64::from(number * 37 % 200)))
             .unwrap();

@@ -62,12 +62,15 @@ impl Replay {
 mod tests {
     use super::*;
 
+    /// Steps, and what is left of them.
+    type Row<'a> = (&'a [Step], &'a [(u64, u32)]);
+
     #[test]
     fn rows_replace_each_other() {
         let put = |id: &str| Step::Put(id.to_owned());
         let reset = |ids: &[&str]| Step::Reset(ids.iter().map(|id| (*id).to_owned()).collect());
         let rewind = |id: &str| Step::RewindTo(id.to_owned());
-        let rows: [(&[Step], &[(u64, u32)]); 6] = [
+        let rows: [Row<'_>; 6] = [
             (&[put("a"), put("b"), put("a")], &[(2, 0), (1, 0)]),
             (&[put("a"), reset(&["b", "a"])], &[(1, 0), (1, 1)]),
             (&[put("a"), reset(&["b"]), put("b")], &[(2, 0)]),

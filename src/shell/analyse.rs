@@ -19,6 +19,7 @@ pub fn analyse(command: &str) -> Analysis {
             why: harmless(&effects),
             span: None,
             changes_directory: effects.changes_directory(),
+            programs: effects.programs(),
         },
         Err(refusal) => Analysis {
             verdict: match refusal.kind {
@@ -28,6 +29,7 @@ pub fn analyse(command: &str) -> Analysis {
             why: refusal.why,
             span: within(command, &refusal.span),
             changes_directory: true,
+            programs: Vec::new(),
         },
     }
 }

@@ -15,6 +15,8 @@ pub struct Analysis {
     pub span: Option<Range<usize>>,
     /// Whether the shell may end in another directory than it began in.
     pub changes_directory: bool,
+    /// The names of the commands that are run, each once; empty unless the verdict is read-only.
+    pub programs: Vec<String>,
 }
 
 /// Whether a command line only reads: no file changes, no network, no signals, no process left

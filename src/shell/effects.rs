@@ -89,6 +89,18 @@ impl Effects {
         }
     }
 
+    /// The names of the programs, without subcommands.
+    pub(super) fn programs(&self) -> Vec<String> {
+        let mut programs: Vec<String> = Vec::new();
+        for command in &self.commands {
+            let program = command.split(' ').next().unwrap_or_default();
+            if !programs.iter().any(|known| known == program) {
+                programs.push(program.to_owned());
+            }
+        }
+        programs
+    }
+
     /// Whether the shell may end elsewhere.
     pub(super) fn changes_directory(&self) -> bool {
         self.moves.iter().any(|moved| !moved.place.subshell)

@@ -18,6 +18,7 @@ mod options;
 mod redirection;
 mod refusal;
 mod screen;
+mod settle;
 mod simple;
 mod simple_command;
 mod syntax;

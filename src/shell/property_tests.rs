@@ -263,3 +263,14 @@ proptest! {
         }
     }
 }
+
+/// The grammar's own scanner crashes on some of these.
+#[test]
+fn characters_beyond_ascii_are_harmless() {
+    for letter in (0x80..0x2_0000_u32).step_by(7).filter_map(char::from_u32) {
+        let _ = analyse(&format!(
+            "{letter}\\{letter} {{{letter}\"$x{letter}<{letter}`{letter}"
+        ));
+    }
+    assert!(is_accepted("grep 'é😀' 'ü.txt' ñ # 漢字"));
+}

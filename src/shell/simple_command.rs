@@ -86,7 +86,10 @@ impl Call<'_> {
                 Ok(())
             }
             Entry::Own(check) => {
-                self.effects.ran(name);
+                if name != "git" {
+                    // Which names itself with its subcommand.
+                    self.effects.ran(name);
+                }
                 check(self, first, arguments)
             }
             Entry::Writes(what) => Err(Refusal::writes(

@@ -66,7 +66,12 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             None => ControlFlow::Break(()),
         }
     };
-    let bytes = command.as_bytes();
+    // The grammar's scanner crashes on some characters beyond ASCII. To bash they are letters like
+    // any other, and so is the full stop; our own reading of the words sees them as they are.
+    let bytes: Vec<u8> = command
+        .bytes()
+        .map(|byte| if byte.is_ascii() { byte } else { b'.' })
+        .collect();
     let tree = parser.parse_with_options(
         &mut |offset, _| bytes.get(offset..).unwrap_or_default(),
         None,

@@ -1,93 +1,123 @@
-//! Rows of commands and what is to be said about them.
+//! Rows of commands and what is to be said about them: ours, and a larger corpus if there is one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{GitScope, Requirement, Verdict, analyse};
+use super::{Verdict, analyse};
 
-fn rows(path: &Path) -> Vec<Value> {
-    fs::read_to_string(path)
-        .unwrap()
-        .lines()
+/// Commands that an agent refuses and that are accepted here, and why they are harmless. Rows
+/// beyond these that agents refuse must be refused.
+const ACCEPTED_ALL_THE_SAME: &str = include_str!("../../tests/data/shell/refused_by_others.jsonl");
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
-/// Read-only without a look at any other repository than the one the shell starts in.
-fn accepted(command: &str) -> bool {
-    match analyse(command).verdict {
-        Verdict::ReadOnly { requires } => requires.iter().all(|requirement| {
-            let Requirement::CleanGitConfig(place) = requirement;
-            place.is_here() || place.scope == GitScope::Objects
-        }),
-        Verdict::Writes | Verdict::Unknown => false,
+fn text<'row>(row: &'row Value, field: &str) -> &'row str {
+    row[field].as_str().unwrap_or_default()
+}
+
+/// What `check shell` says without a directory.
+fn verdict(command: &str) -> &'static str {
+    match analyse(command).without_a_look().verdict {
+        Verdict::ReadOnly { .. } => "read-only",
+        Verdict::Writes => "writes",
+        Verdict::Unknown => "unknown",
     }
 }
 
+fn is_accepted(command: &str) -> bool {
+    verdict(command) == "read-only"
+}
+
 #[test]
-fn zz_corpus() {
-    let dir = std::path::PathBuf::from("/work/shared/vectors");
-    let (mut must, mut hit, mut nice, mut nicehit) = (0, 0, 0, 0);
-    for row in rows(&dir.join("shell-readonly.jsonl")) {
-        let command = row["command"].as_str().unwrap();
-        let a = accepted(command);
-        if row["read_only"] == Value::Bool(false) {
-            if a {
-                println!("FALSE ACCEPT {command:?}");
-            }
-        } else if row["tier"] == "must" {
-            must += 1;
-            if a {
-                hit += 1;
-            } else {
-                println!("MISS {command:?} {:?}", analyse(command).why);
-            }
-        } else {
-            nice += 1;
-            if a {
-                nicehit += 1;
-            } else {
-                println!("nice miss {command:?} {:?}", analyse(command).why);
-            }
+fn our_rows() {
+    let mut wrong = Vec::new();
+    for row in rows(include_str!("../../tests/data/shell/commands.jsonl")) {
+        let command = text(&row, "command");
+        let found = verdict(command);
+        if found != text(&row, "verdict") {
+            wrong.push(format!("{row}: {found}, {}", analyse(command).why));
         }
     }
-    println!("must {hit}/{must} nice {nicehit}/{nice}");
-    for row in rows(&dir.join("shell-context.jsonl")) {
-        let command = row["command"].as_str().unwrap();
-        println!(
-            "context {command:?} ro={} -> {:?}",
-            row["read_only"],
-            analyse(command).verdict
-        );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_others_refuse_is_accepted_for_a_reason() {
+    for row in rows(ACCEPTED_ALL_THE_SAME) {
+        assert!(is_accepted(text(&row, "command")), "{row}");
+        assert!(!text(&row, "because").is_empty(), "{row}");
     }
-    for row in rows(&dir.join("shell-peer-verdicts.jsonl")) {
-        let command = row["command"].as_str().unwrap();
-        let a = accepted(command);
-        if row["expected_safe"] == Value::Bool(false) && a {
-            println!("PEER REFUSES {command:?}");
-        }
-        if row["expected_safe"] == Value::Bool(true) && !a {
-            println!("peer accepts {command:?} {}", analyse(command).why);
-        }
-    }
-    for row in rows(&dir.join("qwen-code.jsonl")) {
-        let area = row["area"].as_str().unwrap();
-        let Some(command) = row["input"].as_str() else {
-            continue;
-        };
-        let expected = match area {
-            "shell.isReadOnly.sync" => row["expected"].as_bool().unwrap(),
-            "shell.classifySafety.ast" => row["expected"] == "read-only",
-            _ => continue,
-        };
-        let a = accepted(command);
-        if !expected && a {
-            println!("QWEN REFUSES {area} {command:?}");
-        }
-        if expected && !a {
-            println!("qwen accepts {command:?} {}", analyse(command).why);
-        }
-    }
+}
+
+/// The corpus is not part of the project: `TURNPIPE_TEST_DATA` names its directory.
+fn corpus(name: &str) -> Option<Vec<Value>> {
+    let directory = PathBuf::from(std::env::var_os("TURNPIPE_TEST_DATA")?);
+    let content = fs::read_to_string(Path::new(&directory).join(name)).unwrap();
+    Some(rows(&content))
+}
+
+#[test]
+fn the_corpus_holds() {
+    let Some(rows) = corpus("shell-readonly.jsonl") else {
+        return;
+    };
+    let (reading, writing): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .partition(|row| row["read_only"] == Value::Bool(true));
+    let wrong: Vec<_> = writing
+        .iter()
+        .map(|row| text(row, "command"))
+        .filter(|command| is_accepted(command))
+        .collect();
+    assert!(wrong.is_empty(), "accepted: {wrong:#?}");
+    let must: Vec<_> = reading
+        .iter()
+        .filter(|row| text(row, "tier") == "must")
+        .map(|row| text(row, "command"))
+        .collect();
+    let missed: Vec<_> = must
+        .iter()
+        .filter(|command| !is_accepted(command))
+        .collect();
+    assert!(
+        !must.is_empty() && missed.len() * 50 <= must.len(),
+        "{missed:#?}"
+    );
+}
+
+#[test]
+fn what_agents_refuse_is_refused_but_for_our_list() {
+    let listed: Vec<Value> = rows(ACCEPTED_ALL_THE_SAME);
+    let is_listed = |command: &str| listed.iter().any(|row| text(row, "command") == command);
+    let (Some(peers), Some(qwen)) = (
+        corpus("shell-peer-verdicts.jsonl"),
+        corpus("qwen-code.jsonl"),
+    ) else {
+        return;
+    };
+    let refused_by_peers = peers
+        .iter()
+        .filter(|row| row["expected_safe"] == Value::Bool(false))
+        .map(|row| text(row, "command"));
+    let refused_by_qwen = qwen
+        .iter()
+        .filter(|row| match text(row, "area") {
+            "shell.isReadOnly.sync" => row["expected"] == Value::Bool(false),
+            "shell.classifySafety.ast" => row["expected"] != "read-only",
+            _ => false,
+        })
+        .map(|row| text(row, "input"));
+    let mut surprising: Vec<_> = refused_by_peers
+        .chain(refused_by_qwen)
+        .filter(|command| is_accepted(command) && !is_listed(command))
+        .collect();
+    surprising.sort_unstable();
+    surprising.dedup();
+    assert!(surprising.is_empty(), "{surprising:#?}");
 }

@@ -73,6 +73,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(self.effects)
     }
 
+    #[expect(
+        clippy::match_same_arms,
+        reason = "each group of nodes stands for itself"
+    )]
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
         let Task { node, place } = task;
         match node.kind() {
@@ -382,12 +386,17 @@ impl<'text, 'tree> Walk<'text, 'tree> {
 
     /// What stands behind the announcement of a here-document on its line: further words and
     /// redirections belong to the command, whose end is returned; commands are looked at.
+    #[expect(
+        clippy::match_same_arms,
+        reason = "each group of nodes stands for itself"
+    )]
     fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
         let children = self.children(document);
         let line_end = children
             .iter()
-            .find(|child| child.kind() == "heredoc_body")
-            .map(|body| body.start_byte().saturating_sub(1))
+            .find(|child| child.kind() == "heredoc_start")
+            .map(Node::end_byte)
+            .and_then(|start| Some(start + self.text.get(start..)?.find('\n')?))
             .ok_or_else(|| self.not_accepted(document))?;
         let mut end = None;
         let mut following = Vec::new();

@@ -95,9 +95,8 @@ impl CommandTool {
     }
 
     fn command(&self, input: &Input, session: &ToolContext) -> Command {
-        let mut environment: BTreeMap<OsString, OsString> = child_environment(&session.environment)
-            .into_iter()
-            .collect();
+        let mut environment: BTreeMap<OsString, OsString> =
+            child_environment(session).into_iter().collect();
         environment.extend(
             self.declaration
                 .environment

@@ -1,5 +1,7 @@
 //! What a call knows about the session it runs in, and what it may change there.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +25,8 @@ pub struct ToolContext {
     pub allowed_directories: Vec<PathBuf>,
     /// The environment that tools pass on to children (already the configured one).
     pub environment: Arc<Environment>,
+    /// Variables of it that are passed on although they can change what commands do.
+    pub kept_variables: Arc<BTreeSet<OsString>>,
     /// Which files were read, and as what; shared by the calls of a session.
     pub read_log: Arc<ReadLog>,
     /// The to-do list as `TodoWrite` left it.

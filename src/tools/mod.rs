@@ -18,6 +18,7 @@ mod file_tools;
 mod freshness;
 mod full_text;
 mod gemini_schema;
+mod git_probe;
 mod glob;
 mod grep;
 mod image;
@@ -57,6 +58,7 @@ pub use declarations::{Format, declarations};
 pub use edit::Edit;
 pub use file_tools::file_tools;
 pub use full_text::FullText;
+pub use git_probe::GitProbe;
 pub use glob::Glob;
 pub use grep::Grep;
 pub use ls::Ls;
@@ -66,6 +68,7 @@ pub use read::Read;
 pub use registry::{LookupError, NameClash, Registry, Resolved};
 pub use todo_write::TodoWrite;
 pub use tool::{
-    AccessError, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool, ToolFailure, ToolKind,
+    AccessError, Assessment, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool,
+    ToolFailure, ToolKind,
 };
 pub use write::Write;

@@ -33,6 +33,7 @@ impl Session {
             home_directory: directory.clone(),
             allowed_directories: vec![directory.clone()],
             environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
+            kept_variables: Arc::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),

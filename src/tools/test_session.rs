@@ -40,6 +40,7 @@ impl TestSession {
                     ("MARK", "kept".into()),
                     ("BASH_ENV", "/nonexistent/startup".into()),
                 ])),
+                kept_variables: Arc::default(),
                 read_log: Arc::new(ReadLog::default()),
                 todos: Arc::new(Value::Array(Vec::new())),
                 shell_timeouts: ShellTimeouts {

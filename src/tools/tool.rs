@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Access, CallContext, ToolContext, ToolReply};
+use super::{Access, CallContext, ToolContext, ToolReply, Touch};
 
 /// Something the model can call. Inputs have passed the schema before any method sees them.
 pub trait Tool: Send + Sync {
@@ -25,6 +25,23 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// The input cannot be analysed; the call then counts as touching everything.
     fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError>;
+
+    /// The same with the reason, for records.
+    ///
+    /// # Errors
+    /// As for [`Tool::access`].
+    fn assess(&self, input: &Input, context: &ToolContext) -> Result<Assessment, AccessError> {
+        let access = self.access(input, context)?;
+        let name = self.name();
+        let why = if access.is_read_only() {
+            format!("{name} only reads")
+        } else if access.writes == Touch::World {
+            format!("{name} may change anything")
+        } else {
+            format!("{name} writes")
+        };
+        Ok(Assessment { access, why })
+    }
 
     /// What an interrupt does to a running call.
     fn interrupt(&self) -> InterruptBehavior {
@@ -55,6 +72,15 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// The tool failed in a way it has no structured output for.
     fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
+}
+
+/// What a call touches, and why it counts as touching that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assessment {
+    /// What it touches.
+    pub access: Access,
+    /// What decided, in one line.
+    pub why: String,
 }
 
 /// The arguments of a call: an object that passed the tool's schema.

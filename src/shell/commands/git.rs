@@ -84,6 +84,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
         ));
     }
     if global.has("version") || global.has("v") {
+        call.effects.ran("git --version");
         return Ok(());
     }
     let rest = words.get(global.read..).unwrap_or_default();

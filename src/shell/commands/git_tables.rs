@@ -220,7 +220,7 @@ pub(super) const READING: &[Reading] = &[
         ..LOG
     }),
     work_tree(Command {
-        names: &["show", "whatchanged"],
+        names: &["show"],
         ..LOG
     }),
     objects(Command {

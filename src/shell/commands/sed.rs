@@ -187,6 +187,7 @@ impl Script<'_> {
     }
 
     /// Passes a regular expression up to the delimiter.
+    #[expect(clippy::match_same_arms, reason = "each character stands for itself")]
     fn delimited(&mut self, delimiter: char) -> Result<(), Problem> {
         let mut in_set = false;
         loop {

@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::assessment::assess;
 use super::directory::{self, Move, Start};
 use super::exit_code::{expects_no_output, interpretation};
 use super::script::Script;
 use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
-use crate::tools::child_environment::child_environment;
+use crate::shell::analyse;
+use crate::tools::child_environment::{child_environment, keep_git_from_writing};
 use crate::tools::printed::{Printed, Streams, joined_lines};
 use crate::tools::{
-    Access, AccessError, CallContext, CallStatus, Content, ContextChange, Input, InterruptBehavior,
-    InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolKind, ToolReply,
+    Access, AccessError, Assessment, CallContext, CallStatus, Content, ContextChange, Input,
+    InterruptBehavior, InvalidInput, ResultLimit, ShellTimeouts, Tool, ToolContext, ToolFailure,
+    ToolKind, ToolReply,
 };
 
 /// The most of a successful call that stays inline, in UTF-16 units.
@@ -100,8 +103,12 @@ impl Tool for Bash {
         &self.schema
     }
 
-    fn access(&self, _input: &Input, _context: &ToolContext) -> Result<Access, AccessError> {
-        Ok(Access::world())
+    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
+        Ok(assess(command_of(input), context).access)
+    }
+
+    fn assess(&self, input: &Input, context: &ToolContext) -> Result<Assessment, AccessError> {
+        Ok(assess(command_of(input), context))
     }
 
     fn interrupt(&self) -> InterruptBehavior {
@@ -152,6 +159,15 @@ impl Tool for Bash {
         let script = Script::new(command, &session.scratch_directory)
             .map_err(|error| ToolFailure(format!("The command cannot be run: {error}")))?;
         let timeout = timeout_of(input, session.shell_timeouts);
+        let effect = if analyse(command).verdict.is_read_only() {
+            Effect::Reads
+        } else {
+            Effect::MayWrite
+        };
+        let mut environment = child_environment(session);
+        if effect == Effect::Reads {
+            keep_git_from_writing(&mut environment);
+        }
         let finished = session
             .spawners
             .run(
@@ -164,7 +180,7 @@ impl Tool for Bash {
                         script.text().clone(),
                     ]
                     .into(),
-                    environment: child_environment(&session.environment),
+                    environment,
                     directory: start.directory.clone(),
                     stdin: Stdin::Null,
                     capture: Capture::default(),
@@ -174,8 +190,17 @@ impl Tool for Bash {
             )
             .map_err(|error| ToolFailure(error.to_string()))?;
         let moved = directory::after(session, &start.directory, script.final_directory());
-        reply(command, finished, timeout, &start, moved)
+        reply(command, effect, finished, timeout, &start, moved)
     }
+}
+
+/// What the text of a command says that it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// It only reads.
+    Reads,
+    /// Anything else.
+    MayWrite,
 }
 
 /// How a shell call went, for the model.
@@ -214,6 +239,7 @@ fn verdict(command: &str, finished: &Finished, printed: &Printed, timeout: Durat
 
 fn reply(
     command: &str,
+    effect: Effect,
     mut finished: Finished,
     timeout: Duration,
     start: &Start,
@@ -263,7 +289,8 @@ fn reply(
             .map(|moved| ContextChange::Directory(moved.to))
             .into_iter()
             .collect(),
-        cancels_siblings: matches!(status, CallStatus::Error | CallStatus::TimedOut),
+        cancels_siblings: effect == Effect::MayWrite
+            && matches!(status, CallStatus::Error | CallStatus::TimedOut),
         full,
     })
 }

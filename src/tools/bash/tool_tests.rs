@@ -54,19 +54,28 @@ fn what_is_printed_comes_back() {
     assert_eq!(session.leftovers(), 0);
 }
 
+/// Whether the failure of a command ends its siblings.
+const ONLY_READS: bool = false;
+const WRITES: bool = true;
+
 #[test]
 fn failures_begin_with_the_exit_code() {
     let session = TestSession::new();
     let rows = [
-        ("echo out; echo err >&2; exit 3", "Exit code 3\nout\nerr"),
-        ("false", "Exit code 1"),
-        ("kill -9 $$", "Exit code 137"),
+        (
+            "echo out; echo err >&2; exit 3",
+            "Exit code 3\nout\nerr",
+            ONLY_READS,
+        ),
+        ("false", "Exit code 1", ONLY_READS),
+        ("rmdir missing 2>/dev/null", "Exit code 1", WRITES),
+        ("kill -9 $$", "Exit code 137", WRITES),
     ];
-    for (command, content) in rows {
+    for (command, content, cancels_siblings) in rows {
         let reply = run(&session, command);
         assert_eq!(text(&reply), content, "{command}");
         assert_eq!(reply.status, CallStatus::Error);
-        assert!(reply.cancels_siblings);
+        assert_eq!(reply.cancels_siblings, cancels_siblings, "{command}");
     }
 }
 

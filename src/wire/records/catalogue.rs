@@ -5,19 +5,20 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    CheckErrorRecord, CheckTextRecord, ContentReplacementRecord, ControlResponseRecord,
-    ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
-    SessionErrorRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+    CheckErrorRecord, CheckShellRecord, CheckTextRecord, ContentReplacementRecord,
+    ControlResponseRecord, ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord,
+    SessionDamageRecord, SessionErrorRecord, SessionMessageRecord, SessionNoteRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 22] = [
+const RECORDS: [(&str, MakeSchema); 23] = [
     ("check-error", of::<CheckErrorRecord>),
+    ("check-shell", of::<CheckShellRecord>),
     ("check-text", of::<CheckTextRecord>),
     ("content-replacement", of::<ContentReplacementRecord>),
     ("control-response", of::<ControlResponseRecord>),

@@ -4,11 +4,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::constant;
+use super::extension::VerdictAccess;
 use super::tagged::tagged;
 
 constant! {
     /// `text`.
     TextCheck = "text"
+}
+
+constant! {
+    /// `shell`.
+    ShellCheck = "shell"
+}
+
+/// What a shell command does, as far as is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "check")]
+#[schemars(transform = tagged("check"))]
+pub struct CheckShellRecord {
+    check: ShellCheck,
+    /// The command.
+    pub command: String,
+    /// Whether it only reads.
+    pub verdict: VerdictAccess,
+    /// The construct or the word that decided.
+    pub why: String,
+    /// What must hold besides (`clean-git-config`); empty once that is known.
+    pub requires: Vec<String>,
+    /// Where the word stands that decided, in bytes: from and to; absent if no single word did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<(usize, usize)>,
+    /// Whether the shell may end in another directory than it began in.
+    #[serde(default)]
+    pub changes_directory: bool,
 }
 
 /// What became of a text of the model.
@@ -46,6 +74,21 @@ impl CheckTextRecord {
             kind,
             output: String::new(),
             rejected: Some(why),
+        }
+    }
+}
+
+impl CheckShellRecord {
+    /// A verdict by itself.
+    pub fn of(command: String, verdict: VerdictAccess, why: String) -> Self {
+        Self {
+            check: ShellCheck::Only,
+            command,
+            verdict,
+            why,
+            requires: Vec::new(),
+            span: None,
+            changes_directory: false,
         }
     }
 }

@@ -28,7 +28,7 @@ mod turn_end;
 
 pub use always_true::True;
 pub use catalogue::{record_names, schema};
-pub use check::{CheckErrorRecord, CheckTextRecord, TextKind, TextRejection};
+pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
 pub use content_replacement::{ContentReplacementRecord, Replacement};
 pub use control_response::{ControlResponse, ControlResponseRecord};
 pub use executor::ExecutorRecord;

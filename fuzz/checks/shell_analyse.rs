@@ -1,0 +1,20 @@
+//! The analysis of a shell command: no panic, spans that are text, and nothing hides behind what was
+//! accepted.
+
+use turnpipe::shell::analyse;
+
+/// Panics if the analysis says something wrong about `data`.
+pub(crate) fn check(data: &[u8]) {
+    let Ok(command) = std::str::from_utf8(data) else {
+        return;
+    };
+    let analysis = analyse(command);
+    assert!(!analysis.why.contains('\n'));
+    if let Some(span) = analysis.span {
+        assert!(command.get(span).is_some());
+    }
+    if analysis.verdict.is_read_only() {
+        let longer = format!("{command}\ntouch x");
+        assert!(!analyse(&longer).verdict.is_read_only(), "{longer:?}");
+    }
+}

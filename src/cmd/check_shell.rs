@@ -1,0 +1,190 @@
+//! `check shell`: whether shell commands only read.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::check_input::{Check, CheckInput, Reply};
+use super::check_line::{Question, Surroundings};
+use super::{Globals, Outcome};
+use crate::io::Io;
+use crate::process::Spawners;
+use crate::shell::{Analysis, Verdict, analyse};
+use crate::text::{display_width, terminal_safe_line};
+use crate::tools::GitProbe;
+use crate::wire::records::{CheckShellRecord, VerdictAccess};
+
+/// Tell whether shell commands only read
+///
+/// Reads one command a line, as a JSON string or an object with a `command` and perhaps a `cwd`,
+/// and writes one record a line with the `verdict`: read-only, writes or unknown. With a `cwd`, what
+/// the verdict depends on is looked up in that directory; without, it is listed in `requires`.
+#[derive(Debug, Args)]
+pub(super) struct CheckShellArguments {
+    /// Where the commands come from.
+    #[command(flatten)]
+    pub(super) input: CheckInput,
+    /// For people: print each command with the word marked that decided
+    #[arg(long)]
+    pub(super) explain: bool,
+}
+
+impl CheckShellArguments {
+    /// Looks at every line.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let spawners = Arc::new(Spawners::new(1));
+        let environment = io.environment.clone();
+        let look = |question: &Question| {
+            let analysis = analyse(&question.text);
+            match &question.directory {
+                Some(directory) => {
+                    let directory = here.join(directory);
+                    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment);
+                    settled(analysis, &probe, &directory)
+                }
+                None => analysis.without_a_look(),
+            }
+        };
+        let check = Check {
+            name: "shell",
+            field: "command",
+            surroundings: Surroundings::Directory,
+            answer: &|question| {
+                let analysis = look(question);
+                if self.explain {
+                    Reply::Text(explanation(&question.text, &analysis))
+                } else {
+                    Reply::Record(record(&question.text, analysis))
+                }
+            },
+        };
+        self.input.answer_each(&check, globals, io)
+    }
+}
+
+fn settled(analysis: Analysis, probe: &GitProbe, directory: &Path) -> Analysis {
+    analysis.settled(|requirement| probe.settle(requirement, directory))
+}
+
+fn record(command: &str, analysis: Analysis) -> CheckShellRecord {
+    let mut requires = Vec::new();
+    if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
+        for requirement in open {
+            let name = requirement.to_string();
+            if !requires.contains(&name) {
+                requires.push(name);
+            }
+        }
+    }
+    let verdict = match analysis.verdict {
+        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
+        Verdict::Writes => VerdictAccess::Writes,
+        Verdict::Unknown => VerdictAccess::Unknown,
+    };
+    let mut record = CheckShellRecord::of(command.to_owned(), verdict, analysis.why);
+    record.requires = requires;
+    record.span = analysis.span.map(|span| (span.start, span.end));
+    record.changes_directory = analysis.changes_directory;
+    record
+}
+
+/// The command's lines, the deciding word underlined, then the verdict.
+fn explanation(command: &str, analysis: &Analysis) -> String {
+    let mut text = String::new();
+    let mut start = 0;
+    for line in command.split('\n') {
+        let end = start + line.len();
+        text.push_str(&terminal_safe(line));
+        text.push('\n');
+        if let Some(span) = &analysis.span
+            && (start..=end).contains(&span.start)
+        {
+            let before = line.get(..span.start - start).unwrap_or_default();
+            let marked = command
+                .get(span.start..span.end.min(end))
+                .unwrap_or_default();
+            let indent = display_width(&terminal_safe(before));
+            let width = display_width(&terminal_safe(marked)).max(1);
+            text.push_str(&" ".repeat(indent));
+            text.push_str(&"^".repeat(width));
+            text.push('\n');
+        }
+        start = end + 1;
+    }
+    let verdict = match &analysis.verdict {
+        Verdict::ReadOnly { .. } => "read-only",
+        Verdict::Writes => "writes",
+        Verdict::Unknown => "unknown",
+    };
+    // Writing to a string does not fail.
+    let _ = write!(text, "{verdict}: {}", analysis.why);
+    if let Verdict::ReadOnly { requires } = &analysis.verdict
+        && let Some(requirement) = requires.first()
+    {
+        let _ = write!(text, " (requires {requirement})");
+    }
+    text.push_str("\n\n");
+    text
+}
+
+/// A line for a terminal that keeps its columns: every character that is no printable one becomes
+/// one that is.
+fn terminal_safe(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for letter in line.chars() {
+        let mut buffer = [0; 4];
+        let encoded: &str = letter.encode_utf8(&mut buffer);
+        if letter == ' ' || terminal_safe_line(encoded) == encoded {
+            shown.push(letter);
+        } else {
+            shown.push('\u{fffd}');
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deciding_word_is_marked() {
+        let rows = [
+            (
+                "ls | tee x",
+                "ls | tee x\n     ^^^\nwrites: `tee` changes files\n\n",
+            ),
+            (
+                "ls\n  rm a",
+                "ls\n  rm a\n  ^^\nwrites: `rm` changes files\n\n",
+            ),
+            (
+                "ls",
+                "ls\nread-only: ls: options within the accepted set\n\n",
+            ),
+            (
+                "git log",
+                "git log\nread-only: git log: options within the accepted set (requires clean-git-config)\n\n",
+            ),
+        ];
+        for (command, expected) in rows {
+            assert_eq!(explanation(command, &analyse(command)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_harmless() {
+        let shown = explanation(
+            "echo \u{1b}[31m\u{202e}x",
+            &analyse("echo \u{1b}[31m\u{202e}x"),
+        );
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    }
+}

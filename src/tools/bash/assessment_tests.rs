@@ -1,0 +1,175 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use super::*;
+use crate::io::Environment;
+use crate::tools::test_context::Session;
+
+/// A session with a repository, and nobody's own settings.
+fn session() -> Session {
+    let mut session = Session::new();
+    let home = session.path("").display().to_string();
+    let mut variables: BTreeMap<&str, String> = BTreeMap::new();
+    variables.insert("PATH", std::env::var("PATH").unwrap());
+    variables.insert("HOME", home);
+    session.context.environment = std::sync::Arc::new(Environment::from_iter(variables));
+    fs::write(session.path("a.txt"), "a\n").unwrap();
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x",
+            "commit",
+            "-qm",
+            "first",
+        ],
+    ] {
+        git(&session, arguments);
+    }
+    session
+}
+
+fn git(session: &Session, arguments: &[&str]) {
+    let status = Command::new("git")
+        .args(arguments)
+        .current_dir(session.path(""))
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("HOME", session.path(""))
+        .status()
+        .unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+fn reads(session: &Session, command: &str) -> bool {
+    assess(command, &session.context).access == Access::reads_world()
+}
+
+#[test]
+fn commands_that_only_read_touch_the_world_without_writing() {
+    let session = session();
+    for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
+        let assessment = assess(command, &session.context);
+        assert_eq!(
+            assessment.access,
+            Access::reads_world(),
+            "{command}: {}",
+            assessment.why
+        );
+    }
+    for command in ["touch x", "cd ..", "make", "git add .", "ls >x"] {
+        assert_eq!(
+            assess(command, &session.context).access,
+            Access::world(),
+            "{command}"
+        );
+    }
+    assert!(assess("ls | tee x", &session.context).why.contains("tee"));
+}
+
+#[test]
+fn settings_that_run_programs_make_git_a_writer() {
+    let rows: &[(&str, &str, &str)] = &[
+        ("core.fsmonitor", "evil", "git status"),
+        ("diff.external", "evil", "git diff"),
+        ("diff.x.command", "evil", "git diff"),
+        ("diff.x.textconv", "evil", "git log -p"),
+        ("diff.x.textconv", "evil", "git show"),
+        ("filter.x.clean", "evil", "git status"),
+        ("log.showSignature", "true", "git log"),
+        ("pretty.x", "%G?", "git log --format=x"),
+        ("remote.origin.promisor", "true", "git log"),
+    ];
+    for (key, value, command) in rows {
+        let session = session();
+        assert!(reads(&session, command), "{command} before");
+        git(&session, &["config", key, value]);
+        assert!(!reads(&session, command), "{command} with {key}");
+        assert!(
+            assess(command, &session.context)
+                .why
+                .contains(&key.to_lowercase()),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn included_and_separate_settings_count() {
+    let session = session();
+    fs::write(session.path("more"), "[core]\n\tfsmonitor = evil\n").unwrap();
+    git(&session, &["config", "include.path", "../more"]);
+    assert!(!reads(&session, "git status"));
+
+    let session = self::session();
+    git(&session, &["config", "extensions.worktreeConfig", "true"]);
+    fs::write(
+        session.path(".git/config.worktree"),
+        "[core]\n\tfsmonitor = evil\n",
+    )
+    .unwrap();
+    assert!(!reads(&session, "git status"));
+}
+
+#[test]
+fn settings_that_cannot_run_anything_do_not_count() {
+    let session = session();
+    for (key, value) in [
+        ("core.pager", "less"),
+        ("core.editor", "vi"),
+        ("core.hooksPath", "hooks"),
+        ("alias.st", "!evil"),
+        ("user.name", "x"),
+        ("core.fsmonitor", "false"),
+    ] {
+        git(&session, &["config", key, value]);
+    }
+    assert!(reads(&session, "git status"));
+    assert!(!reads(&session, "git st"));
+}
+
+#[test]
+fn other_repositories_have_settings_of_their_own() {
+    let session = session();
+    fs::create_dir(session.path("sub")).unwrap();
+    assert!(reads(&session, "git -C sub status"));
+    assert!(reads(&session, "(cd sub && git status)"));
+    let inner = session.path("sub");
+    assert!(
+        Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(&inner)
+            .status()
+            .unwrap()
+            .success()
+    );
+    fs::write(inner.join(".git/config"), "[core]\n\tfsmonitor = evil\n").unwrap();
+    assert!(!reads(&session, "git -C sub status"));
+    assert!(!reads(&session, "(cd sub && git status)"));
+    assert!(!reads(&session, "(cd sub; cd ..; git status)"));
+    assert!(reads(&session, "git status"));
+    assert!(!reads(&session, "git -C missing status"));
+}
+
+#[test]
+fn submodules_have_settings_of_their_own() {
+    let session = session();
+    fs::write(session.path(".gitmodules"), "[submodule \"x\"]\n").unwrap();
+    assert!(!reads(&session, "git status"));
+    assert!(reads(&session, "git log"));
+}
+
+#[test]
+fn programs_of_the_workspace_are_not_the_table_s() {
+    let mut session = session();
+    let bin = session.path("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("ls"), "").unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+    assert!(!reads(&session, "cat a.txt | xargs ls"));
+    assert!(reads(&session, "cat a.txt"));
+}

@@ -1,0 +1,57 @@
+use super::*;
+
+#[test]
+fn settings_by_scope() {
+    let rows: &[(&str, &str, GitScope, bool)] = &[
+        ("core.fsmonitor", "x", GitScope::WorkTree, true),
+        ("core.fsmonitor", "x", GitScope::Objects, false),
+        ("core.fsmonitor", "true", GitScope::WorkTree, true),
+        ("core.fsmonitor", "FALSE", GitScope::WorkTree, false),
+        ("diff.external", "", GitScope::WorkTree, false),
+        ("diff.A.b.textconv", "x", GitScope::WorkTree, true),
+        ("diff.renames", "true", GitScope::WorkTree, false),
+        ("log.showsignature", "true", GitScope::Objects, true),
+        ("log.showsignature", "true", GitScope::WorkTree, true),
+        ("format.pretty", "%h %G?", GitScope::Objects, true),
+        ("format.pretty", "oneline", GitScope::Objects, false),
+        ("remote.origin.url", "x", GitScope::WorkTree, false),
+        ("remote.origin.promisor", "true", GitScope::Objects, true),
+        ("submodule.x.url", "x", GitScope::WorkTree, true),
+    ];
+    for (key, value, scope, expected) in rows {
+        assert_eq!(
+            runs_something(key, value, *scope),
+            *expected,
+            "{key}={value} {scope:?}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_clean() {
+    let spawners = Arc::new(Spawners::new(1));
+    let place = Requirement::CleanGitConfig(GitUse {
+        steps: Vec::new(),
+        scope: GitScope::Objects,
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let environment = |path: &str| Environment::from_iter([("PATH", path)]);
+    let usual = std::env::var("PATH").unwrap();
+    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
+    assert_eq!(probe.settle(&place, directory.path()), Ok(()));
+    assert!(
+        probe
+            .settle(&place, &directory.path().join("missing"))
+            .is_err()
+    );
+    std::fs::create_dir(directory.path().join(".git")).unwrap();
+    std::fs::write(directory.path().join(".git/HEAD"), "ref: refs/heads/x\n").unwrap();
+    for name in ["objects", "refs"] {
+        std::fs::create_dir(directory.path().join(".git").join(name)).unwrap();
+    }
+    std::fs::write(directory.path().join(".git/config"), "[broken\n").unwrap();
+    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
+    assert!(probe.settle(&place, directory.path()).is_err());
+    let probe = GitProbe::outside_of_a_session(spawners, &environment("/nowhere"));
+    assert!(probe.settle(&place, &std::env::temp_dir()).is_err());
+}
