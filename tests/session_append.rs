@@ -162,6 +162,56 @@ fn a_renamed_session_shows_its_name() {
     assert_eq!(records(&bench.path("claude.jsonl"))[1]["customTitle"], name);
 }
 
+#[test]
+fn what_the_session_commands_print_fits_its_schemas() {
+    let bench = Bench::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl");
+    fs::copy(&example, bench.path("a.jsonl")).unwrap();
+    // A torn line, and a file of nobody.
+    let torn = format!(
+        "{}{{\"type\":\"user\"\n",
+        fs::read_to_string(&example).unwrap()
+    );
+    fs::write(bench.path("torn.jsonl"), torn).unwrap();
+    let run = bench.shell(
+        "turnpipe session list --root .; turnpipe session show ./a.jsonl
+         turnpipe session tail ./a.jsonl --cursor; turnpipe session check ./a.jsonl ./torn.jsonl
+         turnpipe session stats ./a.jsonl; turnpipe session path ./a.jsonl -o jsonl; true",
+    );
+    let mut seen = std::collections::BTreeSet::new();
+    for line in text(&run.stdout).lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let kind = record["subtype"]
+            .as_str()
+            .or(record["type"].as_str())
+            .unwrap();
+        let name = match kind {
+            "user" | "assistant" => "session-message".to_owned(),
+            other => other.replace('_', "-"),
+        };
+        let schema = turnpipe::wire::records::schema(&name).unwrap_or_else(|| panic!("{name}"));
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<_> = validator
+            .iter_errors(&record)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}: {record}");
+        seen.insert(name);
+    }
+    for name in [
+        "session",
+        "session-start",
+        "session-message",
+        "session-cursor",
+        "session-check",
+        "session-damage",
+        "session-stats",
+        "session-path",
+    ] {
+        assert!(seen.contains(name), "{name} was not printed: {seen:?}");
+    }
+}
+
 /// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
 /// takes no lock, no acknowledged record is lost, and everything is readable.
 #[test]

@@ -276,12 +276,12 @@ impl Run {
         calls.push(("trouble".to_owned(), script, timeout));
         if ending == Ending::SiblingError {
             let script = if at_deadline {
-                "sleep 0.3; exit 3".to_owned()
+                "sleep 0.3; rmdir /nonexistent/directory".to_owned()
             } else {
                 // The pattern does not match itself.
                 let pattern = self.length.replace('.', "[.]");
                 format!(
-                    "until grep -qsxz '{pattern}' /proc/[0-9]*/cmdline; do sleep 0.02; done; exit 3"
+                    "until grep -qsxz '{pattern}' /proc/[0-9]*/cmdline; do sleep 0.02; done; rmdir /nonexistent/directory"
                 )
             };
             calls.push(("sibling".to_owned(), script, LONG));

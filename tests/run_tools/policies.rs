@@ -12,7 +12,7 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
         "m",
         &[
             ("a", "echo before"),
-            ("b", "echo broken >&2; exit 3"),
+            ("b", "rmdir nowhere; echo broken >&2; exit 3"),
             ("c", "touch ran"),
         ],
     );
@@ -32,7 +32,10 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
     assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
     assert!(!bench.work().join("ran").exists());
     let told = run.content("c");
-    assert!(told.contains("Bash(echo broken >&2; exit 3)"), "{told}");
+    assert!(
+        told.contains("Bash(rmdir nowhere; echo broken >&2; exit 3)"),
+        "{told}"
+    );
     assert!(
         told.contains("Exit code 3") && told.contains("broken"),
         "{told}"

@@ -101,6 +101,15 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"executor","turnpipe":{"v":1}}"#,
         ),
         (
+            "check-shell",
+            line(&CheckShellRecord::of(
+                "git push".to_owned(),
+                VerdictAccess::Writes,
+                "git push: sends".to_owned(),
+            )),
+            r#"{"type":"check","check":"shell","command":"git push","verdict":"writes","why":"git push: sends","requires":[],"changes_directory":false}"#,
+        ),
+        (
             "session-renamed",
             line(&SessionRenamedRecord {
                 session_id: SessionId::from("s"),
@@ -256,6 +265,10 @@ fn every_record_has_a_schema_and_an_example() {
     assert!(names.is_sorted());
     for name in names {
         assert!(schema(name).is_some(), "{name}");
+        // What the session commands print is held against its schemas in tests/session_append.rs.
+        if name.starts_with("session") {
+            continue;
+        }
         assert!(
             written().iter().any(|(example, ..)| *example == name),
             "{name}"
