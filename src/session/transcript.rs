@@ -81,7 +81,7 @@ impl Session {
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
         let head = Head::read(&file)?;
-        let agent = match head.lines().flat_map(agents_on).next() {
+        let agent = match head.lines().find_map(agents_on) {
             Some(agent) => Some(agent),
             None => detected(&file)?,
         };
