@@ -66,7 +66,8 @@ impl Script {
                 evaluated.as_slice(),
                 b"; { turnpipe_status=$?; builtin pwd -P >| ",
                 &report,
-                b"; } 2>/dev/null; exit \"$turnpipe_status\"",
+                // With `set -e` a report that cannot be written would end the shell.
+                b" || :; } 2>/dev/null; exit \"$turnpipe_status\"",
             ]
             .concat(),
         );
