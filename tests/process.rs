@@ -10,8 +10,12 @@ mod bounds;
 mod closed_streams;
 #[path = "process/endings.rs"]
 mod endings;
+#[path = "process/lane.rs"]
+mod lane;
 #[path = "process/leftovers.rs"]
 mod leftovers;
+#[path = "process/matrix.rs"]
+mod matrix;
 #[path = "process/starting.rs"]
 mod starting;
 #[path = "process/support.rs"]

@@ -1,6 +1,7 @@
 //! The ways and their measurement.
 
 use std::ffi::{CString, c_char};
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command as Other, Stdio};
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use turnpipe::process::{
-    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin,
+    CancelToken, Capture, Command, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
+    Stdin,
 };
 
 const CALLERS: usize = 10;
@@ -29,13 +31,20 @@ pub(crate) fn main() {
         .collect();
     let rounds = numbers.first().copied().unwrap_or(5);
     let children = numbers.get(1).copied().unwrap_or(10_000);
-    let mut ways: [Way; 6] = [
+    let mut ways: [Way; 9] = [
         ("xargs -P10 -n1", by_xargs, Vec::new()),
         ("plain posix_spawn, 10 threads", by_plain_loop, Vec::new()),
         ("Spawners(1)", |n| by_spawners(n, 1), Vec::new()),
         ("Spawners(2)", |n| by_spawners(n, 2), Vec::new()),
         ("Spawners(4)", |n| by_spawners(n, 4), Vec::new()),
         ("Spawners(10)", |n| by_spawners(n, 10), Vec::new()),
+        ("Spawners(4), confined", by_confined_spawners, Vec::new()),
+        ("run-tools", |n| by_run_tools(n, "off"), Vec::new()),
+        (
+            "run-tools, confined",
+            |n| by_run_tools(n, "require"),
+            Vec::new(),
+        ),
     ];
     by_spawners(100, 4);
     let before = facts();
@@ -69,6 +78,13 @@ pub(crate) fn main() {
             processors[index] / processors[1],
         );
     }
+    println!(
+        "confined: {:.2} x Spawners(4), processor {:.2} x; run-tools {:.2} x, processor {:.2} x",
+        walls[6] / walls[4],
+        processors[6] / processors[4],
+        walls[8] / walls[7],
+        processors[8] / processors[7],
+    );
     println!("before: {before}\nafter:  {after}");
 }
 
@@ -139,7 +155,19 @@ fn from_callers(children: usize, run: impl Fn() + Sync) {
 }
 
 fn by_spawners(children: usize, threads: usize) {
-    let spawners = Spawners::new(threads);
+    by(&Spawners::new(threads), children);
+}
+
+/// To be compared with `Spawners(4)`.
+fn by_confined_spawners(children: usize) {
+    let options = LaneOptions {
+        enforcement: Enforcement::Require,
+        temporary: None,
+    };
+    by(&Spawners::lane(4, options).unwrap(), children);
+}
+
+fn by(spawners: &Spawners, children: usize) {
     let command = Command {
         program: "/bin/true".into(),
         arguments: Vec::new(),
@@ -154,6 +182,43 @@ fn by_spawners(children: usize, threads: usize) {
         assert_eq!(finished.status, ExitStatus::Code(0));
         assert_eq!(finished.ended, Ended::Exited);
     });
+}
+
+/// The whole way: calls of a command tool that only reads, from records to records.
+fn by_run_tools(children: usize, enforce: &str) {
+    let room = tempfile::tempdir().unwrap();
+    let manifest = room.path().join("tools.toml");
+    std::fs::write(
+        &manifest,
+        "[[tool]]\nname = \"True\"\ndescription = \"Nothing.\"\ncommand = [\"true\"]\n\
+         input_schema = { type = \"object\" }\naccess = \"read-only\"\n",
+    )
+    .unwrap();
+    let input = room.path().join("input");
+    let mut calls = String::new();
+    for number in 0..children {
+        let call = r#""name":"True","input":{}"#;
+        writeln!(calls, r#"{{"type":"tool_use","id":"t{number}",{call}}}"#).unwrap();
+    }
+    std::fs::write(&input, calls).unwrap();
+    let output = room.path().join("output");
+    let status = Other::new(env!("CARGO_BIN_EXE_turnpipe"))
+        .args([
+            "run-tools",
+            "--no-echo",
+            "--no-config",
+            "--enforce",
+            enforce,
+            "--tools",
+        ])
+        .arg(&manifest)
+        .stdin(std::fs::File::open(&input).unwrap())
+        .stdout(std::fs::File::create(&output).unwrap())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let results = std::fs::read_to_string(&output).unwrap();
+    assert_eq!(results.matches("\"outcome\":\"ok\"").count(), children);
 }
 
 fn by_xargs(children: usize) {

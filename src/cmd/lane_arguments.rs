@@ -1,6 +1,7 @@
 //! The arguments of `run-tools` that concern the parallel lane.
 
 use clap::Args;
+use tempfile::TempDir;
 
 use super::UsageError;
 use crate::config::Settings;
@@ -20,6 +21,15 @@ pub(super) struct LaneArguments {
     assume_read_only: bool,
 }
 
+/// What starts the children of the lane.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) spawners: Spawners,
+    /// Holds the private directories; goes at the latest with this, whoever still has a hand on
+    /// the threads.
+    _temporary: Option<TempDir>,
+}
+
 impl LaneArguments {
     /// What shell commands count as.
     pub(super) fn shell_verdicts(&self) -> ShellVerdicts {
@@ -30,22 +40,32 @@ impl LaneArguments {
         }
     }
 
-    /// What starts the children of the lane, on so many threads.
+    /// The lane, with so many threads.
     ///
     /// # Errors
-    /// Enforcement is required, and the kernel does not do it.
-    pub(super) fn spawners(
-        &self,
-        threads: usize,
-        settings: &Settings,
-    ) -> Result<Spawners, UsageError> {
+    /// Enforcement is required, and the kernel does not do it; or there is no place for temporary
+    /// files.
+    pub(super) fn lane(&self, threads: usize, settings: &Settings) -> Result<Lane, UsageError> {
         let scratch = &settings.temporary_directory;
+        let temporary = self
+            .lane_tmp
+            .then(|| {
+                tempfile::Builder::new()
+                    .prefix("turnpipe-")
+                    .tempdir_in(scratch)
+            })
+            .transpose()
+            .map_err(|error| UsageError::new(format!("--lane-tmp: {error}")))?;
         let options = LaneOptions {
             enforcement: self.enforce,
-            temporary: self.lane_tmp.then(|| scratch.clone()),
+            temporary: temporary.as_ref().map(|directory| directory.path().into()),
         };
-        Spawners::lane(threads, options)
-            .map(|lane| lane.with_spill_directory(scratch.clone()))
-            .map_err(|error| UsageError::new(error.to_string()))
+        let spawners = Spawners::lane(threads, options)
+            .map_err(|error| UsageError::new(error.to_string()))?
+            .with_spill_directory(scratch.clone());
+        Ok(Lane {
+            spawners,
+            _temporary: temporary,
+        })
     }
 }

@@ -24,10 +24,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcom
 
 fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
     #[cfg(target_os = "linux")]
-    if let [_, first, mark] = arguments.as_slice()
+    if let [_, first, others @ ..] = arguments.as_slice()
         && first == super::run_tools::GUARDIAN.argument
     {
-        crate::process::guard(mark);
+        crate::process::guard(others);
         return Ok(Outcome::Done);
     }
     if asks_for_version_only(&arguments) {

@@ -147,8 +147,9 @@ impl RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let lane = self.lane.spawners(SPAWNER_THREADS, &settings)?;
-        let end = Self::drive(&options, lifecycle, context, lane, trace, globals, io)?;
+        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let spawners = lane.spawners.clone();
+        let end = Self::drive(&options, lifecycle, context, spawners, trace, globals, io)?;
         Ok(self.outcome(&end, io))
     }
 

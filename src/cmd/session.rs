@@ -2,9 +2,11 @@
 
 use clap::{Args, Subcommand};
 
+use super::session_append::SessionAppendArguments;
 use super::session_check::SessionCheckArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
+use super::session_rename::SessionRenameArguments;
 use super::session_show::SessionShowArguments;
 use super::session_stats::SessionStatsArguments;
 use super::session_tail::SessionTailArguments;
@@ -31,6 +33,8 @@ enum SessionCommand {
     Check(SessionCheckArguments),
     Stats(SessionStatsArguments),
     Path(SessionPathArguments),
+    Append(SessionAppendArguments),
+    Rename(SessionRenameArguments),
 }
 
 impl SessionArguments {
@@ -46,6 +50,8 @@ impl SessionArguments {
             SessionCommand::Check(arguments) => arguments.run(io),
             SessionCommand::Stats(arguments) => arguments.run(io),
             SessionCommand::Path(arguments) => arguments.run(io),
+            SessionCommand::Append(arguments) => arguments.run(io),
+            SessionCommand::Rename(arguments) => arguments.run(io),
         }
     }
 }

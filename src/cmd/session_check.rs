@@ -192,7 +192,7 @@ fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
     }
     writer
         .into_inner()
-        .map_err(|error| error.into_error())
+        .map_err(std::io::IntoInnerError::into_error)
         .and_then(|file| file.sync_all())
         .with_context(|| format!("cannot write {}", copy.display()))
 }

@@ -17,6 +17,9 @@ use crate::session::{
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
 
+/// Forks of forks are followed so far.
+const MOST_ANCESTORS: usize = 16;
+
 /// Where sessions are looked for.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SourceArguments {
@@ -130,6 +133,48 @@ impl SourceArguments {
             return Ok(name.into());
         }
         find(name, &self.candidates(io), &self.listing(Depth::Ends))
+    }
+
+    /// The sessions in whose files this one begins, the oldest first. One that is not found is left
+    /// out with a message.
+    pub(super) fn ancestors(&self, session: &Session, facts: &Facts, io: &Io) -> Vec<Session> {
+        let mut ancestors = Vec::new();
+        let mut history = facts.history.clone();
+        let mut beside = session.file.path.clone();
+        while let Some(base) = history.take()
+            && ancestors.len() < MOST_ANCESTORS
+        {
+            let mut candidates = self.candidates(io);
+            candidates.extend(discover(&[Root {
+                agent: None,
+                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
+            }]));
+            candidates.dedup_by(|one, other| one.path == other.path);
+            let listing = Listing {
+                filter: Filter::default(),
+                ..self.listing(Depth::Ends)
+            };
+            let found = candidates.iter().find_map(|candidate| {
+                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
+            });
+            let opened = found.and_then(|path| Session::open(&path).ok());
+            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
+                io.messages.note(&format!(
+                    "{}: begins in session {}, which is not found",
+                    session.file.path.display(),
+                    base.session_id
+                ));
+                break;
+            };
+            beside.clone_from(&parent.file.path);
+            history = parent
+                .quick_facts(self.mapping())
+                .ok()
+                .and_then(|facts| facts.history);
+            ancestors.push(parent);
+        }
+        ancestors.reverse();
+        ancestors
     }
 
     /// The session that somebody means, opened.

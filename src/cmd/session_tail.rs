@@ -29,6 +29,10 @@ const LOOK_FOR_NEWER: Duration = Duration::from_secs(1);
 /// The file is read from its end. Messages come as records (`--raw`: the lines as they stand);
 /// with `-f` what is appended follows, each record as soon as its line is whole. A file that is cut
 /// short, replaced or deleted is read anew, which a `session_switch` record says.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionTailArguments {
     /// A file, an id or the beginning of one, a title, or `latest`
@@ -142,7 +146,7 @@ impl SessionTailArguments {
         let start = match (&session, self.from) {
             (_, Some(offset)) => offset,
             (Ok(session), None) => {
-                let mut bytes = session.bytes(self.source.mapping())?;
+                let mut bytes = session.bytes(self.source.mapping());
                 if self.raw {
                     start_of_last(&mut bytes, self.lines, &mut records_on)?
                 } else {
@@ -151,9 +155,8 @@ impl SessionTailArguments {
                 }
             }
             (Err(file), None) => {
-                let handle = file.file.try_clone()?;
                 let mapping = self.source.mapping();
-                let mut bytes = crate::jsonl::FixedFile::new(handle, file.size, mapping);
+                let mut bytes = crate::jsonl::FixedFile::new(&file.file, file.size, mapping);
                 start_of_last(&mut bytes, self.lines, &mut records_on)?
             }
         };

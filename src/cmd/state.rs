@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::state::clean;
+use crate::wire::records::StateCleanedRecord;
 
 /// Look after the state that sessions leave
 #[derive(Debug, Args)]
@@ -37,16 +37,6 @@ struct CleanArguments {
     state_dir: Option<PathBuf>,
 }
 
-/// What was removed.
-#[derive(Debug, Serialize)]
-struct CleanedRecord {
-    r#type: &'static str,
-    files: u64,
-    bytes: u64,
-    sessions: u64,
-    path: PathBuf,
-}
-
 impl StateArguments {
     /// Does it.
     ///
@@ -67,12 +57,11 @@ impl StateArguments {
             SystemTime::now(),
         )?;
         let mut writer = output::record_writer(io)?;
-        writer.record(&CleanedRecord {
-            r#type: "state_cleaned",
+        writer.record(&StateCleanedRecord {
             files: report.files,
             bytes: report.bytes,
             sessions: report.sessions,
-            path: settings.state_root.0,
+            path: settings.state_root.0.display().to_string(),
         })?;
         writer.flush()?;
         Ok(Outcome::Done)

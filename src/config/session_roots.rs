@@ -24,24 +24,21 @@ pub fn session_roots(environment: &Environment) -> Vec<Root> {
             }
         }
     };
-    match CLAUDE_HOME.text(environment) {
-        Some(list) => {
-            for path in list
-                .split(',')
-                .map(str::trim)
-                .filter(|path| !path.is_empty())
-            {
-                add(Agent::Claude, Some(path.into()), &["projects"]);
-            }
+    if let Some(list) = CLAUDE_HOME.text(environment) {
+        for path in list
+            .split(',')
+            .map(str::trim)
+            .filter(|path| !path.is_empty())
+        {
+            add(Agent::Claude, Some(path.into()), &["projects"]);
         }
-        None => {
-            let configuration = CONFIG_HOME
-                .text(environment)
-                .map_or_else(|| in_home(".config"), |path| Some(path.into()));
-            add(Agent::Claude, in_home(".claude"), &["projects"]);
-            let other = configuration.map(|path| path.join("claude"));
-            add(Agent::Claude, other, &["projects"]);
-        }
+    } else {
+        let configuration = CONFIG_HOME
+            .text(environment)
+            .map_or_else(|| in_home(".config"), |path| Some(path.into()));
+        add(Agent::Claude, in_home(".claude"), &["projects"]);
+        let other = configuration.map(|path| path.join("claude"));
+        add(Agent::Claude, other, &["projects"]);
     }
     let named = |variable: super::variables::Variable, usual: &str| {
         variable

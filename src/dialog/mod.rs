@@ -3,6 +3,7 @@
 //! What a file looks like is not known here, nor where it is; how a dialog looks to people is.
 
 mod block;
+mod html;
 mod join;
 mod markdown;
 mod message;
@@ -14,6 +15,7 @@ mod to_record;
 mod usage;
 
 pub use block::{Block, Call, CallResult, Media, Part};
+pub use html::{Html, PageHead};
 pub use join::Joiner;
 pub use markdown::Markdown;
 pub use message::{Message, Origin, Role, Thread};

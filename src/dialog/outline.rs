@@ -128,12 +128,11 @@ impl Outline {
             .calls
             .iter_mut()
             .find(|(call, answer)| call.id == result.id && answer.is_none());
-        match call {
-            Some((_, answer)) => *answer = Some(result),
-            None => {
-                self.close(pieces);
-                pieces.push(Piece::Result(result));
-            }
+        if let Some((_, answer)) = call {
+            *answer = Some(result);
+        } else {
+            self.close(pieces);
+            pieces.push(Piece::Result(result));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::wire::records::{
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 /// What a record says besides its message.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +79,7 @@ fn block(block: Block) -> SpokenBlock {
         Block::Call(call) => SpokenBlock::ToolUse {
             id: ToolUseId(call.id),
             name: call.name,
-            input: call.input,
+            input: on_one_line(call.input),
         },
         Block::Result(result) => SpokenBlock::ToolResult {
             tool_use_id: ToolUseId(result.id),
@@ -87,6 +88,15 @@ fn block(block: Block) -> SpokenBlock {
         },
         Block::Media(media) => image(media),
     }
+}
+
+/// JSON from a document or a string may stand on several lines, a record may not. Within strings
+/// there are no line breaks.
+fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
+    if !json.get().contains(['\n', '\r']) {
+        return json;
+    }
+    RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
 fn content(parts: Vec<Part>) -> SpokenResult {
@@ -131,5 +141,26 @@ fn origin(origin: Origin) -> MessageOrigin {
         Origin::Recap => MessageOrigin::Recap,
         Origin::Label => MessageOrigin::Label,
         Origin::Meter => MessageOrigin::Meter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialog::Call;
+
+    #[test]
+    fn a_record_stands_on_one_line() {
+        let message = Message {
+            blocks: vec![Block::Call(Call {
+                id: "1".to_owned(),
+                name: "x".to_owned(),
+                input: RawValue::from_string("{\n  \"a\": \"\\n\"\r\n}".to_owned()).unwrap(),
+            })],
+            ..Message::new(Role::Assistant, Origin::Reply)
+        };
+        let json = serde_json::to_string(&to_record(message, &About::default())).unwrap();
+        assert!(!json.contains(['\n', '\r']), "{json}");
+        assert!(json.contains(r#""a": "\n""#), "{json}");
     }
 }

@@ -34,6 +34,15 @@ impl SeededIds {
         }
     }
 
+    /// Starts the sequence that belongs to `seed` in one stage of a pipeline: other stages get
+    /// other ids.
+    pub fn of_stage(seed: u64, stage: &str) -> Self {
+        let salt = stage.bytes().fold(0_u64, |salt, byte| {
+            (salt ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self::new(seed ^ salt)
+    }
+
     /// One step of `SplitMix64`.
     fn next(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -69,6 +78,15 @@ mod tests {
         assert_eq!(first, second);
         assert_ne!(first[0], first[1]);
         assert_eq!(first[0].get_version_num(), 4);
+    }
+
+    #[test]
+    fn stages_of_a_pipeline_get_different_ids() {
+        let (one, other) = (
+            SeededIds::of_stage(7, "run-tools"),
+            SeededIds::of_stage(7, "session append"),
+        );
+        assert_ne!(one.uuid(), other.uuid());
     }
 
     #[test]

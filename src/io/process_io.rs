@@ -56,7 +56,7 @@ impl Io {
                 stderr: io::stderr().is_terminal(),
             },
             clock: clock(&environment)?,
-            ids: ids(&environment)?,
+            ids: ids(&environment, &stage())?,
             environment,
         })
     }
@@ -96,7 +96,19 @@ fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> 
     Ok(Arc::new(FixedClock(time)))
 }
 
-fn ids(environment: &Environment) -> Result<Arc<dyn Ids>, UnusableVariable> {
+/// The words that name the command. Stages of one pipeline share their environment, and with the
+/// same seed alone they would give different records the same id.
+fn stage() -> String {
+    std::env::args_os()
+        .skip(1)
+        .take_while(|word| !word.to_string_lossy().starts_with('-'))
+        .take(2)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableVariable> {
     let Some(value) = environment.text(ID_SEED_VARIABLE) else {
         return Ok(Arc::new(RandomIds));
     };
@@ -105,7 +117,7 @@ fn ids(environment: &Environment) -> Result<Arc<dyn Ids>, UnusableVariable> {
         reason: "not a whole number from 0 to 18446744073709551615",
         value: value.to_owned(),
     })?;
-    Ok(Arc::new(SeededIds::new(seed)))
+    Ok(Arc::new(SeededIds::of_stage(seed, stage)))
 }
 
 #[cfg(test)]
@@ -120,8 +132,8 @@ mod tests {
     fn clock_and_ids_can_be_fixed() {
         let fixed = clock(&environment(CLOCK_VARIABLE, "2026-01-02T03:04:05Z")).unwrap();
         assert_eq!(fixed.now().to_string(), "2026-01-02T03:04:05Z");
-        let seeded = ids(&environment(ID_SEED_VARIABLE, "7")).unwrap();
-        assert_eq!(seeded.uuid(), SeededIds::new(7).uuid());
+        let seeded = ids(&environment(ID_SEED_VARIABLE, "7"), "run-tools").unwrap();
+        assert_eq!(seeded.uuid(), SeededIds::of_stage(7, "run-tools").uuid());
     }
 
     #[test]
@@ -132,7 +144,7 @@ mod tests {
             "TURNPIPE_CLOCK: not an RFC 3339 time: noon"
         );
         assert!(
-            ids(&environment(ID_SEED_VARIABLE, "-1")).is_err_and(|error| {
+            ids(&environment(ID_SEED_VARIABLE, "-1"), "").is_err_and(|error| {
                 error
                     .to_string()
                     .starts_with("TURNPIPE_ID_SEED: not a whole number")
@@ -143,6 +155,6 @@ mod tests {
     #[test]
     fn empty_values_fix_nothing() {
         assert!(clock(&environment(CLOCK_VARIABLE, "")).is_ok());
-        assert!(ids(&environment(ID_SEED_VARIABLE, "")).is_ok());
+        assert!(ids(&environment(ID_SEED_VARIABLE, ""), "").is_ok());
     }
 }

@@ -3,6 +3,7 @@
 //! Windows are taken backwards, but searched forwards: the forward finder is several times as fast
 //! as the reverse one.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -39,7 +40,7 @@ pub struct Hit<'a> {
 pub enum Onward {
     /// No further.
     Stop,
-    /// To lines that end behind this place, in bytes from the start of the file.
+    /// As far as the needle stands at this place or behind it, in bytes from the start of the file.
     DownTo(u64),
     /// To the start of the file, or as far as was said before.
     Further,
@@ -50,8 +51,8 @@ pub enum Onward {
 ///
 /// # Errors
 /// Reading failed.
-pub fn search_backward(
-    file: &mut FixedFile,
+pub fn search_backward<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
     needle: &[u8],
     visit: &mut dyn FnMut(Hit<'_>) -> Onward,
 ) -> io::Result<()> {
@@ -85,7 +86,7 @@ pub fn search_backward(
 }
 
 struct Search {
-    /// Lines that end before this place are of no interest.
+    /// Needles before this place are of no interest.
     floor: u64,
     /// Where the line starts that was visited last.
     visited: u64,
@@ -106,38 +107,38 @@ impl Search {
         visit: &mut dyn FnMut(Hit<'_>) -> Onward,
     ) -> io::Result<bool> {
         let place = start + hit as u64;
+        if place < self.floor {
+            return Ok(false);
+        }
         if place >= self.visited || self.barren.contains(&place) {
             return Ok(true);
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
         let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
-        let onward = match (inner_start, inner_end) {
-            (Some(from), Some(to)) => {
-                self.visited = start + from as u64;
-                visit(Hit {
-                    line: &window[from..to],
-                    offset: self.visited,
-                })
-            }
-            _ => {
-                let Some(line) = self.line_around(handle, place, length)? else {
-                    return Ok(true);
-                };
-                self.visited = line.start;
-                let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
-                let filled = read_at(handle, &mut bytes, line.start)?;
-                visit(Hit {
-                    line: &bytes[..filled],
-                    offset: self.visited,
-                })
-            }
+        let onward = if let (Some(from), Some(to)) = (inner_start, inner_end) {
+            self.visited = start + from as u64;
+            visit(Hit {
+                line: &window[from..to],
+                offset: self.visited,
+            })
+        } else {
+            let Some(line) = self.line_around(handle, place, length)? else {
+                return Ok(true);
+            };
+            self.visited = line.start;
+            let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
+            let filled = read_at(handle, &mut bytes, line.start)?;
+            visit(Hit {
+                line: &bytes[..filled],
+                offset: self.visited,
+            })
         };
         match onward {
             Onward::Stop => return Ok(false),
             Onward::DownTo(floor) => self.floor = self.floor.max(floor),
             Onward::Further => {}
         }
-        Ok(self.visited > self.floor)
+        Ok(true)
     }
 
     /// Where the line around `place` stands; `None` if it is too long.
@@ -190,8 +191,8 @@ impl Search {
 ///
 /// # Errors
 /// Reading failed.
-pub fn lines_backward(
-    file: &mut FixedFile,
+pub fn lines_backward<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
     visit: &mut dyn FnMut(Range<u64>) -> bool,
 ) -> io::Result<()> {
     let length = file.length();
@@ -303,7 +304,8 @@ mod tests {
         assert_eq!(run(&[]), 3);
         assert_eq!(run(&[Onward::Stop]), 1);
         assert_eq!(run(&[Onward::DownTo(9)]), 2);
-        assert_eq!(run(&[Onward::DownTo(8)]), 3);
+        assert_eq!(run(&[Onward::DownTo(10)]), 1);
+        assert_eq!(run(&[Onward::DownTo(0)]), 3);
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! Windows are read with `pread`, or mapped where that is allowed and worth it. What other
 //! processes append is not seen; if they cut the file short, windows become shorter.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -24,17 +25,17 @@ pub enum Mapping {
 
 /// See the module.
 #[derive(Debug)]
-pub struct FixedFile {
-    file: File,
+pub struct FixedFile<Source = File> {
+    file: Source,
     length: u64,
     mapping: Mapping,
     buffer: Vec<u8>,
     map: Option<Mmap>,
 }
 
-impl FixedFile {
+impl<Source: Borrow<File>> FixedFile<Source> {
     /// The first `length` bytes of `file`.
-    pub fn new(file: File, length: u64, mapping: Mapping) -> Self {
+    pub fn new(file: Source, length: u64, mapping: Mapping) -> Self {
         Self {
             file,
             length,
@@ -51,7 +52,7 @@ impl FixedFile {
 
     /// The file itself.
     pub fn file(&self) -> &File {
-        &self.file
+        self.file.borrow()
     }
 
     /// The bytes at `range`, as far as they are there. They stay until the next window.
@@ -70,21 +71,19 @@ impl FixedFile {
         if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
             self.map = self.mapped(range.start, size);
         }
-        match &self.map {
-            Some(map) => Ok((map, &self.file)),
-            None => {
-                let size = usize::try_from(size).map_err(io::Error::other)?;
-                self.buffer.resize(size, 0);
-                let filled = read_at(&self.file, &mut self.buffer, range.start)?;
-                self.buffer.truncate(filled);
-                Ok((&self.buffer, &self.file))
-            }
+        if let Some(map) = &self.map {
+            return Ok((map, self.file.borrow()));
         }
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        self.buffer.resize(size, 0);
+        let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
+        self.buffer.truncate(filled);
+        Ok((&self.buffer, self.file.borrow()))
     }
 
     /// A mapping of bytes that the file has at this moment.
     fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
-        let whole = self.file.metadata().ok()?.len() >= start + size;
+        let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;
         if !whole {
             return None;
@@ -95,7 +94,7 @@ impl FixedFile {
         // by appending; that this range was just there was looked at above, and its pages are
         // filled in before this returns. A process that cuts the file short meanwhile could make
         // a later access fail, which is why `Mapping::Refused` exists.
-        unsafe { options.map(&self.file) }.ok()
+        unsafe { options.map(self.file.borrow()) }.ok()
     }
 }
 
@@ -125,15 +124,14 @@ mod tests {
     #[test]
     fn windows_are_the_same_read_or_mapped() {
         let mut file = tempfile::tempfile().unwrap();
-        let bytes: Vec<u8> = (0..3 * SMALLEST_MAPPING)
-            .map(|at| (at % 251) as u8)
-            .collect();
+        let bytes: Vec<u8> = (0..=250).cycle().take(3 << 20).collect();
         file.write_all(&bytes).unwrap();
         let length = bytes.len() as u64 - 5;
         for mapping in [Mapping::Allowed, Mapping::Refused] {
             let mut fixed = FixedFile::new(file.try_clone().unwrap(), length, mapping);
             for range in [0..10, 7..2 * SMALLEST_MAPPING + 9, length - 3..length + 90] {
-                let expected = &bytes[range.start as usize..range.end.min(length) as usize];
+                let place = |at: u64| usize::try_from(at.min(length)).unwrap();
+                let expected = &bytes[place(range.start)..place(range.end)];
                 assert!(
                     fixed.window(range.clone()).unwrap() == expected,
                     "{range:?}"
@@ -145,8 +143,7 @@ mod tests {
     #[test]
     fn a_file_that_was_cut_short_has_shorter_windows() {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&vec![b'x'; 2 * SMALLEST_MAPPING as usize])
-            .unwrap();
+        file.write_all(&vec![b'x'; 2 << 20]).unwrap();
         file.set_len(100).unwrap();
         let mut fixed = FixedFile::new(file, 2 * SMALLEST_MAPPING, Mapping::Allowed);
         assert_eq!(fixed.window(0..2 * SMALLEST_MAPPING).unwrap().len(), 100);

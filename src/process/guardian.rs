@@ -7,7 +7,7 @@
 //! knows by a variable that all children have in their environment.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -35,8 +35,13 @@ const IDLE: Duration = Duration::from_millis(500);
 const ROUNDS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Bytes of a place in the table: a process id.
-const PLACE: u64 = 4;
+/// How often nothing must be found. The table is not read in one moment, so what is forked while
+/// it is read may not be in it.
+const LAST_LOOKS: u32 = 3;
+
+/// Bytes of a place in the table: the leader's process id (0 before it is started), and when the
+/// call began (0 if the place is free).
+const PLACE: usize = 16;
 
 /// What the guardian is started with.
 static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
@@ -45,7 +50,7 @@ static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
 /// How the program that runs here becomes a guardian when it is started once more.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardianPlan {
-    /// Its first argument; the program then must call [`guard`] with the second one, and end.
+    /// Its first argument; the program then must call [`guard`] with the others, and end.
     pub argument: &'static str,
     /// The variable that all children have in their environment, as `NAME=value`.
     pub mark: &'static str,
@@ -78,22 +83,17 @@ pub fn plan_guardian(plan: GuardianPlan) {
     let _ = PLAN.set(plan);
 }
 
-/// Starts the guardian if there is to be one and there is none. That it cannot be started is no
-/// reason not to run anything.
-pub(super) fn ensure() {
-    if let Some(plan) = PLAN.get() {
-        GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
-    }
-}
-
 /// The guardian's process, if there is one.
 pub(super) fn pid() -> Option<Pid> {
     GUARDIAN.get()?.as_ref().map(|guardian| guardian.pid)
 }
 
-/// Enters the leader of a session.
-pub(super) fn enter(leader: Pid) -> Option<Entry> {
-    let guardian = GUARDIAN.get()?.as_ref()?;
+/// Enters a call whose child is about to be started. If there is to be a guardian and there is
+/// none, it is started; that this fails is no reason not to run anything.
+pub(super) fn enter() -> Option<Entry> {
+    let plan = PLAN.get()?;
+    let guardian = GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
+    let guardian = guardian.as_ref()?;
     let place = {
         let mut places = guardian.places();
         places.free.pop().unwrap_or_else(|| {
@@ -101,14 +101,23 @@ pub(super) fn enter(leader: Pid) -> Option<Entry> {
             places.used - 1
         })
     };
-    guardian.write(place, leader.as_raw_pid());
+    guardian.write(place, 0, super::orphans::now().max(1));
     Some(Entry { place })
+}
+
+impl Entry {
+    /// Enters the leader of its session.
+    pub(super) fn started(&self, leader: Pid) {
+        if let Some(Some(guardian)) = GUARDIAN.get() {
+            guardian.write_leader(self.place, leader.as_raw_pid());
+        }
+    }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(Some(guardian)) = GUARDIAN.get() {
-            guardian.write(self.place, 0);
+            guardian.write(self.place, 0, 0);
             guardian.places().free.push(self.place);
         }
     }
@@ -119,8 +128,9 @@ impl Guardian {
         let (theirs, lifeline) = io::pipe()?;
         let table = rustix::fs::memfd_create("turnpipe-sessions", rustix::fs::MemfdFlags::CLOEXEC)?;
         let table = above_streams(table)?;
-        let mut arguments = ExecStrings::with_capacity(3, 64);
-        for argument in ["turnpipe-guardian", plan.argument, plan.mark] {
+        let own = rustix::process::getpid().to_string();
+        let mut arguments = ExecStrings::with_capacity(4, 64);
+        for argument in ["turnpipe-guardian", plan.argument, plan.mark, &own] {
             arguments.push(&[OsStr::new(argument)])?;
         }
         let start = Start {
@@ -146,9 +156,17 @@ impl Guardian {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, place: u64, pid: i32) {
+    fn write(&self, place: u64, leader: i32, began: u64) {
+        let mut bytes = [0; PLACE];
+        bytes[..4].copy_from_slice(&leader.to_ne_bytes());
+        bytes[8..].copy_from_slice(&began.to_ne_bytes());
         // Only a machine without memory refuses, and then the child is not guarded.
-        let _ = self.table.write_all_at(&pid.to_ne_bytes(), place * PLACE);
+        let _ = self.table.write_all_at(&bytes, place * PLACE as u64);
+    }
+
+    fn write_leader(&self, place: u64, leader: i32) {
+        let offset = place * PLACE as u64;
+        let _ = self.table.write_all_at(&leader.to_ne_bytes(), offset);
     }
 }
 
@@ -157,10 +175,14 @@ fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// The guardian's life, in a process that was started as one: until the process that started it is
-/// gone and, if that could not do it, what it ran is ended. `mark` is that of its
-/// [`GuardianPlan`].
-pub fn guard(mark: &OsStr) {
-    let Some(parent) = rustix::process::getppid() else {
+/// gone and, if that could not do it, what it ran is ended. `arguments` are those after the one of
+/// its [`GuardianPlan`].
+pub fn guard(arguments: &[OsString]) {
+    let [mark, parent] = arguments else { return };
+    let Some(parent) = parent
+        .to_str()
+        .and_then(|pid| Pid::from_raw(pid.parse().ok()?))
+    else {
         return;
     };
     let _ = rustix::thread::set_name(c"turnpipe-guard");
@@ -169,27 +191,28 @@ pub fn guard(mark: &OsStr) {
         parent,
         own_session: stat(parent.as_raw_pid()).map_or(0, |parent| parent.session),
         orphans: BTreeMap::new(),
-        began: u64::MAX,
     };
     let lifeline = io::stdin();
-    loop {
-        let sessions = sessions();
-        let pause = if sessions.is_empty() && watch.orphans.is_empty() {
+    let calls = loop {
+        let calls = calls();
+        let pause = if calls.is_empty() {
             IDLE
         } else {
-            watch.look(&sessions);
+            watch.look();
             WATCH
         };
         if is_over(lifeline.as_fd(), pause) {
+            break self::calls();
+        }
+    };
+    // Its descriptors are closed a moment before its children are given away.
+    for _ in 0..ROUNDS {
+        if rustix::process::getppid() != Some(parent) {
             break;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    let sessions = sessions();
-    if !sessions.is_empty() {
-        watch.note_began(&sessions);
-        watch.recognise(mark);
-    }
-    watch.end(sessions);
+    watch.end(&calls, mark);
 }
 
 /// What asks us to end is meant for the process that we guard; we end after it.
@@ -207,22 +230,36 @@ fn is_over(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     matches!(poll(&mut set, pause.as_ref()), Ok(1..))
 }
 
-/// The leaders in the table, which is our standard output.
-fn sessions() -> BTreeSet<i32> {
+/// A call in the table.
+#[derive(Debug, Clone, Copy)]
+struct GuardedCall {
+    leader: i32,
+    began: u64,
+}
+
+/// The calls in the table, which is our standard output.
+fn calls() -> Vec<GuardedCall> {
     let Ok(table) = io::stdout().as_fd().try_clone_to_owned() else {
-        return BTreeSet::new();
+        return Vec::new();
     };
     let table = File::from(table);
     let length = table.metadata().map_or(0, |facts| facts.len());
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     if table.read_exact_at(&mut bytes, 0).is_err() {
-        return BTreeSet::new();
+        return Vec::new();
     }
-    let (places, _) = bytes.as_chunks::<4>();
+    let (places, _) = bytes.as_chunks::<PLACE>();
     places
         .iter()
-        .map(|place| i32::from_ne_bytes(*place))
-        .filter(|pid| *pid > 0)
+        .filter_map(|place| {
+            let (leader, rest) = place.split_first_chunk::<4>()?;
+            let began = rest.last_chunk::<8>()?;
+            Some(GuardedCall {
+                leader: i32::from_ne_bytes(*leader),
+                began: u64::from_ne_bytes(*began),
+            })
+        })
+        .filter(|call| call.began > 0)
         .collect()
 }
 
@@ -232,14 +269,10 @@ struct Watch {
     own_session: i32,
     /// Orphans that the guarded process adopted, with the time when they began.
     orphans: BTreeMap<i32, u64>,
-    /// When the oldest of the calls began that run now.
-    began: u64,
 }
 
 impl Watch {
-    fn look(&mut self, sessions: &BTreeSet<i32>) {
-        self.began = u64::MAX;
-        self.note_began(sessions);
+    fn look(&mut self) {
         let parent = self.parent;
         let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
         let own = rustix::process::getpid();
@@ -251,31 +284,38 @@ impl Watch {
             .collect();
     }
 
-    fn note_began(&mut self, sessions: &BTreeSet<i32>) {
-        let times = sessions
-            .iter()
-            .filter_map(|leader| Some(stat(*leader)?.began));
-        self.began = times.chain([self.began]).min().unwrap_or(self.began);
-    }
-
     /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
-    /// while the calls ran. What another process like the guarded one runs has that as its parent.
-    fn recognise(&mut self, mark: &OsStr) {
+    /// after the oldest of the calls. What another process like the guarded one runs has that as its
+    /// parent.
+    fn recognise(&mut self, table: &BTreeMap<i32, Stat>, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
-        for (pid, stat) in all() {
-            if stat.parent == heir && stat.began >= self.began && has_variable(pid, mark) {
-                self.orphans.insert(pid, stat.began);
+        for (pid, stat) in table {
+            if stat.parent == heir && stat.began >= began && has_variable(*pid, mark) {
+                self.orphans.insert(*pid, stat.began);
             }
         }
     }
 
-    /// Ends everything in these sessions, the orphans, and what all of these started.
-    fn end(&self, mut sessions: BTreeSet<i32>) {
+    /// Ends everything in the sessions of these calls, the orphans, and what all of these started.
+    fn end(&mut self, calls: &[GuardedCall], mark: &OsStr) {
+        let began = calls.iter().map(|call| call.began).min();
+        let leaders = calls.iter().map(|call| call.leader);
+        let mut sessions: BTreeSet<i32> = leaders.filter(|leader| *leader > 0).collect();
+        let mut rounds_without = 0;
         for _ in 0..ROUNDS {
-            let table: BTreeMap<i32, Stat> = all();
+            let table = all();
+            // Again in each round: something may have been forked and orphaned meanwhile.
+            if let Some(began) = began {
+                self.recognise(&table, mark, began);
+            }
             let doomed = self.doomed(&table, &sessions);
             if doomed.is_empty() {
-                return;
+                rounds_without += 1;
+                if rounds_without == LAST_LOOKS || calls.is_empty() {
+                    return;
+                }
+            } else {
+                rounds_without = 0;
             }
             for pid in doomed {
                 let stat = table[&pid];
@@ -348,7 +388,6 @@ mod tests {
             parent: Pid::INIT,
             own_session: 1,
             orphans: [(30, 7), (40, 7)].into(),
-            began: 0,
         };
         let table = table(&[
             (1, 0, 1, 0),
@@ -375,7 +414,6 @@ mod tests {
             parent: Pid::INIT,
             own_session: 1,
             orphans: BTreeMap::new(),
-            began: 0,
         };
         let table = table(&[(5, 6, 5, 0), (6, 5, 6, 0)]);
         assert_eq!(watch.doomed(&table, &[9].into()), BTreeSet::new());

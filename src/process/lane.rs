@@ -73,7 +73,7 @@ impl Restrictions {
 impl Temporary {
     fn new(parent: PathBuf) -> io::Result<Self> {
         let directory = tempfile::Builder::new()
-            .prefix("turnpipe-lane-")
+            .prefix("lane-")
             .tempdir_in(parent)?;
         let variable = super::exec_strings::exec_string(directory.path().as_os_str())?;
         Ok(Self {
@@ -86,7 +86,7 @@ impl Temporary {
 #[cfg(target_os = "linux")]
 fn confine(temporary: Option<&Temporary>) -> Confinement {
     use super::landlock;
-    if let Err(error) = rustix::thread::set_no_new_privs(true) {
+    if let Err(error) = give_up_privileges() {
         return Confinement::nothing(&format!("privileges cannot be given up: {error}"));
     }
     let mut missing = Vec::new();
@@ -116,6 +116,32 @@ fn confine(temporary: Option<&Temporary>) -> Confinement {
         seccomp,
         missing: (!missing.is_empty()).then(|| missing.join("; ")),
     }
+}
+
+/// For good, since no later program can give back what is not permitted any more. Of what a
+/// privileged user can do this leaves reading: files, other processes, the kernel's log; and
+/// becoming somebody with less rights.
+#[cfg(target_os = "linux")]
+fn give_up_privileges() -> rustix::io::Result<()> {
+    use rustix::thread::{
+        CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
+    };
+    const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+        .union(CapabilitySet::DAC_READ_SEARCH)
+        .union(CapabilitySet::SYS_PTRACE)
+        .union(CapabilitySet::SYSLOG)
+        .union(CapabilitySet::SETUID)
+        .union(CapabilitySet::SETGID);
+    set_no_new_privs(true)?;
+    let own = capabilities(None)?;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: own.effective & KEPT,
+            permitted: own.permitted & KEPT,
+            inheritable: own.inheritable & KEPT,
+        },
+    )
 }
 
 #[cfg(all(

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_fake_the_fields() {
-        let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 1 0 77 1 2\n";
+        let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 10 20 1 0 77 1 2\n";
         let expected = Stat {
             state: b'R',
             parent: 7,

@@ -54,9 +54,6 @@ pub(super) struct Started {
     pub(super) pid: Pid,
     /// What is enforced on it; `None` in a pool without restrictions.
     pub(super) confinement: Option<Confinement>,
-    /// Its session in the guardian's table.
-    #[cfg(target_os = "linux")]
-    pub(super) guarded: Option<super::guardian::Entry>,
 }
 
 impl SpawnerPool {
@@ -194,12 +191,9 @@ fn start_one(
     if let Some(temporary) = &restricted.temporary {
         start.environment.set(c"TMPDIR", &temporary.variable);
     }
-    let pid = spawn(attributes, &start)?;
     Ok(Started {
-        pid,
+        pid: spawn(attributes, &start)?,
         confinement: restricted.confinement.clone(),
-        #[cfg(target_os = "linux")]
-        guarded: super::guardian::enter(pid),
     })
 }
 

@@ -162,17 +162,21 @@ impl Spawners {
             .map_err(|source| start::system_error(command, source))?;
         let start = Start::prepare(command, theirs)?;
         #[cfg(target_os = "linux")]
-        super::guardian::ensure();
+        let guarded = super::guardian::enter();
         let registration = Registration::before_start();
         let started = self
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
+        #[cfg(target_os = "linux")]
+        if let Some(guarded) = &guarded {
+            guarded.started(started.pid);
+        }
         let group = Group::of(started.pid);
         let spill = &self.spill_directory;
         let finished = supervise(group, registration, ours, command, cancel, spill);
         #[cfg(target_os = "linux")]
-        drop(started.guarded);
+        drop(guarded);
         if let Some(confinement) = started.confinement {
             let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
             self.witness(confinement, enforces && looks_denied(&finished));

@@ -157,7 +157,7 @@ impl Supervision<'_> {
             super::orphans::reap();
             self.next_reaping = now + REAPING;
         }
-        self.next_reaping - now
+        self.next_reaping.saturating_sub(now)
     }
 
     #[cfg(target_os = "linux")]

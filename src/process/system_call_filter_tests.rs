@@ -120,6 +120,12 @@ fn arguments_decide() {
     assert_eq!(verdict(libc::SYS_setpriority, &[0, 77, 10]), REFUSE);
     assert_eq!(verdict(libc::SYS_setpriority, &[2, 0, 10]), REFUSE);
 
+    let socket = |domain, protocol| verdict(libc::SYS_socket, &[domain, 3, protocol]);
+    assert_eq!([socket(16, 0), socket(16, 4)], [ALLOW; 2]);
+    for (domain, protocol) in [(1, 0), (2, 0), (2, 6), (10, 0), (16, 9), (16, 12), (17, 3)] {
+        assert_eq!(socket(domain, protocol), REFUSE, "{domain} {protocol}");
+    }
+
     for (kind, expected) in [
         (1, ALLOW),
         (2, REFUSE),

@@ -176,6 +176,18 @@ pub(super) const EXAMINED: &[Examined] = &[
         call: libc::SYS_kill,
         refused: &[&[is(0, u32::MAX)]],
     },
+    // Asking the kernel for addresses, routes and sockets; what would change something there takes
+    // a capability that these children do not have (see `lane`). So does speaking to others.
+    Examined {
+        call: libc::SYS_socket,
+        refused: &[
+            &[is_not(0, libc::AF_NETLINK as u32)],
+            &[
+                is_not(2, libc::NETLINK_ROUTE as u32),
+                is_not(2, libc::NETLINK_SOCK_DIAG as u32),
+            ],
+        ],
+    },
     // Streams between own processes; a datagram socket could address any other.
     Examined {
         call: libc::SYS_socketpair,
@@ -286,10 +298,8 @@ pub(super) const ABSENT: &[c_long] = &[
 
 /// Always refused.
 pub(super) const REFUSED: &[c_long] = &[
-    // Sockets: the network, and the services of this machine.
-    libc::SYS_socket,
+    // The network, and the services of this machine. Binding is left to the sockets that there are.
     libc::SYS_connect,
-    libc::SYS_bind,
     libc::SYS_listen,
     libc::SYS_accept,
     libc::SYS_accept4,

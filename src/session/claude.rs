@@ -395,7 +395,3 @@ fn attachment(row: &Row<'_>) -> Option<Message> {
         ..Message::new(Role::User, origin)
     })
 }
-
-#[cfg(test)]
-#[path = "claude_tests.rs"]
-mod tests;

@@ -8,7 +8,7 @@ use super::claude_content::string;
 use super::codex_item::{Item, content, item_message};
 use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::title_rule::{Standing, TitleRecord};
-use super::{Agent, Envelope, Facts, Title, TitleSource};
+use super::{Agent, Envelope, Facts, History, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
 use crate::wire::object::{given, number, object, text};
 
@@ -37,6 +37,7 @@ object! {
         model = "model",
         forked_from = "forked_from_id",
         parent_thread = "parent_thread_id",
+        base = "history_base",
         message = "message",
         text = "text",
         error = "error",
@@ -48,6 +49,13 @@ object! {
         timestamp = "timestamp",
         settings = "thread_settings",
         name = "name",
+    }
+}
+
+object! {
+    Base {
+        thread = "thread_id",
+        end = "end_byte_offset",
     }
 }
 
@@ -195,6 +203,12 @@ impl Format for Codex {
                 facts.is_subagent = payload.parent_thread.is_some_and(|raw| raw.get() != "null");
                 facts.forked_from =
                     string(payload.forked_from).or_else(|| string(payload.parent_thread));
+                facts.history = Base::of(payload.base).and_then(|base| {
+                    Some(History {
+                        session_id: string(base.thread)?,
+                        end: number(base.end)?,
+                    })
+                });
                 if let Some(time) = text(payload.timestamp) {
                     facts.note_time(&time);
                 }
@@ -302,7 +316,3 @@ fn meter(raw: Option<&RawValue>) -> Option<Message> {
         ..Message::new(Role::System, Origin::Meter)
     })
 }
-
-#[cfg(test)]
-#[path = "codex_tests.rs"]
-mod tests;

@@ -76,8 +76,9 @@ fn may_be_a_session(name: &str) -> bool {
     let side_files = [".turnpipe.jsonl", ".ledger.jsonl", ".meta.json"];
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
-    let is_lines = name.ends_with(".jsonl");
-    let is_document = name.ends_with(".json") && name.starts_with("session-");
+    let extension = Path::new(name).extension();
+    let is_lines = extension.is_some_and(|end| end == "jsonl");
+    let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
     !is_side_file && !is_subagent && (is_lines || is_document)
 }
 
@@ -118,7 +119,10 @@ pub(super) fn subagent_files(path: &Path, agent: Agent) -> u64 {
     let is_subagent = |entry: &DirEntry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        name.starts_with("agent-") && name.ends_with(".jsonl")
+        let is_lines = Path::new(&*name)
+            .extension()
+            .is_some_and(|end| end == "jsonl");
+        name.starts_with("agent-") && is_lines
     };
     entries.flatten().filter(is_subagent).count() as u64
 }

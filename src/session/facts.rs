@@ -29,12 +29,23 @@ pub struct Facts {
     pub model: Option<String>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
+    /// What it begins with, if that stands in another file.
+    pub history: Option<History>,
     /// The earliest time in its records.
     pub started: Option<Timestamp>,
     /// The latest time in its records.
     pub last_activity: Option<Timestamp>,
     /// Whether it is the file of a subagent.
     pub is_subagent: bool,
+}
+
+/// The beginning of another session's file, which is the beginning of this one too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// The other session.
+    pub session_id: String,
+    /// How much of its file, in bytes.
+    pub end: u64,
 }
 
 /// How much of what is in a session.

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use super::Candidate;
 use super::listing::{Filter, Listing, list};
-use super::{Agent, Candidate};
 
 /// The name of the session that was active last.
 pub const LATEST: &str = "latest";
@@ -58,26 +58,29 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
     one_of(name, candidates, listing)
 }
 
+/// What a session is called.
+struct Names<'a> {
+    id: Option<&'a str>,
+    title: Option<&'a str>,
+}
+
 /// The one session that has this id, that begins with it, or that has this title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
-    type Test<'a> = &'a dyn Fn(Option<&str>, Option<&str>, Agent) -> bool;
-    let tests: [Test<'_>; 3] = [
-        &|id, _, _| id == Some(name),
-        &|id, _, _| id.is_some_and(|id| id.starts_with(name)),
-        &|_, title, _| title == Some(name),
+    let tests: [&dyn Fn(&Names<'_>) -> bool; 3] = [
+        &|names| names.id == Some(name),
+        &|names| names.id.is_some_and(|id| id.starts_with(name)),
+        &|names| names.title == Some(name),
     ];
     for test in tests {
         let found: Vec<_> = sessions
             .iter()
             .filter(|session| {
-                let id = session.facts.session_id.as_deref();
-                let title = session
-                    .facts
-                    .title
-                    .as_ref()
-                    .map(|title| title.text.as_str());
-                test(id, title, session.agent)
+                let title = session.facts.title.as_ref();
+                test(&Names {
+                    id: session.facts.session_id.as_deref(),
+                    title: title.map(|title| title.text.as_str()),
+                })
             })
             .collect();
         match found.as_slice() {

@@ -380,7 +380,3 @@ fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         ..Usage::default()
     })
 }
-
-#[cfg(test)]
-#[path = "gemini_tests.rs"]
-mod tests;

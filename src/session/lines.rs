@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
+use super::recover::records_on_line;
 use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
 
 /// Where a record stands.
@@ -82,14 +83,18 @@ pub fn for_each_line<Value>(
                 number,
                 offset,
                 terminated,
-            } => visit(Line {
-                raw,
-                records,
-                damage: &moved(damage, start),
-                number: *number,
-                offset: start + offset,
-                terminated: *terminated,
-            }),
+            } => {
+                let recovered = (!damage.is_empty()).then(|| records_on_line(raw).0);
+                let more = recovered.filter(|recovered| recovered.len() > records.len());
+                visit(Line {
+                    raw,
+                    records: more.as_ref().unwrap_or(records),
+                    damage: &moved(damage, start),
+                    number: *number,
+                    offset: start + offset,
+                    terminated: *terminated,
+                })
+            }
             Piece::Giant {
                 damage: Some(damage),
                 number,

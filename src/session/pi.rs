@@ -297,7 +297,3 @@ fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         ..Usage::default()
     })
 }
-
-#[cfg(test)]
-#[path = "pi_tests.rs"]
-mod tests;

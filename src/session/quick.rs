@@ -3,27 +3,40 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use memchr::memrchr_iter;
+
 use super::lines::for_each_line;
+use super::recover::records_on_line;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
 use super::{Agent, Facts};
-use crate::jsonl::{FixedFile, Mapping, split_line};
-
-/// How much of the start is read in any case, in bytes.
-const HEAD: u64 = 64 * 1024;
+use crate::jsonl::{FixedFile, Mapping, Onward, search_backward};
 
 /// How far the first prompt is looked for, in bytes.
 const LONGEST_HEAD: u64 = 1024 * 1024;
 
-/// How much of the end is read, in bytes: it holds a time in 99 of 100 files.
-const TAIL: u64 = 64 * 1024;
+/// How much of the end is read at first, in bytes: it holds a time in 97 of 100 files.
+const TAIL: u64 = 16 * 1024;
+
+/// How much of the end is read if that told too little, in bytes.
+const LONG_TAIL: u64 = 64 * 1024;
 
 /// How much of the end is read if that was a part of one line only, in bytes.
 const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 
+/// How many of the last lines are read in any case: times run backwards now and then.
+const LAST_LINES: u32 = 8;
+
+/// What the ends tell.
+#[derive(Default)]
+struct Ends {
+    facts: Facts,
+    summaries: Summaries,
+}
+
 impl Session {
     /// What the ends of the file tell, and its title, wherever that stands. The last activity is
-    /// the latest time in the last 64 KiB.
+    /// the latest time of the last records that have one.
     ///
     /// # Errors
     /// Reading failed.
@@ -31,87 +44,161 @@ impl Session {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }
-        let mut facts = Facts::default();
-        let mut summaries = Summaries::default();
-        let head = self.head(&mut facts, &mut summaries)?;
+        let mut ends = Ends::default();
+        let head = self.read_head(&mut ends)?;
         if head < self.file.size {
-            self.tail(head, mapping, &mut facts, &mut summaries)?;
+            ends = self.read_tail(head)?.following(ends);
         }
-        facts.title = self.title(mapping)?.or_else(|| summaries.own());
-        Ok(facts)
+        ends.facts.title = match self.title(mapping)? {
+            Some(title) => Some(title),
+            None => ends
+                .summaries
+                .last_of(|leaf| self.holds_record(leaf, mapping))?,
+        };
+        Ok(ends.facts)
     }
 
     /// Reads the head; returns where it stopped.
-    fn head(&self, facts: &mut Facts, summaries: &mut Summaries) -> io::Result<u64> {
+    fn read_head(&self, ends: &mut Ends) -> io::Result<u64> {
+        let mut stopped = 0;
+        for line in self.head.lines() {
+            stopped += line.len() as u64 + 1;
+            self.note_line(line, ends);
+            if ends.has_begun() {
+                return Ok(stopped.min(self.file.size));
+            }
+        }
+        let from = self.head.length();
         let source = Positioned {
             file: &self.file,
-            at: 0,
+            at: from,
         };
-        let stopped = for_each_line(source, 0, &mut |line| {
-            let wanted = if facts.first_prompt.is_some() {
-                HEAD
-            } else {
-                LONGEST_HEAD
-            };
-            if line.offset > wanted {
+        let found = for_each_line(source, from, &mut |line| {
+            if line.offset > LONGEST_HEAD || ends.has_begun() {
                 return ControlFlow::Break(line.offset);
             }
             for (_, record) in line.records() {
-                self.note(record, facts, summaries);
+                self.note_record(record, ends);
             }
             ControlFlow::Continue(())
         })?;
-        Ok(stopped.unwrap_or(self.file.size))
+        Ok(found.unwrap_or(self.file.size))
     }
 
     /// Reads the tail, from the first whole line that starts at `from` or later.
-    fn tail(
-        &self,
-        from: u64,
-        mapping: Mapping,
-        facts: &mut Facts,
-        summaries: &mut Summaries,
-    ) -> io::Result<()> {
-        let mut bytes: FixedFile = self.bytes(mapping)?;
+    fn read_tail(&self, from: u64) -> io::Result<Ends> {
+        let mut bytes: FixedFile<_> = self.bytes(Mapping::Refused);
         let length = bytes.length();
+        let mut last = Ends::default();
+        // Lines behind this place were noted.
+        let mut noted = length;
+        let mut lines = 0;
         let mut size = TAIL;
         loop {
             let start = length.saturating_sub(size).max(from);
-            let window = bytes.window(start..length)?;
-            let whole = if start == from {
-                Some(0)
-            } else {
-                let inner = window.strip_suffix(b"\n").unwrap_or(window);
-                memchr::memchr(b'\n', inner).map(|at| at + 1)
-            };
-            match whole {
-                None if size < LONGEST_TAIL => size *= 4,
-                None => return Ok(()),
-                Some(whole) => {
-                    for line in window[whole..].split(|byte| *byte == b'\n') {
-                        let (records, _) = split_line(line);
-                        for record in &records {
-                            self.note(record.text(line), facts, summaries);
-                        }
-                    }
-                    return Ok(());
+            let window = bytes.window(start..noted)?;
+            let mut end = window.len();
+            let inner = window.strip_suffix(b"\n").unwrap_or(window);
+            let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
+            for at in starts.chain((start == from).then_some(0)) {
+                let mut line = Ends::default();
+                self.note_line(&window[at..end], &mut line);
+                last = last.following(line);
+                end = at;
+                lines += 1;
+                if lines >= LAST_LINES && last.has_ended() {
+                    return Ok(last);
                 }
             }
+            noted = start + end as u64;
+            let is_enough = size >= LONG_TAIL && lines > 0;
+            if start == from || is_enough || size >= LONGEST_TAIL {
+                return Ok(last);
+            }
+            size *= 4;
         }
     }
 
-    fn note(&self, record: &str, facts: &mut Facts, summaries: &mut Summaries) {
+    fn note_line(&self, line: &[u8], ends: &mut Ends) {
+        let (records, _) = records_on_line(line);
+        for record in &records {
+            self.note_record(record.text(line), ends);
+        }
+    }
+
+    fn note_record(&self, record: &str, ends: &mut Ends) {
         let format = self.format();
-        format.facts(record, facts);
+        format.facts(record, &mut ends.facts);
         if let Some(time) = format.envelope(record).time {
-            facts.note_time(&time);
+            ends.facts.note_time(&time);
         }
         let messages = format.messages(record).into_iter();
         for message in messages.chain(format.echoes(record)) {
-            facts.note_message(&message);
+            ends.facts.note_message(&message);
         }
         if self.agent() == Agent::Claude {
-            summaries.note(record);
+            ends.summaries.note(record);
+        }
+    }
+
+    /// Whether a record with this id is in the file.
+    fn holds_record(&self, id: &str, mapping: Mapping) -> io::Result<bool> {
+        let mut is_there = false;
+        search_backward(&mut self.bytes(mapping), id.as_bytes(), &mut |hit| {
+            let (records, _) = records_on_line(hit.line);
+            is_there = records.iter().any(|record| {
+                let envelope = self.format().envelope(record.text(hit.line));
+                envelope.uuid.as_deref() == Some(id)
+            });
+            if is_there {
+                Onward::Stop
+            } else {
+                Onward::Further
+            }
+        })?;
+        Ok(is_there)
+    }
+}
+
+impl Ends {
+    /// Whether it is known how the session began.
+    fn has_begun(&self) -> bool {
+        let facts = &self.facts;
+        facts.first_prompt.is_some()
+            && facts.session_id.is_some()
+            && facts.started.is_some()
+            && (facts.first_cwd.is_some() || facts.cwd_hash.is_some())
+    }
+
+    /// Whether it is known how it ended.
+    fn has_ended(&self) -> bool {
+        let facts = &self.facts;
+        facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
+    }
+
+    /// These records come after `earlier` ones: what all of them tell.
+    fn following(self, earlier: Self) -> Self {
+        let (later, earlier_facts) = (self.facts, earlier.facts);
+        let mut summaries = earlier.summaries;
+        summaries.extend(self.summaries);
+        let started = match (earlier_facts.started, later.started) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            facts: Facts {
+                started,
+                last_activity: earlier_facts.last_activity.max(later.last_activity),
+                cwd: later.cwd.or(earlier_facts.cwd),
+                branch: later.branch.or(earlier_facts.branch),
+                model: later.model.or(earlier_facts.model),
+                session_id: earlier_facts.session_id.or(later.session_id),
+                first_cwd: earlier_facts.first_cwd.or(later.first_cwd),
+                first_prompt: earlier_facts.first_prompt.or(later.first_prompt),
+                forked_from: earlier_facts.forked_from.or(later.forked_from),
+                ..earlier_facts
+            },
+            summaries,
         }
     }
 }

@@ -317,7 +317,3 @@ fn system(row: &Row<'_>) -> Option<Message> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-#[path = "qwen_tests.rs"]
-mod tests;

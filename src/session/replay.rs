@@ -44,12 +44,11 @@ impl Replay {
             self.rows.push(pick);
             return;
         }
-        match self.by_id.get(&id) {
-            Some(at) => self.rows[*at] = pick,
-            None => {
-                self.by_id.insert(id, self.rows.len());
-                self.rows.push(pick);
-            }
+        if let Some(at) = self.by_id.get(&id) {
+            self.rows[*at] = pick;
+        } else {
+            self.by_id.insert(id, self.rows.len());
+            self.rows.push(pick);
         }
     }
 

@@ -2,6 +2,7 @@
 //! counts only if the record that it names is in this file.
 
 use std::collections::HashSet;
+use std::io;
 
 use super::claude_content::string;
 use super::node::Key;
@@ -20,7 +21,8 @@ object! {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
-    seen: Vec<(Key, String)>,
+    /// The records that summaries name, and the summaries.
+    seen: Vec<(String, String)>,
     records: HashSet<Key>,
 }
 
@@ -31,8 +33,8 @@ impl Summaries {
             return;
         };
         if text(row.kind).as_deref() == Some("summary") {
-            if let (Some(leaf), Some(summary)) = (words(row.leaf), string(row.summary)) {
-                self.seen.push((Key::of(&leaf), summary));
+            if let (Some(leaf), Some(summary)) = (string(row.leaf), string(row.summary)) {
+                self.seen.push((leaf, summary));
             }
         } else if let Some(uuid) = words(row.uuid) {
             self.records.insert(Key::of(&uuid));
@@ -41,12 +43,34 @@ impl Summaries {
 
     /// The last summary of this file's own records.
     pub(super) fn own(self) -> Option<Title> {
-        let own = |(leaf, _): &&(Key, String)| self.records.contains(leaf);
-        let (_, text) = self.seen.iter().rfind(own)?;
-        Some(Title {
-            text: text.clone(),
-            source: TitleSource::Summary,
-        })
+        let own = |(leaf, _): &&(String, String)| self.records.contains(&Key::of(leaf));
+        self.seen.iter().rfind(own).map(title)
+    }
+
+    /// The last summary that names a record of which `is_own` says that it is in the file.
+    pub(super) fn last_of(
+        self,
+        mut is_own: impl FnMut(&str) -> io::Result<bool>,
+    ) -> io::Result<Option<Title>> {
+        for summary in self.seen.iter().rev() {
+            if self.records.contains(&Key::of(&summary.0)) || is_own(&summary.0)? {
+                return Ok(Some(title(summary)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds summaries that come later in the file.
+    pub(super) fn extend(&mut self, later: Self) {
+        self.seen.extend(later.seen);
+        self.records.extend(later.records);
+    }
+}
+
+fn title((_, text): &(String, String)) -> Title {
+    Title {
+        text: text.clone(),
+        source: TitleSource::Summary,
     }
 }
 

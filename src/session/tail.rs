@@ -1,13 +1,17 @@
 //! The end of a session file: where its last records or messages start, and the messages of its
 //! lines as they come.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 
+use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
+use super::recover::records_on_line;
 use crate::dialog::{Message, Origin};
-use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at, split_line};
+use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
 
 /// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
 /// sees the lines from the last one on, without those that are too long to be looked into, which
@@ -15,8 +19,8 @@ use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at, split_line}
 ///
 /// # Errors
 /// Reading failed.
-pub fn start_of_last(
-    bytes: &mut FixedFile,
+pub fn start_of_last<Source: Borrow<File>>(
+    bytes: &mut FixedFile<Source>,
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
 ) -> io::Result<u64> {
@@ -53,7 +57,7 @@ pub fn start_of_last(
 
 /// How many records are on a line; a line that holds none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
-    let (records, _) = split_line(line);
+    let (records, _) = records_on_line(line);
     if records.is_empty() {
         return u64::from(!line.trim_ascii().is_empty());
     }
@@ -85,13 +89,11 @@ impl MessageLines {
 
     /// The messages on a line, without readings of meters.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let mut messages = Vec::new();
         for record in &records {
             let record = record.text(line);
-            let known = self
-                .format
-                .or_else(|| agent_of(record).map(|agent| agent.format()));
+            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
             if let Some(format) = known {
                 messages.extend(format.messages(record));
@@ -140,7 +142,7 @@ impl BackwardMessages {
 
     /// How many messages that were not counted yet are on the line.
     pub fn count(&mut self, line: &[u8]) -> u64 {
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let mut count = 0;
         for record in records.iter().rev() {
             for message in self.format.messages(record.text(line)).into_iter().rev() {
@@ -162,7 +164,6 @@ mod tests {
 
     use super::*;
     use crate::jsonl::Mapping;
-    use crate::session::Agent;
 
     fn fixed(text: &str) -> FixedFile {
         let mut file = tempfile::tempfile().unwrap();

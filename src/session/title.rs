@@ -1,5 +1,7 @@
 //! The title of a session, found from the end of its file.
 
+use std::borrow::Borrow;
+use std::fs::File;
 use std::io;
 
 pub use super::title_rule::{Title, TitleSource};
@@ -13,7 +15,10 @@ use crate::jsonl::{FixedFile, Onward, search_backward, split_line};
 ///
 /// # Errors
 /// Reading failed.
-pub fn find_title(file: &mut FixedFile, format: &dyn Format) -> io::Result<Option<Title>> {
+pub fn find_title<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
+    format: &dyn Format,
+) -> io::Result<Option<Title>> {
     let search = format.title_search();
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {

@@ -86,11 +86,11 @@ impl TitleRule {
     pub(super) fn offer(&mut self, record: TitleRecord, offset: u64) -> Onward {
         let is_manual = record.title.source == TitleSource::Manual;
         let Some(best) = &mut self.best else {
-            let onward = match (is_manual, self.precedence, record.standing) {
-                (true, _, _) => Onward::Stop,
-                (false, Precedence::Manual, _) => Onward::Further,
-                (false, Precedence::Later, Standing::OnRequest) => Onward::Stop,
-                (false, Precedence::Later, Standing::Ordinary) => {
+            let onward = match (self.precedence, record.standing) {
+                _ if is_manual => Onward::Stop,
+                (Precedence::Manual, _) => Onward::Further,
+                (Precedence::Later, Standing::OnRequest) => Onward::Stop,
+                (Precedence::Later, Standing::Ordinary) => {
                     Onward::DownTo(offset.saturating_sub(RACE_DISTANCE))
                 }
             };

@@ -1,1 +1,155 @@
+use std::io::Write;
+
+use proptest::prelude::*;
+
 use super::*;
+use crate::jsonl::Mapping;
+use crate::session::Agent;
+
+fn title_of(agent: Agent, text: &str) -> Option<(String, TitleSource)> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let mut fixed = FixedFile::new(file, text.len() as u64, Mapping::Allowed);
+    let title = find_title(&mut fixed, agent.format()).unwrap();
+    title.map(|title| (title.text, title.source))
+}
+
+fn qwen(title: &str, source: &str, second: u32) -> String {
+    format!(
+        r#"{{"type":"system","subtype":"custom_title","timestamp":"2026-01-01T00:{:02}:{:02}Z","systemPayload":{{"customTitle":"{title}","titleSource":"{source}"}}}}"#,
+        second / 60,
+        second % 60,
+    )
+}
+
+/// A record of about this many bytes, without a title.
+fn filler(bytes: usize) -> String {
+    format!(
+        r#"{{"type":"user","message":{{"parts":[{{"text":"{}"}}]}}}}"#,
+        "x".repeat(bytes)
+    )
+}
+
+#[test]
+fn only_whole_title_records_give_titles() {
+    let auto = qwen("A", "auto", 0);
+    let table: [(&str, String, Option<&str>); 11] = [
+        ("nothing", String::new(), None),
+        ("one", auto.clone(), Some("A")),
+        (
+            "a torn record behind a whole one",
+            format!("{auto}\n{}", &qwen("B", "manual", 99)[..100]),
+            Some("A"),
+        ),
+        (
+            "a torn line before another record",
+            format!("{auto}\n{}\n{}\n", r#"{"subtype":"custom_title","customTitle":"B\"#, filler(3)),
+            Some("A"),
+        ),
+        (
+            "user text",
+            format!(
+                "{auto}\n{}\n",
+                r#"{"type":"user","message":{"parts":[{"text":"\"subtype\":\"custom_title\",\"customTitle\":\"evil\""}]}}"#
+            ),
+            Some("A"),
+        ),
+        (
+            "a nested object",
+            format!(
+                "{auto}\n{}\n",
+                r#"{"type":"user","x":{"subtype":"custom_title","customTitle":"nested"}}"#
+            ),
+            Some("A"),
+        ),
+        (
+            "a nested object in a record of the kind",
+            r#"{"type":"user","subtype":"custom_title","systemPayload":{"customTitle":"x"}}"#.to_owned(),
+            None,
+        ),
+        (
+            "spaces",
+            r#"{ "type" : "system", "subtype" : "custom_title", "systemPayload" : {"customTitle" : "S"} }"#.to_owned(),
+            Some("S"),
+        ),
+        ("glued", format!("{auto}{}\n", filler(3)), Some("A")),
+        ("glued the other way", format!("{}{auto}\n", filler(3)), Some("A")),
+        (
+            "no string",
+            format!("{auto}\n{}\n", r#"{"subtype":"custom_title","customTitle":5}"#),
+            Some("A"),
+        ),
+    ];
+    for (what, text, expected) in table {
+        let title = title_of(Agent::Qwen, &text).map(|(title, _)| title);
+        assert_eq!(title.as_deref(), expected, "{what}");
+    }
+}
+
+#[test]
+fn titles_are_found_at_any_depth() {
+    for depth in [10_000, 200_000, 3_000_000, 9_000_000] {
+        let mut lines = vec![filler(5), qwen("Deep", "manual", 0)];
+        lines.extend((0..depth / 10_000).map(|_| filler(10_000)));
+        let text = lines.join("\n") + "\n";
+        let expected = Some(("Deep".to_owned(), TitleSource::Manual));
+        assert_eq!(title_of(Agent::Qwen, &text), expected, "{depth}");
+    }
+}
+
+#[test]
+fn a_manual_title_that_lost_a_race_wins_within_a_mebibyte() {
+    let race = |between: usize, seconds: u32| {
+        let manual = qwen("M", "manual", 0);
+        let auto = qwen("A", "auto", seconds);
+        let text = [manual, filler(between), auto].join("\n") + "\n";
+        title_of(Agent::Qwen, &text).map(|(title, _)| title)
+    };
+    assert_eq!(race(10, 59).as_deref(), Some("M"));
+    assert_eq!(race(10, 61).as_deref(), Some("A"));
+    assert_eq!(race(1_000_000, 59).as_deref(), Some("M"));
+    assert_eq!(race(1_100_000, 59).as_deref(), Some("A"));
+}
+
+#[test]
+fn in_claude_files_custom_titles_stand_above_all() {
+    let custom = r#"{"type":"custom-title","customTitle":"Mine","sessionId":"s"}"#;
+    let ai = r#"{"type":"ai-title","aiTitle":"Theirs","sessionId":"s"}"#;
+    let far = vec![filler(10_000); 300].join("\n");
+    let rows = [
+        (
+            format!("{custom}\n{far}\n{ai}\n"),
+            "Mine",
+            TitleSource::Manual,
+        ),
+        (format!("{ai}\n{far}\n"), "Theirs", TitleSource::Auto),
+        (format!("{ai}\n{custom}\n"), "Mine", TitleSource::Manual),
+    ];
+    for (text, title, source) in rows {
+        assert_eq!(
+            title_of(Agent::Claude, &text),
+            Some((title.to_owned(), source))
+        );
+    }
+}
+
+proptest! {
+    /// The window search agrees with reading every line.
+    #[test]
+    fn the_last_manual_title_wins_wherever_windows_lie(
+        sizes in prop::collection::vec(0_usize..90_000, 1..8),
+        titled in prop::collection::vec(any::<bool>(), 8),
+    ) {
+        let mut lines = Vec::new();
+        let mut last = None;
+        for (number, size) in sizes.iter().enumerate() {
+            lines.push(filler(*size));
+            if titled[number] {
+                lines.push(qwen(&format!("T{number}"), "manual", 0));
+                last = Some(format!("T{number}"));
+            }
+        }
+        let text = lines.join("\n");
+        prop_assert_eq!(title_of(Agent::Qwen, &text).map(|(title, _)| title), last);
+    }
+}

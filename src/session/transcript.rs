@@ -3,6 +3,7 @@
 //! A file is read twice at most: once to find out which records count, once to read them. Only
 //! places are remembered in between.
 
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,15 +12,17 @@ use super::detect::agent_of;
 use super::facts::Counter;
 use super::format::{Format, Shape};
 use super::gemini::Gemini;
+use super::head::Head;
 use super::lines::{Line, Place, for_each_line};
 use super::open::{OpenError, SessionFile, open_safely};
 use super::plan::{Echoed, Pick, Plan};
+use super::recover::records_on_line;
 use super::replay::Replay;
 use super::summaries::Summaries;
 use super::tree::Tree;
 use super::{Agent, Counts, Facts, Title, find_title};
 use crate::dialog::{Joiner, Message, Origin, Role};
-use crate::jsonl::{FixedFile, Mapping, read_at, split_line};
+use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::object;
 
 /// How many records may say nothing about whose they are, until one gives up.
@@ -59,6 +62,8 @@ pub struct Session {
     format: &'static dyn Format,
     /// The rows of an old document; all other files are read by lines.
     document: Option<Vec<String>>,
+    /// The first lines.
+    pub(super) head: Head,
 }
 
 impl Session {
@@ -75,11 +80,17 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
-        if let Some(agent) = detected(&file)? {
+        let head = Head::read(&file)?;
+        let agent = match head.lines().find_map(agents_on) {
+            Some(agent) => Some(agent),
+            None => detected(&file)?,
+        };
+        if let Some(agent) = agent {
             return Ok(Self {
                 file,
                 format: agent.format(),
                 document: None,
+                head,
             });
         }
         match document(&file)? {
@@ -87,9 +98,17 @@ impl Session {
                 file,
                 format: &Gemini,
                 document: Some(rows),
+                head,
             }),
             None => Err(SessionError::Unknown),
         }
+    }
+
+    /// The same session, as if its file ended at this place, in bytes.
+    #[must_use]
+    pub fn up_to(mut self, end: u64) -> Self {
+        self.file.size = self.file.size.min(end);
+        self
     }
 
     /// Whose it is.
@@ -108,12 +127,8 @@ impl Session {
     }
 
     /// The bytes as they were when it was opened.
-    ///
-    /// # Errors
-    /// The descriptor cannot be duplicated.
-    pub fn bytes(&self, mapping: Mapping) -> io::Result<FixedFile> {
-        let handle = self.file.file.try_clone()?;
-        Ok(FixedFile::new(handle, self.file.size, mapping))
+    pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
+        FixedFile::new(&self.file.file, self.file.size, mapping)
     }
 
     /// The title that counts.
@@ -123,13 +138,12 @@ impl Session {
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
         match &self.document {
             Some(rows) => {
-                let records = rows.iter().rev();
-                let title = records.filter_map(|row| self.format.title(row)).next();
+                let title = rows.iter().rev().find_map(|row| self.format.title(row));
                 Ok(title
                     .map(|record| record.title)
                     .filter(|title| !title.text.is_empty()))
             }
-            None => find_title(&mut self.bytes(mapping)?, self.format),
+            None => find_title(&mut self.bytes(mapping), self.format),
         }
     }
 
@@ -174,10 +188,10 @@ impl Session {
     pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
         let mut facts = Facts::default();
         let mut counter = Counter::default();
-        let mut records = 0;
+        let mut total = 0;
         let mut summaries = Summaries::default();
         self.each_record(&mut |_, record| {
-            records += 1;
+            total += 1;
             self.format.facts(record, &mut facts);
             let envelope = self.format.envelope(record);
             if let Some(time) = &envelope.time {
@@ -193,7 +207,7 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
-        Ok((facts, counter.finish(records)))
+        Ok((facts, counter.finish(total)))
     }
 
     /// Shows the whole messages of the dialog to `visit`, in order, until it breaks. Returns how
@@ -224,9 +238,9 @@ impl Session {
                     .for_each(&mut take);
             })?,
             Some(picks) => {
-                let mut records = PickedRecords::default();
+                let mut reader = PickedRecords::default();
                 for pick in picks {
-                    let record = records.read(self, *pick)?;
+                    let record = reader.read(self, *pick)?;
                     self.messages_of(&record, pick.item, plan.echoed)
                         .into_iter()
                         .for_each(&mut take);
@@ -240,14 +254,14 @@ impl Session {
     }
 
     fn messages_of(&self, record: &str, item: u32, echoed: Echoed) -> Vec<Message> {
-        let mut messages = self.format.item_messages(record, item);
-        let echoes = self.format.echoes(record).into_iter();
-        messages.extend(echoes.filter(|echo| match echo.role {
+        let mut said = self.format.item_messages(record, item);
+        let repeats = self.format.echoes(record).into_iter();
+        said.extend(repeats.filter(|repeat| match repeat.role {
             Role::User => !echoed.user,
             Role::Assistant => !echoed.assistant,
             Role::System => !echoed.system,
         }));
-        messages
+        said
     }
 
     /// Finds out which records count.
@@ -301,13 +315,14 @@ impl Session {
     /// All records that are nodes.
     pub(super) fn tree(&self) -> io::Result<Tree> {
         let mut tree = Tree::default();
-        self.each_record(&mut |place, record| match self.format.node(record) {
-            Some(node) => tree.add(node, place),
-            None => {
-                let messages = self.format.messages(record);
-                let is_turn = |message: &Message| message.role != Role::System;
-                tree.loose_turns += u64::from(messages.iter().any(is_turn));
+        self.each_record(&mut |place, record| {
+            if let Some(node) = self.format.node(record) {
+                tree.add(node, place);
+                return;
             }
+            let messages = self.format.messages(record);
+            let is_turn = |message: &Message| message.role != Role::System;
+            tree.loose_turns += u64::from(messages.iter().any(is_turn));
         })?;
         Ok(tree)
     }
@@ -339,7 +354,7 @@ impl PickedRecords {
             .line
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(&self.line);
-        let (records, _) = split_line(line);
+        let (records, _) = records_on_line(line);
         let record = records.get(place.index as usize);
         Ok(record.map_or_else(String::new, |record| record.text(line).to_owned()))
     }
@@ -367,6 +382,14 @@ fn row_place(offset: u64) -> Place {
         length: 0,
         index: 0,
     }
+}
+
+/// Whose records are on a line.
+fn agents_on(line: &[u8]) -> Option<Agent> {
+    let (records, _) = records_on_line(line);
+    records
+        .iter()
+        .find_map(|record| agent_of(record.text(line)))
 }
 
 /// Whose file of lines it is.

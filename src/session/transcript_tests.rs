@@ -1,1 +1,205 @@
+use std::path::PathBuf;
+
 use super::*;
+use crate::session::TitleSource;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/session")
+        .join(name)
+}
+
+/// Every message as a line: who, what for, and what is in it.
+fn outline(name: &str, scope: Scope) -> Vec<String> {
+    let session = Session::open(&data(name)).unwrap();
+    let mut lines = Vec::new();
+    session
+        .each_message(scope, &mut |message| {
+            if message.origin != Origin::Meter {
+                let calls: Vec<_> = message.calls().map(|call| call.id.as_str()).collect();
+                let results = message.results().map(|result| {
+                    let mark = if result.failed { "!" } else { "" };
+                    format!("{}={}{mark}", result.id, result.text())
+                });
+                let results: Vec<String> = results.collect();
+                lines.push(
+                    format!(
+                        "{:?} {} {} {}",
+                        message.origin,
+                        message.text(),
+                        calls.join(","),
+                        results.join(",")
+                    )
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                );
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    lines
+}
+
+#[test]
+fn a_claude_message_is_one_whatever_its_rows() {
+    let expected = [
+        "Prompt Compare the two files",
+        "Reply t1,t2",
+        "Results t1=one",
+        "Results t2=two!",
+        "Reply They differ.",
+    ];
+    assert_eq!(outline("claude-parallel.jsonl", Scope::Live), expected);
+    assert_eq!(
+        outline("claude-parallel.jsonl", Scope::AllBranches),
+        expected
+    );
+    let session = Session::open(&data("claude-parallel.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(session.agent(), Agent::Claude);
+    let title = facts.title.clone().unwrap();
+    assert_eq!(
+        (title.text.as_str(), title.source),
+        ("Compare files", TitleSource::Auto)
+    );
+    assert_eq!(facts.branch.as_deref(), Some("feature"));
+    assert_eq!(facts.model.as_deref(), Some("model-b"));
+    assert_eq!(facts.first_prompt.as_deref(), Some("Compare the two files"));
+    assert_eq!(
+        (counts.records, counts.calls, counts.results, counts.failed),
+        (8, 2, 2, 1)
+    );
+    assert_eq!((counts.usage.input, counts.usage.output), (30, 12));
+    assert_eq!(session.quick_facts(Mapping::Refused).unwrap(), facts);
+}
+
+#[test]
+fn a_qwen_branch_that_was_left_is_not_shown() {
+    let live = [
+        "Prompt Fix the parser",
+        "Reply Reading. c1",
+        "Results c1=fn main(){}",
+        "Prompt Use tabs instead",
+        "Reply Done with tabs.",
+        "Compaction",
+        "Recap Tabs are in; next: tests.",
+    ];
+    assert_eq!(outline("qwen-rewound.jsonl", Scope::Live), live);
+    assert_eq!(
+        outline("qwen-rewound.jsonl", Scope::AllBranches).len(),
+        live.len() + 2
+    );
+    let session = Session::open(&data("qwen-rewound.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    // Titles of branches that were left count, as in the agent's own reader.
+    assert_eq!(facts.title.unwrap().text, "Spaces");
+    assert_eq!(counts.compactions, 1);
+}
+
+#[test]
+fn a_codex_message_that_is_told_twice_is_one() {
+    let expected = [
+        "Injected <environment_context> </environment_context>",
+        "Prompt Run the tests",
+        "Reply",
+        "Reply call_1",
+        "Results call_1=1 failed!",
+        "Reply One test fails.",
+    ];
+    assert_eq!(outline("codex.jsonl", Scope::Live), expected);
+    let session = Session::open(&data("codex.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.title.unwrap().text, "Test run");
+    assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T09:59:59Z");
+    assert_eq!(counts.usage.total(), 330);
+}
+
+#[test]
+fn old_codex_files_are_bare() {
+    let expected = [
+        "Prompt List files",
+        "Reply call_1",
+        "Results call_1=a.txt",
+        "Reply One file.",
+    ];
+    assert_eq!(outline("codex-bare.jsonl", Scope::Live), expected);
+    let session = Session::open(&data("codex-bare.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.branch.as_deref(), Some("main"));
+    assert_eq!(counts.records, 6);
+}
+
+#[test]
+fn a_gemini_log_is_replayed() {
+    let expected = [
+        "Injected <session_context> x </session_context>",
+        "Prompt Run the tests.",
+        "Reply shell_1",
+        "Results shell_1=Exit Code: 3!",
+        "Reply They fail.",
+        "Prompt And now?",
+    ];
+    assert_eq!(outline("gemini-resumed.jsonl", Scope::Live), expected);
+    let session = Session::open(&data("gemini-resumed.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.title.unwrap().text, "Test run");
+    assert_eq!(counts.usage.input, 20);
+}
+
+#[test]
+fn an_old_gemini_document_has_no_lines() {
+    let expected = [
+        "Prompt Read it",
+        "Reply Reading. 2#0",
+        "Results 2#0=text",
+        "Error quota",
+    ];
+    assert_eq!(outline("session-document.json", Scope::Live), expected);
+    let session = Session::open(&data("session-document.json")).unwrap();
+    assert!(session.is_document());
+    let (facts, _) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.title.unwrap().text, "A document");
+    assert_eq!(
+        facts.last_activity.unwrap().to_string(),
+        "2026-01-01T10:00:09Z"
+    );
+}
+
+#[test]
+fn a_pi_file_is_a_tree_with_costs() {
+    let expected = [
+        "Prompt Go",
+        "Reply c1",
+        "Results c1=gone!",
+        "Compaction So far so good.",
+        "Error overloaded",
+    ];
+    assert_eq!(outline("pi.jsonl", Scope::Live), expected);
+    let session = Session::open(&data("pi.jsonl")).unwrap();
+    let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.title.unwrap().text, "Named");
+    assert_eq!(facts.forked_from.as_deref(), Some("parent-id"));
+    assert_eq!(counts.usage.cost, Some(0.25));
+    assert_eq!(counts.errors, 1);
+}
+
+#[test]
+fn what_is_no_session_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a.jsonl", "{\"v\":1}\n"),
+        ("b.md", "# Title\n"),
+        (
+            "c.json",
+            "[{\"sessionId\":\"x\",\"type\":\"user\",\"message\":\"y\"}]",
+        ),
+        ("d.jsonl", ""),
+        ("e.json", "{\"messages\":[]}"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let error = Session::open(&path).unwrap_err();
+        assert!(matches!(error, SessionError::Unknown), "{name}: {error}");
+    }
+}

@@ -70,9 +70,10 @@ impl Tree {
         });
     }
 
-    /// Whether the file is a tree: every turn is a node.
+    /// Whether the file is a tree: every turn is a node, and ids tell records apart.
     pub(super) fn is_whole(&self) -> bool {
-        self.loose_turns == 0 && !self.entries.is_empty()
+        let has_ids = self.repeated < self.entries.len() as u64 / 2;
+        self.loose_turns == 0 && has_ids
     }
 
     /// Records whose parent is not in the file.

@@ -1,7 +1,7 @@
 //! Rows of commands and what is to be said about them: ours, and a larger corpus if there is one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -55,10 +55,11 @@ fn what_others_refuse_is_accepted_for_a_reason() {
     }
 }
 
-/// The corpus is not part of the project: `TURNPIPE_TEST_DATA` names its directory.
+/// The corpus is not part of the project: `TURNPIPE_TEST_DATA` names a folder with a folder
+/// `vectors` in it.
 fn corpus(name: &str) -> Option<Vec<Value>> {
     let directory = PathBuf::from(std::env::var_os("TURNPIPE_TEST_DATA")?);
-    let content = fs::read_to_string(Path::new(&directory).join(name)).unwrap();
+    let content = fs::read_to_string(directory.join("vectors").join(name)).unwrap();
     Some(rows(&content))
 }
 

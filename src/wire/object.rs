@@ -15,6 +15,7 @@ macro_rules! object {
     ($(#[$meta:meta])* $name:ident { $($field:ident = $key:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Default, Clone, Copy)]
+        #[allow(clippy::struct_field_names, reason = "the formats choose the names of members")]
         pub(super) struct $name<'a> {
             $(pub(super) $field: Option<&'a serde_json::value::RawValue>,)+
         }

@@ -41,6 +41,10 @@ impl Room {
         }
     }
 
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -83,13 +87,17 @@ impl Room {
 
     /// Fails if a process with this room's mark does not go away.
     pub(crate) fn assert_nothing_left(&self) {
+        assert_eq!(self.left(), Vec::<String>::new(), "still alive");
+    }
+
+    /// The command lines of the processes with this room's mark that do not go away.
+    pub(crate) fn left(&self) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let left = self.marked();
-            if left.is_empty() {
-                return;
+            if left.is_empty() || Instant::now() > deadline {
+                return left;
             }
-            assert!(Instant::now() < deadline, "still alive: {left:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

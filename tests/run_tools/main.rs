@@ -13,6 +13,7 @@ mod composition;
 mod damage;
 mod endings;
 mod fixtures;
+mod lane;
 mod output;
 mod policies;
 mod streaming;

@@ -12,7 +12,7 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
         "m",
         &[
             ("a", "echo before"),
-            ("b", "echo broken >&2; exit 3"),
+            ("b", "rm -f x; echo broken >&2; exit 3"),
             ("c", "touch ran"),
         ],
     );
@@ -32,7 +32,10 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
     assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
     assert!(!bench.work().join("ran").exists());
     let told = run.content("c");
-    assert!(told.contains("Bash(echo broken >&2; exit 3)"), "{told}");
+    assert!(
+        told.contains("Bash(rm -f x; echo broken >&2; exit 3)"),
+        "{told}"
+    );
     assert!(
         told.contains("Exit code 3") && told.contains("broken"),
         "{told}"
@@ -245,4 +248,59 @@ fn a_plan_shows_the_batches_and_runs_nothing() {
     assert_eq!(plans, expected);
     assert!(!bench.work().join("ran").exists());
     assert!(run.stdout.starts_with(&input));
+}
+
+#[test]
+fn shell_commands_that_only_read_need_no_permission() {
+    let bench = Bench::new();
+    bench.write("file", "text\n");
+    let calls = turn(
+        "m",
+        &[
+            ("a", "cat file | tr a-z A-Z"),
+            ("b", "touch ran"),
+            ("c", "cd .."),
+            ("d", "ls > listing"),
+        ],
+    );
+    let run = bench.run(&[], calls);
+    let expected = [
+        ("a", "ok"),
+        ("b", "denied"),
+        ("c", "denied"),
+        ("d", "denied"),
+    ];
+    assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
+    assert_eq!(run.content("a"), "TEXT");
+    assert!(run.stdout.contains("`touch` changes files"), "{run:?}");
+    assert!(!bench.work().join("ran").exists() && !bench.work().join("listing").exists());
+}
+
+/// A read-only command that fails dooms nobody.
+#[test]
+fn a_failing_command_that_only_reads_cancels_nothing() {
+    let bench = Bench::new();
+    let calls = turn("m", &[("a", "cat missing"), ("b", "touch ran")]);
+    let run = bench.run(&BYPASS, calls);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "error"), ("b", "ok")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn variables_are_scrubbed_unless_they_are_passed_on() {
+    let bench = Bench::new();
+    let input = bench.write("calls", bash("a", "printenv PAGER PYTHONPATH"));
+    let shell = |flags: &str| {
+        let run = bench.shell(&format!(
+            "PAGER=p PYTHONPATH=q \"$TURNPIPE\" run-tools {flags} < {}",
+            input.display()
+        ));
+        run.content("a")
+    };
+    assert!(shell("").contains("Exit code 1"));
+    let told = shell("--env PAGER");
+    assert!(told.contains('p') && !told.contains('q'), "{told}");
 }

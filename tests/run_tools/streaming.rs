@@ -90,7 +90,10 @@ fn results_come_in_call_order_and_before_the_result_record() {
         call("slow", "Wait", &json!({"gate": "gate"})),
         call("fast", "Open", &json!({"gate": "gate"}))
     );
-    let run = bench.run(&["--tools", manifest.to_str().unwrap()], input);
+    let run = bench.run(
+        &["--enforce=off", "--tools", manifest.to_str().unwrap()],
+        input,
+    );
     assert_eq!(
         run.outcomes(),
         pairs(&[("slow", "ok"), ("fast", "ok")]),
@@ -105,7 +108,8 @@ fn results_come_in_call_order_and_before_the_result_record() {
     );
 }
 
-/// `Wait` ends when `Open` has run: only side by side do both end.
+/// `Wait` ends when `Open` has run: only side by side do both end. `Open` is not honest about what
+/// it does, so the kernel must not be asked.
 const MANIFEST: &str = r#"
 [[tool]]
 name = "Wait"
@@ -131,7 +135,10 @@ fn calls_that_only_read_run_side_by_side() {
         input += &call(&format!("wait{index}"), "Wait", &json!({"gate": "gate"}));
     }
     input += &call("open", "Open", &json!({"gate": "gate"}));
-    let run = bench.run(&["--tools", manifest.to_str().unwrap()], input);
+    let run = bench.run(
+        &["--enforce=off", "--tools", manifest.to_str().unwrap()],
+        input,
+    );
     assert_eq!(run.outcomes().len(), 10);
     assert!(
         run.outcomes().iter().all(|(_, outcome)| outcome == "ok"),
@@ -163,6 +170,8 @@ access = "read-only"
         manifest.to_str().unwrap(),
         "--max-concurrency",
         "3",
+        // The tool leaves marks for its siblings.
+        "--enforce=off",
     ];
     let run = bench.run(&arguments, calls);
     for index in 0..12 {

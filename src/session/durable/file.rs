@@ -126,6 +126,22 @@ impl LockedFile {
         &self.path
     }
 
+    /// The size in bytes.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn size(&self) -> io::Result<u64> {
+        uninterrupted(|| Tail::size(&self.file))
+    }
+
+    /// Reads at an offset; 0 bytes at the end.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        uninterrupted(|| Tail::read_at(&self.file, buffer, offset))
+    }
+
     /// Appends one record; see [`append_record`].
     ///
     /// # Errors

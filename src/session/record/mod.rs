@@ -1,11 +1,15 @@
 //! From the records of a stream to the lines of a session file (protocol 6.12).
 //!
-//! Pure: what the file holds so far is told, what is to be appended is returned.
+//! What to keep and in which form is decided without looking at a file; `target` does that.
 
 mod chain;
 mod continuation;
 mod recorder;
+mod rename;
+mod target;
 
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use recorder::{Recorder, SessionFacts};
+pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
+pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};

@@ -7,6 +7,17 @@ use serde_json::{Map, Value, json};
 use super::Chain;
 use crate::io::{Clock, Ids};
 
+/// Types, and subtypes where they matter, of the records that are kept.
+const KEPT: [(&str, Option<&str>); 7] = [
+    ("user", None),
+    ("assistant", None),
+    ("title", None),
+    ("tool_use_summary", None),
+    ("content-replacement", None),
+    ("system", Some("away_summary")),
+    ("system", Some("usage")),
+];
+
 /// What is the same for all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFacts {
@@ -39,6 +50,24 @@ impl Recorder {
             clock,
             ids,
         }
+    }
+
+    /// Takes in a line of the file.
+    pub(super) fn follow(&mut self, line: &str) {
+        self.chain.follow(line);
+    }
+
+    /// Whether a record is of a kind that is kept; [`Recorder::line`] may still find it lacking.
+    pub(super) fn keeps(record: &str) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Kind {
+            r#type: String,
+            subtype: Option<String>,
+        }
+        serde_json::from_str::<Kind>(record).is_ok_and(|kind| {
+            KEPT.contains(&(kind.r#type.as_str(), None))
+                || KEPT.contains(&(kind.r#type.as_str(), kind.subtype.as_deref()))
+        })
     }
 
     /// The line to append for a record, if it is one that is kept.

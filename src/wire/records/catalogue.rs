@@ -8,15 +8,15 @@ use super::{
     CheckErrorRecord, CheckShellRecord, CheckTextRecord, ContentReplacementRecord,
     ControlResponseRecord, ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord,
     SessionDamageRecord, SessionErrorRecord, SessionMessageRecord, SessionNoteRecord,
-    SessionPathRecord, SessionRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 21] = [
+const RECORDS: [(&str, MakeSchema); 23] = [
     ("check-error", of::<CheckErrorRecord>),
     ("check-shell", of::<CheckShellRecord>),
     ("check-text", of::<CheckTextRecord>),
@@ -32,9 +32,11 @@ const RECORDS: [(&str, MakeSchema); 21] = [
     ("session-message", of::<SessionMessageRecord>),
     ("session-note", of::<SessionNoteRecord>),
     ("session-path", of::<SessionPathRecord>),
+    ("session-renamed", of::<SessionRenamedRecord>),
     ("session-start", of::<SessionStartRecord>),
     ("session-stats", of::<SessionStatsRecord>),
     ("session-switch", of::<SessionSwitchRecord>),
+    ("state-cleaned", of::<StateCleanedRecord>),
     ("tool-progress", of::<ToolProgressRecord>),
     ("tool-result", of::<ToolResultRecord>),
     ("turn-end", of::<TurnEndRecord>),

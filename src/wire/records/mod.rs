@@ -12,6 +12,7 @@ mod content_replacement;
 mod control_response;
 mod executor;
 mod extension;
+mod housekeeping;
 mod permission;
 mod plan;
 mod session;
@@ -35,6 +36,7 @@ pub use extension::{
     HookRun, Lane, Outcome, Persisted, SandboxReport, ToolResultExtension, Verdict, VerdictAccess,
     Version, VersionOnly,
 };
+pub use housekeeping::{SessionRenamedRecord, StateCleanedRecord};
 pub use permission::{DecidedBy, Decision, Permission};
 pub use plan::{PlanRecord, PlannedCall};
 pub use session::{

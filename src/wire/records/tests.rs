@@ -92,12 +92,32 @@ fn line(record: &impl Serialize) -> String {
 }
 
 /// Schema name, line as it is written.
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn written() -> Vec<(&'static str, String, &'static str)> {
     vec![
         (
             "executor",
             line(&ExecutorRecord::default()),
             r#"{"type":"system","subtype":"executor","turnpipe":{"v":1}}"#,
+        ),
+        (
+            "session-renamed",
+            line(&SessionRenamedRecord {
+                session_id: SessionId::from("s"),
+                title: "Fix login".to_owned(),
+                path: "/s.jsonl".to_owned(),
+            }),
+            r#"{"type":"session_renamed","session_id":"s","title":"Fix login","path":"/s.jsonl"}"#,
+        ),
+        (
+            "state-cleaned",
+            line(&StateCleanedRecord {
+                files: 1,
+                bytes: 2,
+                sessions: 0,
+                path: "/state".to_owned(),
+            }),
+            r#"{"type":"state_cleaned","files":1,"bytes":2,"sessions":0,"path":"/state"}"#,
         ),
         (
             "turn-end",
@@ -163,6 +183,15 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 timestamp: "t".to_owned(),
             }),
             r#"{"type":"content-replacement","sessionId":"s","replacements":[{"tool_use_id":"a","replacement":"gone"}],"uuid":"u","timestamp":"t"}"#,
+        ),
+        (
+            "check-shell",
+            line(&CheckShellRecord::of(
+                "ls".to_owned(),
+                VerdictAccess::ReadOnly,
+                "ls".to_owned(),
+            )),
+            r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","why":"ls","requires":[],"changes_directory":false}"#,
         ),
         (
             "check-text",

@@ -1,0 +1,86 @@
+//! `session rename`: gives a session a name that its own agent shows.
+
+use anyhow::Context;
+use clap::Args;
+
+use super::session_source::{SourceArguments, not_found, unreadable};
+use super::{Outcome, UsageError, output};
+use crate::io::Io;
+use crate::session::Session;
+use crate::session::durable::{LockedFile, Presence, Sync};
+use crate::session::record::{RenameFacts, SessionName, follow_file, name_file, name_record};
+use crate::wire::SessionId;
+use crate::wire::records::SessionRenamedRecord;
+
+/// Give a session a name
+///
+/// Appends the record by which the session's own agent learns its name: for Claude Code and Qwen
+/// Code in the session file, for Codex in its index. A name that begins with a dash goes after `--`.
+#[derive(Debug, Args)]
+pub(super) struct SessionRenameArguments {
+    /// A file, an id or the beginning of one, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// The name; control characters are removed, at most 200 characters
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+impl SessionRenameArguments {
+    /// Renames it.
+    ///
+    /// # Errors
+    /// There is no such session, its agent knows no names, or writing failed.
+    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+        let name =
+            SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
+        let path = self
+            .source
+            .find(&self.session, io)
+            .map_err(|error| not_found(&self.session, &error))?;
+        let session = Session::open(&path).map_err(|error| unreadable(&path, error))?;
+        let agent = session.agent();
+        let Some(target) = name_file(agent, &path) else {
+            let problem = format!("{}: {} keeps no names there", path.display(), agent.name());
+            return Err(UsageError::new(problem).into());
+        };
+        let facts = session
+            .quick_facts(self.source.mapping())
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let Some(session_id) = facts.session_id else {
+            let problem = format!("{}: names no session id", path.display());
+            return Err(UsageError::new(problem).into());
+        };
+        let presence = if target == path {
+            Presence::Required
+        } else {
+            Presence::CreatedIfMissing
+        };
+        let file = LockedFile::open(&target, presence)
+            .map_err(|error| UsageError::new(error.to_string()))?;
+        let chain =
+            follow_file(&file).with_context(|| format!("cannot read {}", target.display()))?;
+        let facts = RenameFacts {
+            session_id: session_id.clone(),
+            directory: facts.cwd,
+            uuid: io.ids.uuid().to_string(),
+            timestamp: format!("{:.3}", io.clock.now()),
+        };
+        if let Some(record) = name_record(agent, &name, &facts, &chain) {
+            file.append(&record)
+                .with_context(|| format!("cannot write {}", target.display()))?;
+            file.finish(Sync::Data)
+                .with_context(|| format!("cannot write {}", target.display()))?;
+        }
+        let mut writer = output::record_writer(io)?;
+        writer.record(&SessionRenamedRecord {
+            session_id: SessionId(session_id),
+            title: name.as_str().to_owned(),
+            path: target.display().to_string(),
+        })?;
+        writer.flush()?;
+        Ok(Outcome::Done)
+    }
+}

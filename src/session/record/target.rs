@@ -1,0 +1,251 @@
+//! The file that a stream is recorded in.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Chain, Recorder, SessionFacts};
+use crate::io::{Clock, Ids};
+use crate::session::durable::{AppendError, LockedFile, OpenError, Presence, Sync};
+
+/// Longest line that is looked at for who wrote a file, in bytes.
+const FIRST_LINE: u64 = 1024 * 1024;
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// It does not exist yet, or is empty.
+    Nobody,
+    /// Its first record carries the key `turnpipe`.
+    Ours,
+    /// Anything else.
+    AnotherAgent,
+}
+
+/// Why a record is not in the file.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file must not be written to; nothing was changed.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Writing failed.
+    #[error("{}: {source}", path.display())]
+    Append {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: AppendError,
+    },
+    /// Reading failed, or making what was written durable.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A session file of ours that grows by the records of a stream. Others may append to it at the
+/// same time: each record goes after whatever the end is when its turn comes.
+pub struct Transcript {
+    path: PathBuf,
+    recorder: Recorder,
+    /// How far the file was followed, in bytes.
+    followed: u64,
+    recorded: u64,
+}
+
+/// Tells whose file it is by its first record.
+///
+/// # Errors
+/// The file exists but cannot be read.
+pub fn ownership(path: &Path) -> io::Result<Ownership> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ownership::Nobody),
+        Err(error) => return Err(error),
+    };
+    let mut start = Vec::new();
+    file.take(FIRST_LINE).read_to_end(&mut start)?;
+    let mut lines = start
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let Some(first) = lines.next() else {
+        return Ok(Ownership::Nobody);
+    };
+    let is_ours = serde_json::from_slice::<serde_json::Value>(first)
+        .is_ok_and(|record| record.get("turnpipe").is_some());
+    Ok(if is_ours {
+        Ownership::Ours
+    } else {
+        Ownership::AnotherAgent
+    })
+}
+
+impl Transcript {
+    /// Goes on at the end of a file of ours, or begins one. Nothing is written yet.
+    pub fn new(
+        path: impl Into<PathBuf>,
+        facts: SessionFacts,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        let recorder = Recorder::new(facts, Chain::default(), clock, ids);
+        Self {
+            path: path.into(),
+            recorder,
+            followed: 0,
+            recorded: 0,
+        }
+    }
+
+    /// Records one record of the stream, if it is one that is kept. Says whether it was.
+    ///
+    /// # Errors
+    /// It is not in the file, or nobody knows.
+    pub fn record(&mut self, record: &str) -> Result<bool, RecordError> {
+        if !Recorder::keeps(record) {
+            return Ok(false);
+        }
+        let file = LockedFile::open(&self.path, Presence::CreatedIfMissing)?;
+        self.follow(&file)?;
+        let Some(line) = self.recorder.line(record) else {
+            return Ok(false);
+        };
+        file.append(&line).map_err(|source| RecordError::Append {
+            path: self.path.clone(),
+            source,
+        })?;
+        self.recorded += 1;
+        Ok(true)
+    }
+
+    /// Makes what was recorded durable. Returns how many records there were.
+    ///
+    /// # Errors
+    /// What is on the disk is unknown then.
+    pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
+        if self.recorded > 0 {
+            let file = LockedFile::open(&self.path, Presence::Required)?;
+            file.finish(sync).map_err(|source| RecordError::Io {
+                path: self.path.clone(),
+                source,
+            })?;
+        }
+        Ok(self.recorded)
+    }
+
+    /// Takes in what was appended since the last time, by us or by others.
+    fn follow(&mut self, file: &LockedFile) -> Result<(), RecordError> {
+        let recorder = &mut self.recorder;
+        self.followed =
+            follow_from(file, self.followed, |line| recorder.follow(line)).map_err(|source| {
+                RecordError::Io {
+                    path: self.path.clone(),
+                    source,
+                }
+            })?;
+        Ok(())
+    }
+}
+
+/// The end of the conversation in a file as it is now.
+///
+/// # Errors
+/// Reading failed.
+pub fn follow_file(file: &LockedFile) -> io::Result<Chain> {
+    let mut chain = Chain::default();
+    follow_from(file, 0, |line| chain.follow(line))?;
+    Ok(chain)
+}
+
+/// Hands over the whole lines from `offset` on; returns where the first one after them begins.
+fn follow_from(file: &LockedFile, offset: u64, mut take: impl FnMut(&str)) -> io::Result<u64> {
+    let size = file.size()?;
+    let mut block = vec![0; 64 * 1024];
+    let mut held: Vec<u8> = Vec::new();
+    let mut at = offset.min(size);
+    while at < size {
+        let read = file.read_at(&mut block, at)?;
+        if read == 0 {
+            break;
+        }
+        at += read as u64;
+        held.extend_from_slice(&block[..read]);
+        let whole = memchr::memrchr(b'\n', &held).map_or(0, |newline| newline + 1);
+        for line in held[..whole].split(|byte| *byte == b'\n') {
+            take(&String::from_utf8_lossy(line));
+        }
+        held.drain(..whole);
+    }
+    Ok(at - held.len() as u64)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{FixedClock, SeededIds};
+
+    fn transcript(path: &Path) -> Transcript {
+        let facts = SessionFacts {
+            session_id: "s".to_owned(),
+            directory: "/w".to_owned(),
+        };
+        let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
+        Transcript::new(path, facts, Arc::new(clock), Arc::new(SeededIds::new(7)))
+    }
+
+    fn lines(path: &Path) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines()
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    const PROMPT: &str = r#"{"type":"user","message":{"role":"user","content":"hi"}}"#;
+    const REPLY: &str =
+        r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}"#;
+
+    #[test]
+    fn a_second_run_goes_on_where_the_first_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        assert_eq!(ownership(&path).unwrap(), Ownership::Nobody);
+        let mut first = transcript(&path);
+        assert!(first.record(PROMPT).unwrap());
+        assert!(!first.record(r#"{"type":"result"}"#).unwrap());
+        assert_eq!(first.finish(Sync::Data).unwrap(), 1);
+        assert_eq!(ownership(&path).unwrap(), Ownership::Ours);
+        let mut second = transcript(&path);
+        second.record(REPLY).unwrap();
+        let lines = lines(&path);
+        assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
+    }
+
+    #[test]
+    fn what_others_append_meanwhile_becomes_the_parent() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let mut ours = transcript(&path);
+        ours.record(PROMPT).unwrap();
+        let theirs = r#"{"type":"user","parentUuid":null,"uuid":"theirs","message":{}}"#;
+        LockedFile::open(&path, Presence::Required)
+            .unwrap()
+            .append(theirs)
+            .unwrap();
+        ours.record(REPLY).unwrap();
+        assert_eq!(lines(&path)[2]["parentUuid"], "theirs");
+    }
+
+    #[test]
+    fn files_of_others_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, "\n{\"type\":\"user\",\"sessionId\":\"x\"}\n").unwrap();
+        assert_eq!(ownership(&path).unwrap(), Ownership::AnotherAgent);
+    }
+}

@@ -1,0 +1,109 @@
+//! The records on a damaged line.
+//!
+//! Where nothing is at stake but reading, one may hope for more than the line reader does: text
+//! between whole records hides none of them. What stands inside of a torn record stays lost, since
+//! a part of it is no record.
+
+use crate::jsonl::{Damage, Kind, Record, Verdict, split_line, validate};
+
+/// The whole records on a line, in order, and what is wrong with it. Offsets are bytes from the
+/// start of the line.
+pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
+    let (records, damage) = split_line(line);
+    if damage.is_empty() {
+        return (records, damage);
+    }
+    let recovered = recover(line);
+    if recovered.len() > records.len() {
+        (recovered, damage)
+    } else {
+        (records, damage)
+    }
+}
+
+fn recover(line: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut at = 0;
+    while let Some(start) = next_object(line, at, records.is_empty()) {
+        let rest = &line[start..];
+        match validate(rest) {
+            Verdict::Whole {
+                kind: Kind::Object,
+                span,
+            } => {
+                let (found, _) = split_line(&rest[span.clone()]);
+                records.extend(moved(found, start + span.start));
+                at = start + span.end;
+            }
+            Verdict::Broken(_) => {
+                let (found, _) = split_line(rest);
+                records.extend(moved(found, start));
+                break;
+            }
+            Verdict::Whole { .. } | Verdict::CutOff | Verdict::Blank => break,
+        }
+    }
+    records
+}
+
+/// Where the next object may start. Before the first one only the ends of a lost one may stand;
+/// anything else may be the start of an object that this is a part of.
+fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
+    let start = from + memchr::memchr(b'{', &line[from..])?;
+    let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);
+    (!is_first || line[from..start].iter().all(is_end)).then_some(start)
+}
+
+fn moved(records: Vec<Record>, by: usize) -> impl Iterator<Item = Record> {
+    records.into_iter().map(move |record| match record {
+        Record::Range(range) => Record::Range(range.start + by..range.end + by),
+        repaired @ Record::Repaired(_) => repaired,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(line: &str) -> Vec<String> {
+        let (records, _) = records_on_line(line.as_bytes());
+        let texts = records.iter();
+        texts
+            .map(|record| record.text(line.as_bytes()).to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn whole_records_survive_what_stands_between_them() {
+        let table: [(&str, &[&str]); 12] = [
+            (r#"{"a":1}"#, &[r#"{"a":1}"#]),
+            (r#"{"a":"}{"}{"b":2}"#, &[r#"{"a":"}{"}"#, r#"{"b":2}"#]),
+            (r#"{"a":1}garbage{"b":2}"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
+            (r#"{"a":1"#, &[]),
+            (r#"{"a":1}{"b":"#, &[r#"{"a":1}"#]),
+            (r#""str""#, &[]),
+            ("null", &[]),
+            (r#"}{"a":1}"#, &[r#"{"a":1}"#]),
+            (r#"{"a":1},{"b":2}"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
+            // The object is a part of a record whose start is lost.
+            (r#"tle":"x","y":{"a":1}}"#, &[]),
+            (r#"{"torn":{"in":1},"x{"b":2}"#, &[r#"{"b":2}"#]),
+            (r#"[{"a":1}]"#, &[]),
+        ];
+        for (line, expected) in table {
+            assert_eq!(texts(line), expected, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_recovered_record_is_a_whole_object(line in "[{}\"a:1,\\[\\] ]{0,24}") {
+            for text in texts(&line) {
+                let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                prop_assert!(value.is_object());
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Sixteen ways in which children make trouble, times five ways in which a call ends, through the
+//! binary: every call that was answered has exactly one result, and nothing is left of any.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{LONG, Room};
+
+/// How a call, or the run around it, ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The shell comes to its end by itself.
+    Exit,
+    /// The call's time is up.
+    Timeout,
+    /// The run is interrupted.
+    Cancel,
+    /// A call beside it fails.
+    SiblingError,
+    /// The run is killed and cannot do anything.
+    Killed,
+}
+
+const ENDINGS: [Ending; 5] = [
+    Ending::Exit,
+    Ending::Timeout,
+    Ending::Cancel,
+    Ending::SiblingError,
+    Ending::Killed,
+];
+
+/// One way to make trouble.
+#[derive(Debug)]
+struct Trouble {
+    name: &'static str,
+    /// What the shell does before it ends, or before it waits for its end.
+    script: &'static str,
+    /// How the run is used beside that.
+    use_of_run: UseOfRun,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UseOfRun {
+    /// As always.
+    Plain,
+    /// Its reader goes away as soon as the script has begun.
+    ReaderLeaves,
+    /// So many other calls come before.
+    AfterCalls(usize),
+    /// The script ends at the very moment of its timeout.
+    EndsAtDeadline,
+}
+
+const fn plain(name: &'static str, script: &'static str) -> Trouble {
+    Trouble {
+        name,
+        script,
+        use_of_run: UseOfRun::Plain,
+    }
+}
+
+/// Failing checks inside the scripts end the shell with this code.
+const WRONG: &str = "Exit code 97";
+
+const TROUBLES: [Trouble; 16] = [
+    plain("a grandchild holds the pipes", "sleep 1000 &"),
+    plain(
+        "the group outlives its leader",
+        "sleep 1000 > /dev/null 2>&1 & sh -c 'sleep 1000 & sleep 1000; :' > /dev/null 2>&1 &",
+    ),
+    plain(
+        "some left the session",
+        "setsid sleep 1000 & (setsid sleep 1000 > /dev/null 2>&1 &); \
+         setsid -f sh -c 'setsid -f sleep 1000; sleep 1000' > /dev/null 2>&1",
+    ),
+    plain(
+        "a deep tree",
+        "sh -c 'sh -c \"sh -c \\\"sleep 1000; :\\\"; :\" & sleep 1000; :' &",
+    ),
+    plain("a flood", "yes & yes >&2 &"),
+    plain(
+        "waiting for a person",
+        "cat; read line; test -z \"$line\" || exit 97; ! : < /dev/tty || exit 97",
+    ),
+    plain(
+        "TERM is ignored",
+        "trap '' TERM; sh -c 'trap \"\" TERM; while :; do sleep 1000; done' &",
+    ),
+    plain(
+        "stopped processes",
+        "sh -c 'kill -STOP $$; sleep 1000' & setsid sh -c 'kill -STOP $$; sleep 1000' &",
+    ),
+    plain(
+        "SIGPIPE",
+        "yes | head -n 1 > /dev/null; test \"${PIPESTATUS[0]}\" = 141 || exit 97",
+    ),
+    plain(
+        "descriptors",
+        "test \"$(echo $(ls /proc/self/fd))\" = '0 1 2 3' || exit 97",
+    ),
+    plain("INT is ignored", "trap '' INT HUP; sleep 1000 &"),
+    plain(
+        "many orphans that end",
+        "for n in 1 2 3 4 5 6 7 8; do (sleep 0.0$n &) ; (setsid true &) ; done",
+    ),
+    plain(
+        "many processes",
+        "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sh -c 'sleep 1000 & sleep 1000' & done",
+    ),
+    Trouble {
+        name: "an end at the deadline",
+        script: "sleep 1000 > /dev/null 2>&1 &",
+        use_of_run: UseOfRun::EndsAtDeadline,
+    },
+    Trouble {
+        name: "nobody reads",
+        script: "sleep 1000 &",
+        use_of_run: UseOfRun::ReaderLeaves,
+    },
+    Trouble {
+        name: "many calls before",
+        script: "sleep 1000 &",
+        use_of_run: UseOfRun::AfterCalls(200),
+    },
+];
+
+/// Longer than what a call that is to time out needs to make its trouble, on a busy machine.
+const TIMEOUT: Duration = Duration::from_millis(1500);
+
+#[test]
+fn nothing_is_left_whatever_happens() {
+    let cells: Vec<(&Trouble, Ending)> = TROUBLES
+        .iter()
+        .flat_map(|trouble| ENDINGS.map(|ending| (trouble, ending)))
+        .collect();
+    assert_eq!(cells.len(), 80);
+    let next = Mutex::new(cells.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                loop {
+                    let cell = next.lock().unwrap().next();
+                    let Some((trouble, ending)) = cell else { break };
+                    check(trouble, ending);
+                }
+            });
+        }
+    });
+    let deadline = Instant::now() + LONG;
+    while guardians() > 0 {
+        assert!(Instant::now() < deadline, "a guardian is left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn check(trouble: &Trouble, ending: Ending) {
+    let cell = format!("{} / {ending:?}", trouble.name);
+    let room = Room::new();
+    let mut run = Run::start(&room, ending);
+    let calls = run.feed(trouble, ending);
+    if trouble.use_of_run != UseOfRun::ReaderLeaves {
+        run.read();
+    }
+    let signal = match ending {
+        Ending::Cancel => Some(Signal::INT),
+        Ending::Killed => Some(Signal::KILL),
+        Ending::Exit | Ending::Timeout | Ending::SiblingError => None,
+    };
+    if signal.is_some() {
+        let last = match trouble.use_of_run {
+            UseOfRun::EndsAtDeadline => "sleep 0.3".to_owned(),
+            _ => run.waiting(),
+        };
+        wait_until(&cell, || {
+            room.marked().iter().any(|line| line.trim() == last)
+        });
+    }
+    drop(run.child.stdout.take());
+    if let Some(signal) = signal {
+        let pid = rustix::process::Pid::from_child(&run.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+    let output = run.finish(&cell);
+    assert_eq!(room.left(), Vec::<String>::new(), "{cell}: still alive");
+    if ending == Ending::Killed || trouble.use_of_run == UseOfRun::ReaderLeaves {
+        return;
+    }
+    let mut results: Vec<(String, String)> = Vec::new();
+    for record in &output {
+        if let Some(outcome) = record["turnpipe"]["outcome"].as_str() {
+            let block = &record["message"]["content"][0];
+            let content = block["content"].as_str().unwrap_or_default();
+            assert!(!content.contains(WRONG), "{cell}: {content}");
+            let id = block["tool_use_id"].as_str().unwrap().to_owned();
+            results.push((id, outcome.to_owned()));
+        }
+    }
+    let ids: Vec<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, calls, "{cell}: {results:?}");
+    let outcome = &results.iter().find(|(id, _)| id == "trouble").unwrap().1;
+    let expected: &[&str] = match (trouble.use_of_run, ending) {
+        (UseOfRun::EndsAtDeadline, Ending::Cancel) => &["ok", "timeout", "interrupted", "not_run"],
+        (UseOfRun::EndsAtDeadline, Ending::SiblingError) => &["ok", "timeout", "cancelled_sibling"],
+        (UseOfRun::EndsAtDeadline, _) => &["ok", "timeout"],
+        (_, Ending::Exit) => &["ok"],
+        (_, Ending::Timeout) => &["timeout"],
+        (_, Ending::Cancel) => &["interrupted"],
+        (_, Ending::SiblingError) => &["cancelled_sibling"],
+        (_, Ending::Killed) => unreachable!("returned above"),
+    };
+    assert!(expected.contains(&outcome.as_str()), "{cell}: {outcome}");
+}
+
+/// A `run-tools` whose children carry the mark of a room.
+struct Run {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    reader: Option<JoinHandle<Vec<u8>>>,
+    /// How long the last command of a script sleeps that is to be ended: seen in the process table
+    /// it tells that the trouble is there.
+    length: String,
+}
+
+impl Run {
+    fn start(room: &Room, ending: Ending) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
+        command
+            .args(["run-tools", "--no-echo", "--no-config"])
+            .args(["--permission-mode", "bypassPermissions"])
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", room.path(""))
+            .env("TMPDIR", room.path(""))
+            .env("TURNPIPE_TEST_MARK", room.mark())
+            .current_dir(room.path(""))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        if ending == Ending::SiblingError {
+            // Only what runs side by side has siblings.
+            command.arg("--assume-read-only");
+        }
+        let mut child = command.spawn().unwrap();
+        Self {
+            stdin: child.stdin.take(),
+            reader: None,
+            child,
+            length: format!("1000.{}", room.mark().replace('-', "")),
+        }
+    }
+
+    fn waiting(&self) -> String {
+        format!("sleep {}", self.length)
+    }
+
+    /// Sends the calls and returns their ids. The input ends, unless the run is to be ended.
+    fn feed(&mut self, trouble: &Trouble, ending: Ending) -> Vec<String> {
+        let mut calls: Vec<(String, String, Duration)> = Vec::new();
+        if let UseOfRun::AfterCalls(count) = trouble.use_of_run {
+            calls.extend((0..count).map(|n| (format!("before{n}"), "true".to_owned(), LONG)));
+        }
+        let at_deadline = trouble.use_of_run == UseOfRun::EndsAtDeadline;
+        let (last, timeout) = match ending {
+            _ if at_deadline => ("sleep 0.3".to_owned(), Duration::from_millis(310)),
+            Ending::Exit => ("true".to_owned(), LONG),
+            Ending::Timeout => (self.waiting(), TIMEOUT),
+            Ending::Cancel | Ending::SiblingError | Ending::Killed => (self.waiting(), LONG),
+        };
+        let script = format!("{}\n{last}", trouble.script);
+        calls.push(("trouble".to_owned(), script, timeout));
+        if ending == Ending::SiblingError {
+            let script = if at_deadline {
+                "sleep 0.3; exit 3".to_owned()
+            } else {
+                // The pattern does not match itself.
+                let pattern = self.length.replace('.', "[.]");
+                format!(
+                    "until grep -qsxz '{pattern}' /proc/[0-9]*/cmdline; do sleep 0.02; done; exit 3"
+                )
+            };
+            calls.push(("sibling".to_owned(), script, LONG));
+        }
+        let blocks: Vec<Value> = calls
+            .iter()
+            .map(|(id, command, timeout)| {
+                let timeout = u64::try_from(timeout.as_millis()).unwrap();
+                json!({"type": "tool_use", "id": id, "name": "Bash",
+                    "input": {"command": command, "timeout": timeout}})
+            })
+            .collect();
+        let record = json!({"type": "assistant", "message": {
+            "id": "m", "role": "assistant", "content": blocks, "stop_reason": "tool_use"}});
+        let mut stdin = self.stdin.take().unwrap();
+        stdin.write_all(format!("{record}\n").as_bytes()).unwrap();
+        if matches!(ending, Ending::Cancel | Ending::Killed) {
+            self.stdin = Some(stdin);
+        }
+        calls.into_iter().map(|(id, ..)| id).collect()
+    }
+
+    fn read(&mut self) {
+        let mut stdout = self.child.stdout.take().unwrap();
+        self.reader = Some(std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            stdout.read_to_end(&mut bytes).unwrap();
+            bytes
+        }));
+    }
+
+    /// Waits for the end and returns the records.
+    fn finish(&mut self, cell: &str) -> Vec<Value> {
+        let deadline = Instant::now() + LONG;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "{cell}: never ended");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let Some(reader) = self.reader.take() else {
+            return Vec::new();
+        };
+        String::from_utf8(reader.join().unwrap())
+            .unwrap()
+            .lines()
+            // Killed in the middle of a line.
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+}
+
+fn wait_until(cell: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{cell}: the trouble never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Guardians of the binary under test.
+fn guardians() -> usize {
+    let program = std::fs::canonicalize(env!("CARGO_BIN_EXE_turnpipe")).unwrap();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let exe = std::fs::read_link(entry.path().join("exe"));
+            line.starts_with(b"turnpipe-guardian") && exe.is_ok_and(|exe| exe == program)
+        })
+        .count()
+}

@@ -1,0 +1,108 @@
+//! The parallel lane from outside: what was enforced stands in the records.
+
+use serde_json::{Value, json};
+
+use crate::bench::{BYPASS, Bench, bash, call};
+
+const ASSUMED: &str = "--assume-read-only";
+
+fn sandbox(result: &Value) -> &Value {
+    &result["turnpipe"]["sandbox"]
+}
+
+/// Whether this kernel can enforce the lane at all.
+fn is_enforceable(bench: &Bench) -> bool {
+    bench.run(&["--enforce", "require"], "").status == Some(0)
+}
+
+#[test]
+fn a_write_in_the_lane_is_denied_said_and_not_tried_again() {
+    let bench = Bench::new();
+    if !is_enforceable(&bench) {
+        return;
+    }
+    let run = bench.run(&[ASSUMED, "--enforce", "require"], bash("a", "touch x"));
+    assert!(!bench.work().join("x").exists());
+    let result = run.result("a");
+    assert_eq!(result["turnpipe"]["outcome"], "error");
+    assert_eq!(result["turnpipe"]["lane"], "parallel");
+    let sandbox = sandbox(&result);
+    assert_eq!(sandbox["enforced"], true);
+    assert_eq!(sandbox["seccomp"], true);
+    assert!(sandbox["landlock_abi"].as_u64().unwrap() >= 1);
+    assert_eq!(sandbox["reclassify"], "serial");
+    assert!(run.content("a").contains("Permission denied"), "{run:?}");
+}
+
+#[test]
+fn what_succeeds_or_fails_for_itself_has_no_hint() {
+    let bench = Bench::new();
+    let calls = [bash("a", "echo x"), bash("b", "exit 4")].concat();
+    let run = bench.run(&[ASSUMED, "--on-error", "continue"], calls);
+    for id in ["a", "b"] {
+        assert_eq!(sandbox(&run.result(id))["reclassify"], Value::Null);
+        assert_ne!(*sandbox(&run.result(id)), Value::Null);
+    }
+}
+
+#[test]
+fn switched_off_it_says_so_and_nothing_is_denied() {
+    let bench = Bench::new();
+    let run = bench.run(&[ASSUMED, "--enforce", "off"], bash("a", "touch x"));
+    assert!(bench.work().join("x").exists());
+    let expected = json!({"enforced": false, "by": "switched off", "seccomp": false});
+    assert_eq!(*sandbox(&run.result("a")), expected);
+}
+
+#[test]
+fn the_serial_lane_and_tools_without_processes_are_not_confined() {
+    let bench = Bench::new();
+    bench.write("file", "text\n");
+    let calls = [
+        bash("a", "touch x"),
+        call(
+            "b",
+            "Read",
+            &json!({"file_path": bench.work().join("file")}),
+        ),
+    ]
+    .concat();
+    let run = bench.run(&BYPASS, calls);
+    assert!(bench.work().join("x").exists());
+    for id in ["a", "b"] {
+        assert_eq!(*sandbox(&run.result(id)), Value::Null);
+        assert_eq!(run.result(id)["turnpipe"]["outcome"], "ok", "{run:?}");
+    }
+}
+
+#[test]
+fn command_tools_that_only_read_run_in_the_lane() {
+    let bench = Bench::new();
+    let manifest = bench.write(
+        "tools.toml",
+        "[[tool]]\nname = \"Toucher\"\ndescription = \"d\"\ncommand = [\"touch\", \"x\"]\n\
+         access = \"read-only\"\ninput_schema = { type = \"object\" }\n",
+    );
+    if !is_enforceable(&bench) {
+        return;
+    }
+    let run = bench.run(
+        &["--tools", manifest.to_str().unwrap()],
+        call("a", "Toucher", &json!({})),
+    );
+    assert!(!bench.work().join("x").exists(), "{run:?}");
+    assert_eq!(sandbox(&run.result("a"))["reclassify"], "serial", "{run:?}");
+}
+
+#[test]
+fn a_private_directory_is_there_for_temporary_files_and_gone_afterwards() {
+    let bench = Bench::new();
+    let script = "f=$(mktemp) && echo kept > $f && cat $f && echo $TMPDIR";
+    let run = bench.run(&[ASSUMED, "--lane-tmp"], bash("a", script));
+    let content = run.content("a");
+    let (first, directory) = content.split_once('\n').unwrap();
+    assert_eq!(first, "kept");
+    let parent = std::path::Path::new(directory).parent().unwrap();
+    assert!(parent.to_str().unwrap().contains("/turnpipe-"), "{content}");
+    assert!(!parent.exists(), "{content}");
+}

@@ -1,0 +1,71 @@
+//! Runs the binary with an empty environment and looks at what it says.
+
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What a run said.
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) text: String,
+    pub(crate) messages: String,
+}
+
+impl Said {
+    /// The records on standard output.
+    pub(crate) fn records(&self) -> Vec<Value> {
+        let lines = self.text.split('\n').filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// A command line of the binary.
+pub(crate) fn turnpipe(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
+    command.args(arguments).env_clear().stdin(Stdio::null());
+    command
+}
+
+/// Runs `session` with these arguments.
+pub(crate) fn session(arguments: &[&str]) -> Said {
+    let output = turnpipe(&[&["session"], arguments].concat())
+        .output()
+        .unwrap();
+    Said {
+        status: output.status.code(),
+        text: String::from_utf8(output.stdout).unwrap(),
+        messages: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A file of `tests/data/session`.
+pub(crate) fn data(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
+    path.join(name).display().to_string()
+}
+
+/// The folder with recordings of real agents, if `TURNPIPE_TEST_DATA` names one.
+pub(crate) fn recordings() -> Option<PathBuf> {
+    let folder = std::env::var_os("TURNPIPE_TEST_DATA");
+    if folder.is_none() {
+        let _ = writeln!(stderr(), "skipped: TURNPIPE_TEST_DATA is not set");
+    }
+    folder.map(|folder| Path::new(&folder).join("fixtures"))
+}
+
+/// All files in a folder whose names end so.
+pub(crate) fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, ends, found);
+        } else if ends.iter().any(|end| path.to_string_lossy().ends_with(end)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+}

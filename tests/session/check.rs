@@ -1,0 +1,72 @@
+//! `session check` and `session stats`.
+
+use crate::bench::{data, files, recordings, session};
+
+#[test]
+fn damage_is_reported_and_can_be_repaired() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("clean.jsonl").display().to_string();
+    let file = data("claude-damaged.jsonl");
+    let said = session(&["check", &file, "--exit-status", "--repair-to", &copy]);
+    assert_eq!(said.status, Some(1));
+    let records = said.records();
+    let sums = records.last().unwrap();
+    assert_eq!(sums["type"], "session_check");
+    assert_eq!(sums["ok"], false);
+    assert_eq!(sums["findings"]["line"], 1);
+    assert_eq!(sums["findings"]["pending"], 1);
+    assert_eq!(records[0]["type"], "session_damage");
+    assert_eq!(session(&["check", &file]).status, Some(0));
+    let clean = session(&["check", &copy, "--summary"]).records();
+    assert_eq!(clean[0]["records"], sums["records"]);
+    assert_eq!(clean[0]["findings"].get("line"), None);
+    // A copy never replaces anything.
+    let again = session(&["check", &file, "--repair-to", &copy]);
+    assert_eq!(again.status, Some(74));
+    let text = session(&["check", &file, "-o", "text"]).text;
+    assert!(text.contains("damaged, 6 records on 6 lines"), "{text}");
+    let sound = session(&["check", &data("pi.jsonl"), "--exit-status"]);
+    assert_eq!(sound.status, Some(0), "{}", sound.text);
+}
+
+#[test]
+fn tokens_are_counted_over_sessions() {
+    let files = [data("claude-parallel.jsonl"), data("codex.jsonl")];
+    let said = session(&["stats", &files[0], &files[1]]);
+    let stats = &said.records()[0];
+    assert_eq!(stats["sessions"], 2);
+    assert_eq!(stats["usage"]["output_tokens"], 42);
+    assert_eq!(stats["by_prompt_id"][0]["name"], "main");
+    let names: Vec<_> = stats["by_model"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|share| share["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["model-a", "model-b", "model-c"]);
+    let page = session(&["stats", &files[0], "-o", "text"]).text;
+    assert!(
+        page.contains("\nTOOL  CALLS  FAILED\nRead      2       1\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn recordings_are_checked_and_counted() {
+    let Some(folder) = recordings() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    files(&folder, &[".jsonl", ".json", ".md", ".txt"], &mut paths);
+    for path in paths {
+        let path = path.display().to_string();
+        for command in ["check", "stats"] {
+            let said = session(&[command, "-o", "jsonl", &path]);
+            assert!(
+                matches!(said.status, Some(0 | 2)),
+                "{command} {path}: {}",
+                said.messages
+            );
+        }
+    }
+}

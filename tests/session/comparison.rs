@@ -1,0 +1,127 @@
+//! The same files, read by an independent reader: `tests/independent_reader.py`.
+
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::bench::{data, files, recordings, session};
+
+/// What the independent reader says of each file; `None` if there is no Python.
+fn independently(paths: &[PathBuf]) -> Option<Vec<Value>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_reader.py");
+    let output = Command::new("python3")
+        .arg(script)
+        .args(paths)
+        .output()
+        .ok()?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.split('\n').filter(|line| !line.is_empty());
+    Some(
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
+}
+
+fn sorted(mut values: Vec<Value>) -> Vec<Value> {
+    values.sort_by_key(Value::to_string);
+    values
+}
+
+/// What the program says of a file, in the reader's form.
+fn by_the_program(path: &str, agent: &str) -> Value {
+    let shown = session(&["show", "--quiet", "-o", "jsonl", path]);
+    assert_eq!(shown.status, Some(0), "{path}: {}", shown.messages);
+    let records = shown.records();
+    let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    for record in &records[1..] {
+        let is_context = agent == "codex" && record["turnpipe"]["origin"] == "injected";
+        for block in record["message"]["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            match block["type"].as_str() {
+                Some("text") if !is_context => texts.push(block["text"].clone()),
+                Some("tool_use") => calls.push(block["id"].clone()),
+                Some("tool_result") => {
+                    results.push(json!([block["tool_use_id"], block["is_error"]]));
+                }
+                _ => {}
+            }
+        }
+    }
+    let checked = session(&["check", "--summary", "-o", "jsonl", path]);
+    assert_eq!(checked.status, Some(0), "{path}: {}", checked.messages);
+    let head = &records[0];
+    let title = match &head["title"] {
+        Value::Null => Value::Null,
+        title => json!([title, head["title_source"]]),
+    };
+    json!({
+        "path": path,
+        "agent": head["agent"],
+        "records": checked.records()[0]["records"],
+        "title": title,
+        "texts": sorted(texts),
+        "calls": calls,
+        "results": sorted(results),
+    })
+}
+
+/// Compares all `paths`; returns how many of them are sessions.
+fn compare(paths: &[PathBuf]) -> usize {
+    let Some(expected) = independently(paths) else {
+        let _ = writeln!(stderr(), "skipped: there is no python3");
+        return 0;
+    };
+    assert_eq!(expected.len(), paths.len());
+    let mut sessions = 0;
+    for mut expected in expected {
+        let path = expected["path"].as_str().unwrap().to_owned();
+        let Some(agent) = expected["agent"].as_str().map(str::to_owned) else {
+            let refused = session(&["show", &path]);
+            assert_eq!(refused.status, Some(2), "{path}: {}", refused.text);
+            continue;
+        };
+        sessions += 1;
+        for list in ["texts", "results"] {
+            let values = expected[list].as_array().unwrap().clone();
+            expected[list] = sorted(values).into();
+        }
+        assert_eq!(by_the_program(&path, &agent), expected, "{path}");
+    }
+    sessions
+}
+
+#[test]
+fn own_files_read_alike() {
+    let names = [
+        "claude-parallel.jsonl",
+        "codex.jsonl",
+        "codex-bare.jsonl",
+        "gemini-resumed.jsonl",
+        "session-document.json",
+        "pi.jsonl",
+        "qwen-rewound.jsonl",
+    ];
+    compare(&names.map(|name| PathBuf::from(data(name))));
+}
+
+#[test]
+fn recordings_read_alike() {
+    let Some(folder) = recordings() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    files(&folder, &[".jsonl", ".json"], &mut paths);
+    let sessions = compare(&paths);
+    assert!(sessions == 0 || sessions > 150, "only {sessions} sessions");
+}

@@ -1,0 +1,11 @@
+//! `session` from outside.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod bench;
+mod check;
+mod comparison;
+mod find;
+mod list;
+mod show;
+mod tail;

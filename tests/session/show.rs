@@ -1,0 +1,208 @@
+//! `session show`.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::bench::{data, files, recordings, session, turnpipe};
+
+#[test]
+fn markdown_and_text_are_for_people() {
+    let file = data("claude-parallel.jsonl");
+    let page = session(&["show", &file, "-o", "md", "--tools", "full"]).text;
+    let expected = "\
+# Compare files
+
+## User · 2026-01-01T10:00:00.000Z
+
+Compare the two files
+
+- **Read** `a.txt`
+
+  ```text
+  one
+  ```
+
+- **Read** `b.txt`
+
+  *failed*
+
+  ```text
+  two
+  ```
+
+
+They differ.
+
+";
+    assert_eq!(page, expected);
+    let page = session(&["show", &file, "-o", "text", "--compact"]).text;
+    let expected = "\
+Compare files
+
+> Compare the two files
+
+Read · 2 tools
+  Read(a.txt)
+  Read(b.txt)
+
+They differ.
+
+";
+    assert_eq!(page, expected);
+    let page = session(&["show", &file, "-o", "text", "--tools", "none"]).text;
+    assert!(!page.contains("Read"), "{page}");
+}
+
+#[test]
+fn ranges_and_branches() {
+    let file = data("qwen-rewound.jsonl");
+    let texts = |arguments: &[&str]| -> Vec<String> {
+        let said = session(&[&["show", &file, "-o", "jsonl"], arguments].concat());
+        let records = said.records();
+        let texts = records[1..].iter().filter_map(|record| {
+            let blocks = record["message"]["content"].as_array()?;
+            let text = blocks.iter().find(|block| block["type"] == "text")?;
+            text["text"].as_str().map(str::to_owned)
+        });
+        texts.collect()
+    };
+    assert_eq!(texts(&["--range", "1"]), ["Fix the parser"]);
+    assert_eq!(
+        texts(&["--range", "4..5"]),
+        ["Use tabs instead", "Done with"]
+    );
+    assert_eq!(
+        texts(&["--range", "-4..-3"]),
+        ["Use tabs instead", "Done with"]
+    );
+    let all = texts(&["--all-branches"]);
+    assert!(all.contains(&"Use spaces".to_owned()));
+    assert!(!texts(&[]).contains(&"Use spaces".to_owned()));
+    let told = session(&["show", &file]).messages;
+    assert!(told.contains("2 messages of other branches"), "{told}");
+}
+
+#[test]
+fn what_is_shown_is_history_for_other_stages() {
+    let shown = session(&[
+        "show",
+        &data("claude-damaged.jsonl"),
+        "-o",
+        "jsonl",
+        "--all-branches",
+    ]);
+    assert!(shown.text.contains("\"tool_use\""), "{}", shown.text);
+    let mut stage = turnpipe(&["run-tools", "--no-config"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    stage
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(shown.text.as_bytes())
+        .unwrap();
+    let output = stage.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), shown.text);
+}
+
+#[test]
+fn what_cannot_be_shown_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("plain"), "hello\n").unwrap();
+    std::os::unix::fs::symlink(data("pi.jsonl"), at("link")).unwrap();
+    let table = [
+        (at("plain"), "is no session file of a known agent"),
+        (at("link"), "is a symbolic link"),
+        (at(""), "is no regular file"),
+        (at("missing"), "No such file"),
+    ];
+    for (path, why) in table {
+        let said = session(&["show", &path]);
+        assert_eq!(said.status, Some(2), "{path}");
+        assert!(said.messages.contains(why), "{path}: {}", said.messages);
+    }
+}
+
+#[test]
+fn recordings_are_shown_in_all_forms() {
+    let Some(folder) = recordings() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    files(&folder, &[".session.jsonl", ".json"], &mut paths);
+    for path in paths {
+        let path = path.display().to_string();
+        for arguments in [
+            &["-o", "text", "--thinking"][..],
+            &["-o", "md", "--compact", "--all-branches"],
+        ] {
+            let said = session(&[&["show", &path], arguments].concat());
+            assert!(
+                matches!(said.status, Some(0 | 2)),
+                "{path}: {}",
+                said.messages
+            );
+            let unsafe_character = |character: char| character.is_control() && character != '\n';
+            assert!(!said.text.contains(unsafe_character), "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_page_loads_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let name = page.display().to_string();
+    let said = session(&["show", &data("claude-parallel.jsonl"), "--html", &name]);
+    assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<h1>Compare files</h1>"));
+    assert!(page.contains("class=\"call failed\""));
+    for elsewhere in ["http:", "https:", "<script", "url(", "@import"] {
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}
+
+#[test]
+fn a_fork_begins_in_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::read_to_string(data("codex.jsonl")).unwrap();
+    std::fs::write(folder.path().join("rollout-parent.jsonl"), &parent).unwrap();
+    // Up to and with the prompt.
+    let end: usize = parent.split_inclusive('\n').take(5).map(str::len).sum();
+    let fork = format!(
+        "{}\n{}\n",
+        serde_json::json!({"type": "session_meta", "payload": {
+            "id": "0199c0de-0000-7000-8000-00000000000f", "cwd": "/x",
+            "forked_from_id": "0199c0de-0000-7000-8000-000000000001",
+            "history_base": {"thread_id": "0199c0de-0000-7000-8000-000000000001",
+                             "end_byte_offset": end}}}),
+        r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Do it another way"}]}}"#
+    );
+    let path = folder.path().join("rollout-fork.jsonl");
+    std::fs::write(&path, fork).unwrap();
+    let name = path.display().to_string();
+    let said = session(&["show", &name, "-o", "text"]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let prompts: Vec<&str> = said
+        .text
+        .lines()
+        .filter(|line| line.starts_with("> "))
+        .collect();
+    assert_eq!(prompts, ["> Run the tests", "> Do it another way"]);
+    let last = session(&["show", &name, "-o", "text", "--range", "-1"]).text;
+    assert!(!last.contains("> Run the tests"), "{last}");
+    std::fs::remove_file(folder.path().join("rollout-parent.jsonl")).unwrap();
+    let alone = session(&["show", &name, "-o", "text"]);
+    assert!(
+        alone.messages.contains("which is not found"),
+        "{}",
+        alone.messages
+    );
+}

@@ -1,0 +1,206 @@
+//! `session tail`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::Value;
+
+use crate::bench::{data, files, recordings, session, turnpipe};
+
+fn row(number: u32) -> String {
+    format!(
+        r#"{{"parentUuid":null,"sessionId":"s","type":"user","message":{{"role":"user","content":"é{number}"}},"uuid":"u{number}"}}"#
+    )
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+#[test]
+fn the_last_messages_and_the_last_lines() {
+    let file = data("claude-parallel.jsonl");
+    let said = session(&["tail", &file, "-n", "2"]);
+    let texts: Vec<Value> = said.records();
+    assert_eq!(texts.len(), 2);
+    assert_eq!(texts[0]["message"]["content"][0]["tool_use_id"], "t2");
+    assert_eq!(texts[1]["message"]["content"][0]["text"], "They differ.");
+    let raw = session(&["tail", &file, "-n", "2", "--raw"]).text;
+    let whole = fs::read_to_string(&file).unwrap();
+    assert!(whole.ends_with(&raw) && raw.lines().count() == 2);
+    // The records of one message stay together.
+    let four = session(&["tail", &file, "-n", "4"]).records();
+    assert_eq!(four[0]["message"]["content"].as_array().unwrap().len(), 2);
+    let all = session(&["tail", &file, "-n", "0", "--cursor"]).records();
+    assert_eq!(all[0]["subtype"], "session_cursor");
+    assert_eq!(all[0]["offset"], whole.len());
+    let document = session(&["tail", &data("session-document.json"), "-n", "1"]).records();
+    assert_eq!(document[0]["content"], "quota");
+}
+
+#[test]
+fn a_cursor_says_where_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let name = path.display().to_string();
+    fs::write(&path, format!("{}\n{}\n{{\"torn", row(1), row(2))).unwrap();
+    let first = session(&["tail", &name, "--from", "0", "--cursor"]).records();
+    assert_eq!(first.len(), 3);
+    let offset = first[2]["offset"].to_string();
+    append(&path, b"\":1}\n");
+    append(&path, format!("{}\n", row(3)).as_bytes());
+    let second = session(&["tail", &name, "--from", &offset]).records();
+    assert_eq!(second.len(), 1);
+    assert_eq!(second[0]["uuid"], "u3");
+}
+
+/// A run that follows a file.
+struct Following {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Following {
+    fn start(path: &Path, arguments: &[&str]) -> Self {
+        let name = path.display().to_string();
+        let all = [&["session", "tail", &name, "-f"], arguments].concat();
+        let mut child = turnpipe(&all)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, format!("{}\n", row(0))).unwrap();
+    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    assert_eq!(following.next()["uuid"], "u0");
+    // A record in two parts, cut inside a character.
+    let bytes = format!("{}\n", row(1)).into_bytes();
+    let cut = bytes.iter().position(|byte| *byte == 0xc3).unwrap() + 1;
+    append(&path, &bytes[..cut]);
+    append(&path, &bytes[cut..]);
+    assert_eq!(following.next()["message"]["content"][0]["text"], "é1");
+    for number in 2..200 {
+        append(&path, format!("{}\n", row(number)).as_bytes());
+    }
+    for number in 2..200 {
+        assert_eq!(following.next()["uuid"], format!("u{number}"));
+    }
+    // Truncated.
+    File::create(&path).unwrap();
+    assert_eq!(following.next()["reason"], "truncated");
+    append(&path, format!("{}\n", row(300)).as_bytes());
+    assert_eq!(following.next()["uuid"], "u300");
+    // Replaced.
+    let other = folder.path().join("other");
+    fs::write(&other, format!("{}\n", row(400))).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(following.next()["reason"], "replaced");
+    assert_eq!(following.next()["uuid"], "u400");
+    // Deleted, and back again.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(following.next()["reason"], "deleted");
+    fs::write(&path, format!("{}\n", row(500))).unwrap();
+    assert_eq!(following.next()["reason"], "replaced");
+    assert_eq!(following.next()["uuid"], "u500");
+}
+
+#[test]
+fn it_ends_when_idle_or_when_time_is_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, format!("{}\n", row(1))).unwrap();
+    let name = path.display().to_string();
+    let idle = session(&[
+        "tail",
+        &name,
+        "-f",
+        "--until-idle",
+        "100ms",
+        "--timeout",
+        "60s",
+    ]);
+    assert_eq!((idle.status, idle.records().len()), (Some(0), 1));
+    let late = session(&["tail", &name, "-f", "--timeout", "100ms", "--exit-status"]);
+    assert_eq!((late.status, late.records().len()), (Some(1), 1));
+}
+
+#[test]
+fn a_newer_session_takes_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().display().to_string();
+    let path = folder.path().join("old.jsonl");
+    fs::write(&path, format!("{}\n", row(1))).unwrap();
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    let old = File::options().write(true).open(&path).unwrap();
+    old.set_modified(long_ago).unwrap();
+    let arguments = ["--latest", "--root", &root, "--timeout", "60s"];
+    let mut following = Following::start(&path, &arguments);
+    assert_eq!(following.next()["uuid"], "u1");
+    fs::write(folder.path().join("new.jsonl"), format!("{}\n", row(2))).unwrap();
+    let switch = following.next();
+    assert_eq!(switch["reason"], "newer");
+    assert!(switch["path"].as_str().unwrap().ends_with("new.jsonl"));
+    assert_eq!(following.next()["uuid"], "u2");
+}
+
+#[test]
+fn a_session_that_holds_nothing_yet_can_be_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, "").unwrap();
+    let mut following = Following::start(&path, &["--timeout", "60s"]);
+    append(&path, format!("{}\n", row(7)).as_bytes());
+    assert_eq!(following.next()["uuid"], "u7");
+}
+
+#[test]
+fn recordings_are_tailed() {
+    let Some(folder) = recordings() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    files(&folder, &[".jsonl", ".json"], &mut paths);
+    for path in paths {
+        let is_lines = path.extension().is_some_and(|end| end == "jsonl");
+        let path = path.display().to_string();
+        let tail = session(&["tail", &path, "-n", "3"]);
+        assert!(
+            matches!(tail.status, Some(0 | 2)),
+            "{path}: {}",
+            tail.messages
+        );
+        assert!(tail.records().len() <= 6, "{path}");
+        if is_lines {
+            let raw = session(&["tail", &path, "-n", "3", "--raw"]);
+            assert_eq!(raw.status, Some(0), "{path}: {}", raw.messages);
+            assert!(
+                fs::read_to_string(&path).unwrap().ends_with(&raw.text),
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `session append` from outside: whole pipelines that record a turn.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// A folder of its own, and the binary in a clean environment.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn shell(&self, script: &str) -> Output {
+        Command::new("bash")
+            .args([
+                "-c",
+                &format!("turnpipe() {{ \"$TURNPIPE\" \"$@\"; }}\n{script}"),
+            ])
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
+            .env("TURNPIPE_CLOCK", "2026-01-02T03:04:05Z")
+            .env("TURNPIPE_ID_SEED", "7")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+}
+
+fn records(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
+}
+
+fn call(message: &str, id: &str, command: &str) -> String {
+    let record = json!({"type": "assistant", "session_id": "s", "message": {"id": message,
+        "role": "assistant", "stop_reason": "tool_use", "content": [
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]}});
+    format!("{record}\n")
+}
+
+#[test]
+fn a_turn_is_recorded_so_that_session_show_reads_it() {
+    let bench = Bench::new();
+    fs::write(bench.path("turn"), call("m", "t", "echo hello")).unwrap();
+    let run = bench.shell(
+        "turnpipe run-tools --permission-mode bypassPermissions < turn |
+         turnpipe session append s.jsonl --exit-status > copy; echo $?
+         turnpipe session show s.jsonl -o jsonl | grep -c hello",
+    );
+    assert_eq!(text(&run.stdout), "0\n2\n", "{}", text(&run.stderr));
+    let lines = records(&bench.path("s.jsonl"));
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["type"], "assistant");
+    assert_eq!(lines[0]["sessionId"], "s");
+    assert_eq!(lines[0]["parentUuid"], Value::Null);
+    assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
+    assert_eq!(lines[1]["toolUseResult"]["stdout"], "hello");
+    assert!(lines.iter().all(|line| line["turnpipe"]["v"] == 1));
+    let copy = fs::read_to_string(bench.path("copy")).unwrap();
+    assert!(
+        copy.contains("turn_end") && copy.contains("executor"),
+        "{copy}"
+    );
+}
+
+#[test]
+fn the_exit_status_says_what_comes_next() {
+    let bench = Bench::new();
+    let reply = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn"}});
+    fs::write(bench.path("text"), format!("{reply}\n")).unwrap();
+    fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
+    let run = bench.shell(
+        "turnpipe session append a.jsonl --exit-status < text >/dev/null; echo $?
+         turnpipe session append b.jsonl --exit-status < call >/dev/null; echo $?
+         turnpipe session append c.jsonl < call >/dev/null; echo $?",
+    );
+    assert_eq!(text(&run.stdout), "10\n11\n0\n");
+}
+
+#[test]
+fn the_file_of_another_agent_is_left_alone() {
+    let bench = Bench::new();
+    let theirs = "{\"type\":\"user\",\"sessionId\":\"x\",\"uuid\":\"u\",\"parentUuid\":null}\n";
+    fs::write(bench.path("theirs.jsonl"), theirs).unwrap();
+    fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
+    let run = bench.shell("turnpipe session append theirs.jsonl < call");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        text(&run.stderr).contains("the file of another agent"),
+        "{}",
+        text(&run.stderr)
+    );
+    assert_eq!(
+        fs::read_to_string(bench.path("theirs.jsonl")).unwrap(),
+        theirs
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_does_not_stop_the_recording() {
+    let bench = Bench::new();
+    let calls: String = (0..3000)
+        .map(|n| call(&format!("m{n}"), &format!("t{n}"), "true"))
+        .collect();
+    fs::write(bench.path("calls"), calls).unwrap();
+    let run = bench.shell(
+        "set -o pipefail; turnpipe session append s.jsonl --sync none < calls | head -n 1 >/dev/null; echo $?",
+    );
+    assert_eq!(text(&run.stdout), "0\n", "{}", text(&run.stderr));
+    assert_eq!(records(&bench.path("s.jsonl")).len(), 3000);
+}
+
+#[test]
+fn a_renamed_session_shows_its_name() {
+    let bench = Bench::new();
+    let prompt = r#"{"uuid":"a","parentUuid":null,"sessionId":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z","type":"user","cwd":"/w","version":"0.24.4","message":{"role":"user","parts":[{"text":"fix it"}]}}"#;
+    fs::write(bench.path("qwen.jsonl"), format!("{prompt}\n")).unwrap();
+    let claude = r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"2.1.240","type":"user","message":{"role":"user","content":"fix it"},"uuid":"A","timestamp":"2026-01-01T00:00:00.000Z"}"#;
+    fs::write(bench.path("claude.jsonl"), format!("{claude}\n")).unwrap();
+    let run = bench.shell(
+        "for f in qwen claude; do
+           turnpipe session rename ./$f.jsonl -- '--Fix the login' | grep -o '\"title\":\"[^\"]*\"'
+           turnpipe session show ./$f.jsonl -o text | head -n 1
+         done",
+    );
+    let name = "--Fix the login";
+    let said = text(&run.stdout);
+    assert_eq!(
+        said.matches(name).count(),
+        4,
+        "{said} {}",
+        text(&run.stderr)
+    );
+    assert_eq!(records(&bench.path("qwen.jsonl"))[1]["parentUuid"], "a");
+    assert_eq!(records(&bench.path("claude.jsonl"))[1]["customTitle"], name);
+}
+
+/// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
+/// takes no lock, no acknowledged record is lost, and everything is readable.
+#[test]
+fn killed_at_any_moment_nothing_acknowledged_is_lost() {
+    let bench = Bench::new();
+    let padding = "x".repeat(900);
+    let calls: String = (0..400)
+        .map(|n| {
+            let record = json!({"type": "user", "uuid": format!("u{n}"),
+                "message": {"role": "user", "content": format!("{n} {padding}")}});
+            format!("{record}\n")
+        })
+        .collect();
+    fs::write(bench.path("calls"), calls).unwrap();
+    let script = "
+        head -n 1 calls | turnpipe session append s.jsonl > /dev/null
+        for round in $(seq 1 25); do
+          \"$TURNPIPE\" session append s.jsonl --sync none < calls > echoed 2>/dev/null & pid=$!
+          for n in $(seq 1 20); do echo '{\"type\":\"agent\",\"n\":'$round'}' >> s.jsonl; done
+          kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
+        done; true";
+    let run = bench.shell(script);
+    assert!(run.status.success());
+    // One more run must find a clean start, and the whole file must be readable but for torn
+    // lines that hold no acknowledged record.
+    let last = bench.shell("turnpipe session append s.jsonl < calls > /dev/null; echo $?");
+    assert_eq!(text(&last.stdout), "0\n");
+    let content = fs::read(bench.path("s.jsonl")).unwrap();
+    let lines: Vec<Value> = content
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let agent = lines.iter().filter(|line| line["type"] == "agent").count();
+    assert!(
+        agent >= 25 * 20 - 1,
+        "{agent} of the agent's records survived"
+    );
+    let tail = &lines[lines.len() - 400..];
+    for (n, line) in tail.iter().enumerate() {
+        assert_eq!(line["uuid"], format!("u{n}"));
+    }
+}
