@@ -57,7 +57,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--state-dir', '--state-dir', [CompletionResultType]::ParameterName, 'Where state is kept')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where shell calls start [default: this directory]')
             [CompletionResult]::new('--add-dir', '--add-dir', [CompletionResultType]::ParameterName, 'Another directory that shell calls may stay in; repeatable')
-            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Pass this variable on to commands, although it can change what they do (e.g. LD_LIBRARY_PATH or GIT_AUTHOR_NAME); repeatable')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Pass this variable on to commands, although it can change what they do (e.g. one of git''s or Python''s); repeatable')
             [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write the run as a trace for Chrome''s or Perfetto''s viewer')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')

@@ -53,7 +53,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --state-dir 'Where state is kept'
             cand --cwd 'Where shell calls start [default: this directory]'
             cand --add-dir 'Another directory that shell calls may stay in; repeatable'
-            cand --env 'Pass this variable on to commands, although it can change what they do (e.g. LD_LIBRARY_PATH or GIT_AUTHOR_NAME); repeatable'
+            cand --env 'Pass this variable on to commands, although it can change what they do (e.g. one of git''s or Python''s); repeatable'
             cand --trace 'Write the run as a trace for Chrome''s or Perfetto''s viewer'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'

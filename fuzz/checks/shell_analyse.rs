@@ -4,7 +4,7 @@
 use turnpipe::shell::analyse;
 
 /// Panics if the analysis says something wrong about `data`.
-pub fn check(data: &[u8]) {
+pub(crate) fn check(data: &[u8]) {
     let Ok(command) = std::str::from_utf8(data) else {
         return;
     };

@@ -104,8 +104,8 @@ pub(super) struct RunToolsArguments {
     /// Another directory that shell calls may stay in; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable on to commands, although it can change what they do (e.g. LD_LIBRARY_PATH
-    /// or GIT_AUTHOR_NAME); repeatable
+    /// Pass this variable on to commands, although it can change what they do (e.g. one
+    /// of git's or Python's); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
     /// Write the run as a trace for Chrome's or Perfetto's viewer

@@ -77,19 +77,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let Task { node, place } = task;
         match node.kind() {
             "program" | "list" | "if_statement" | "elif_clause" | "else_clause"
-            | "negated_command" | "case_item" => {
+            | "negated_command" | "compound_statement" | "do_group" => {
                 let children = self.children(node);
                 self.parts(node, &children, place)
             }
-            "compound_statement" | "do_group" => {
-                let children = self.children(node);
-                self.parts(node, &children, place)
-            }
-            "pipeline" => {
-                let children = self.children(node);
-                self.parts(node, &children, place.in_subshell())
-            }
-            "subshell" | "command_substitution" | "process_substitution" => {
+            "pipeline" | "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
                 self.parts(node, &children, place.in_subshell())
             }
@@ -396,8 +388,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let span = self.trimmed(child);
             match child.kind() {
                 "<<" | "<<-" | "heredoc_start" | "heredoc_body" | "heredoc_end" => continue,
-                "pipeline" | "list" | "command" | "redirected_statement" => {}
-                "&&" | "||" => {}
+                "pipeline" | "list" | "command" | "redirected_statement" | "&&" | "||" => {}
                 _ if end.is_none() => continue,
                 _ => return Err(self.not_accepted(child)),
             }
