@@ -39,8 +39,10 @@ fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
         return Err(Refusal::unknown(0..0, "the command is empty"));
     }
-    let tree = parse(command)?;
-    let effects = Walk::new(command, tree.root_node()).run()?;
+    // The grammar tells pipelines apart six times as fast when it sees a line end behind them.
+    let command = format!("{command}\n");
+    let tree = parse(&command)?;
+    let effects = Walk::new(&command, tree.root_node()).run()?;
     let uses = effects.git_uses()?;
     let requires = uses.into_iter().map(Requirement::CleanGitConfig).collect();
     Ok((effects, requires))

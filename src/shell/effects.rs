@@ -79,6 +79,11 @@ impl Effects {
         self.moves.push(Move { target, place });
     }
 
+    /// How often git is used so far.
+    pub(super) fn git_calls(&self) -> usize {
+        self.git.len()
+    }
+
     pub(super) fn called_git(&mut self, call: GitCall) {
         self.git.push(call);
     }

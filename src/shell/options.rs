@@ -13,7 +13,7 @@ pub(super) struct Command {
     /// `I::` with one that can only be attached.
     pub(super) short: &'static str,
     /// Long options without their dashes: `all`, `width=` with a value, `color[=]` with one that
-    /// can only be attached. One dash in front means that the option is written with one dash.
+    /// can only be attached, `merged=?` with one unless it is the last word. One dash in front means that the option is written with one dash.
     pub(super) long: &'static [&'static str],
     /// Whether `-5` is an option.
     pub(super) numbers: bool,
@@ -108,6 +108,7 @@ impl Arguments<'_> {
 enum Takes {
     Nothing,
     Value,
+    ValueUnlessLast,
     AttachedValue,
 }
 
@@ -239,8 +240,11 @@ impl<'words> Reader<'_, 'words> {
         let value = match (takes, attached) {
             (Takes::Nothing, Some(_)) => return Err(self.not_accepted(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
-            (Takes::Value | Takes::AttachedValue, Some(value)) => self.attached(word, value)?,
-            (Takes::Value, None) => self.following(word)?,
+            (Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue, Some(value)) => {
+                self.attached(word, value)?
+            }
+            (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
+            (Takes::Value | Takes::ValueUnlessLast, None) => self.following(word)?,
         };
         self.arguments.options.push(Given { name, value, word });
         Ok(())
@@ -262,7 +266,7 @@ impl<'words> Reader<'_, 'words> {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
                 Takes::Value if ends => self.following(word)?,
-                Takes::Value | Takes::AttachedValue => {
+                Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
                     self.attached(word, std::mem::take(&mut rest))?
                 }
             };
@@ -367,6 +371,7 @@ fn takes_after(spec: &str, name: &str) -> Option<Takes> {
     match spec.strip_prefix(name)? {
         "" => Some(Takes::Nothing),
         "=" => Some(Takes::Value),
+        "=?" => Some(Takes::ValueUnlessLast),
         "[=]" => Some(Takes::AttachedValue),
         _ => None,
     }

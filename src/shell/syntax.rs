@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
@@ -10,6 +11,9 @@ use super::refusal::Refusal;
 /// How often tree-sitter may ask whether to go on, about every hundred steps, for each KiB of text.
 /// Ordinary text needs 10 to 60.
 const PATIENCE_PER_KIBIBYTE: usize = 120;
+
+/// How long it may take all the same. The longest text without errors takes about half of it.
+const LONGEST_PARSE: Duration = Duration::from_millis(25);
 
 /// Why there is no tree.
 enum Stopped {
@@ -52,6 +56,7 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
 /// grows with the square of the length.
 fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
     let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
+    let begun = Instant::now();
     let mut stopped = Stopped::TooTangled;
     let mut go_on = |state: &ParseState| {
         if state.has_error() {
@@ -59,11 +64,11 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             return ControlFlow::Break(());
         }
         match patience.checked_sub(1) {
-            Some(left) => {
+            Some(left) if begun.elapsed() < LONGEST_PARSE => {
                 patience = left;
                 ControlFlow::Continue(())
             }
-            None => ControlFlow::Break(()),
+            Some(_) | None => ControlFlow::Break(()),
         }
     };
     // The grammar's scanner crashes on some characters beyond ASCII. To bash they are letters like

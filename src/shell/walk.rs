@@ -72,28 +72,15 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
         Ok(self.effects)
     }
-
-    #[expect(
-        clippy::match_same_arms,
-        reason = "each group of nodes stands for itself"
-    )]
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
         let Task { node, place } = task;
         match node.kind() {
             "program" | "list" | "if_statement" | "elif_clause" | "else_clause"
-            | "negated_command" | "case_item" => {
+            | "negated_command" | "compound_statement" | "do_group" => {
                 let children = self.children(node);
                 self.parts(node, &children, place)
             }
-            "compound_statement" | "do_group" => {
-                let children = self.children(node);
-                self.parts(node, &children, place)
-            }
-            "pipeline" => {
-                let children = self.children(node);
-                self.parts(node, &children, place.in_subshell())
-            }
-            "subshell" | "command_substitution" | "process_substitution" => {
+            "pipeline" | "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
                 self.parts(node, &children, place.in_subshell())
             }
@@ -386,10 +373,6 @@ impl<'text, 'tree> Walk<'text, 'tree> {
 
     /// What stands behind the announcement of a here-document on its line: further words and
     /// redirections belong to the command, whose end is returned; commands are looked at.
-    #[expect(
-        clippy::match_same_arms,
-        reason = "each group of nodes stands for itself"
-    )]
     fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
         let children = self.children(document);
         let line_end = children
@@ -404,8 +387,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let span = self.trimmed(child);
             match child.kind() {
                 "<<" | "<<-" | "heredoc_start" | "heredoc_body" | "heredoc_end" => continue,
-                "pipeline" | "list" | "command" | "redirected_statement" => {}
-                "&&" | "||" => {}
+                "pipeline" | "list" | "command" | "redirected_statement" | "&&" | "||" => {}
                 _ if end.is_none() => continue,
                 _ => return Err(self.not_accepted(child)),
             }

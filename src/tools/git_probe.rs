@@ -175,6 +175,13 @@ const SETTINGS: &[Setting] = &[
     setting("submodule", "url", GitScope::WorkTree, When::Set),
     setting("submodule", "active", GitScope::WorkTree, When::Set),
     setting("submodule", "ignore", GitScope::WorkTree, When::Set),
+    setting("diff", "submodule", GitScope::WorkTree, When::Set),
+    setting(
+        "status",
+        "submodulesummary",
+        GitScope::WorkTree,
+        When::NotOff,
+    ),
 ];
 
 fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {

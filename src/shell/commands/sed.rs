@@ -187,17 +187,16 @@ impl Script<'_> {
     }
 
     /// Passes a regular expression up to the delimiter.
-    #[expect(clippy::match_same_arms, reason = "each character stands for itself")]
     fn delimited(&mut self, delimiter: char) -> Result<(), Problem> {
         let mut in_set = false;
         loop {
             match self.next().ok_or(Problem::NotUnderstood)? {
-                '\n' => return Err(Problem::NotUnderstood),
                 '\\' if !in_set => {
                     self.next().ok_or(Problem::NotUnderstood)?;
                 }
-                // Versions differ about escapes inside of sets, and classes hold brackets.
-                '\\' => return Err(Problem::NotUnderstood),
+                // Versions differ about escapes inside of sets.
+                '\n' | '\\' => return Err(Problem::NotUnderstood),
+                // Classes of characters hold brackets.
                 '[' if in_set => {
                     let class = self.rest.starts_with([':', '.', '=']);
                     if class {

@@ -314,10 +314,12 @@ pub(in crate::shell) const COMMANDS: &[Command] = &[
         ],
         ..PLAIN
     },
-    // A second operand is written.
+    // A second operand is written. It knows no bundles of options: each is told by its beginning.
     Command {
         names: &["xxd"],
-        short: "abc:Cdeg:il:o:prs:uE",
+        long: &[
+            "-a", "-b", "-C", "-e", "-E", "-i", "-p", "-r", "-u", "-c=", "-g=", "-l=", "-o=", "-s=",
+        ],
         operands: Operands::AtMost(1),
         ..PLAIN
     },

@@ -98,8 +98,11 @@ pub(super) fn env(call: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), R
         ],
         ..WRAPPER
     };
-    let read = options::read(&ENV, "env", words)?.read;
-    let mut rest = words.get(read..).unwrap_or_default();
+    let arguments = options::read(&ENV, "env", words)?;
+    let takes_away = ["i", "ignore-environment", "u", "unset"]
+        .iter()
+        .any(|option| arguments.has(option));
+    let mut rest = words.get(arguments.read..).unwrap_or_default();
     while let Some((word, others)) = rest.split_first() {
         let Some((variable, value)) = word.prefix.split_once('=') else {
             break;
@@ -119,7 +122,18 @@ pub(super) fn env(call: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), R
     }
     match rest.split_first() {
         None => Ok(()),
-        Some((inner, _)) => call.check_inner(inner, rest),
+        Some((inner, _)) => {
+            let before = call.effects.git_calls();
+            call.check_inner(inner, rest)?;
+            // What keeps git from writing the index while it reads stands in the environment.
+            if takes_away && call.effects.git_calls() > before {
+                return Err(Refusal::unknown(
+                    inner.span.clone(),
+                    "git without the environment that keeps it from writing",
+                ));
+            }
+            Ok(())
+        }
     }
 }
 

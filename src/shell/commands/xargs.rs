@@ -11,14 +11,14 @@ const XARGS: Command = Command {
         "null",
         "arg-file=",
         "delimiter=",
-        "max-lines=",
+        "max-lines[=]",
         "max-args=",
         "max-procs=",
         "no-run-if-empty",
         "max-chars=",
         "verbose",
         "exit",
-        "replace=",
+        "replace[=]",
     ],
     operands: Operands::EndOptions,
     ..PLAIN
@@ -30,13 +30,16 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
     let mut replaced = None;
     for given in &arguments.options {
         if matches!(given.name, "I" | "replace") {
-            let Value::Text(text) = given.value else {
-                return Err(Refusal::unknown(
-                    given.word.span.clone(),
-                    "`xargs -I` with a text that is only known when it runs",
-                ));
+            replaced = match given.value {
+                Value::Text(text) if !text.is_empty() => Some(text),
+                Value::None => Some("{}"),
+                Value::Text(_) | Value::Begins(_) => {
+                    return Err(Refusal::unknown(
+                        given.word.span.clone(),
+                        "`xargs -I` with a text that is only known when it runs",
+                    ));
+                }
             };
-            replaced = Some(text);
         }
     }
     let fixed = words.get(arguments.read..).unwrap_or_default();
@@ -45,7 +48,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
         return Ok(());
     }
     let inner: Vec<Word> = match replaced {
-        Some("") | None => {
+        None => {
             let end = fixed.last().map_or(0..0, |word| word.span.clone());
             fixed.iter().cloned().chain([Word::anything(end)]).collect()
         }

@@ -194,6 +194,15 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"content-replacement","sessionId":"s","replacements":[{"tool_use_id":"a","replacement":"gone"}],"uuid":"u","timestamp":"t"}"#,
         ),
         (
+            "check-shell",
+            line(&CheckShellRecord::of(
+                "ls".to_owned(),
+                VerdictAccess::ReadOnly,
+                "ls".to_owned(),
+            )),
+            r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","why":"ls","requires":[],"changes_directory":false}"#,
+        ),
+        (
             "check-text",
             line(&CheckTextRecord::passed(
                 TextKind::Label,

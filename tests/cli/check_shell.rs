@@ -1,0 +1,75 @@
+//! `check shell`.
+
+use std::fs;
+use std::process::Command;
+
+use crate::turnpipe::run;
+
+fn verdict(line: &serde_json::Value) -> serde_json::Value {
+    let told = run(&["check", "shell"], format!("{line}\n").as_bytes());
+    assert_eq!(told.status, Some(0), "{told:?}");
+    serde_json::from_str(&told.stdout).unwrap()
+}
+
+#[test]
+fn one_record_a_line() {
+    let told = run(
+        &["check", "shell"],
+        b"\"git log -3\"\n{\"command\":\"ls | tee x\"}\n\n7\n\"\"\n{\"command\":\"ls\",\"cwd\":7}\n",
+    );
+    let records: Vec<serde_json::Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(records.len(), 6);
+    assert_eq!(records[0]["verdict"], "read-only");
+    assert_eq!(records[0]["requires"][0], "clean-git-config");
+    assert_eq!(records[1]["verdict"], "writes");
+    assert_eq!(records[1]["span"], serde_json::json!([5, 8]));
+    assert_eq!(records[2]["line"], 3);
+    assert_eq!(records[3]["line"], 4);
+    assert_eq!(records[4]["verdict"], "unknown");
+    assert_eq!(records[5]["error"], "`cwd` is not a string but a number");
+    assert_eq!(told.status, Some(0));
+    assert_eq!(run(&["check", "shell", "--strict"], b"7\n").status, Some(3));
+}
+
+#[test]
+fn plain_lines_and_explanations() {
+    let told = run(&["check", "shell", "--plain"], b"ls -la\n");
+    assert!(
+        told.stdout.contains("\"verdict\":\"read-only\""),
+        "{told:?}"
+    );
+    let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
+    assert_eq!(
+        told.stdout,
+        "ls | rm x\n     ^^\nwrites: `rm` changes files\n\n"
+    );
+}
+
+#[test]
+fn with_a_directory_its_configuration_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let status = Command::new("git")
+            .args(arguments)
+            .current_dir(place.path())
+            .status()
+            .unwrap();
+        assert!(status.success());
+    };
+    git(&["init", "-q"]);
+    let question = serde_json::json!({"command": "git status", "cwd": place.path()});
+    let clean = verdict(&question);
+    assert_eq!(clean["verdict"], "read-only", "{clean}");
+    assert_eq!(clean["requires"], serde_json::json!([]));
+    git(&["config", "core.fsmonitor", "evil"]);
+    let dirty = verdict(&question);
+    assert_eq!(dirty["verdict"], "unknown");
+    assert!(dirty["why"].as_str().unwrap().contains("core.fsmonitor"));
+    fs::remove_dir_all(place.path().join(".git")).unwrap();
+    let elsewhere = serde_json::json!({"command": "git -C sub status"});
+    assert_eq!(verdict(&elsewhere)["verdict"], "unknown");
+}
