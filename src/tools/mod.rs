@@ -52,6 +52,7 @@ mod write;
 
 pub use access::{Access, Touch};
 pub use bash::Bash;
+pub use child_environment::ChildVariables;
 pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use declarations::{Format, declarations};
