@@ -48,6 +48,7 @@ mod text_file;
 mod todo_write;
 mod tool;
 mod walk;
+mod workspace_programs;
 mod write;
 
 pub use access::{Access, Touch};
@@ -72,4 +73,5 @@ pub use tool::{
     AccessError, Assessment, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
+pub use workspace_programs::{from_the_workspace, workspace_program};
 pub use write::Write;
