@@ -76,11 +76,11 @@ pub(crate) fn main() {
         );
     }
     println!(
-        "confined: {:.2} x Spawners(4), processor {:.2} x; run-tools {:.2} x, processor {:.2} x",
-        walls[6] / walls[4],
-        processors[6] / processors[4],
-        walls[8] / walls[7],
-        processors[8] / processors[7],
+        "confined: {:.2} x free, processor {:.2} x; run-tools {:.2} x, processor {:.2} x",
+        walls[3] / walls[2],
+        processors[3] / processors[2],
+        walls[5] / walls[4],
+        processors[5] / processors[4],
     );
     println!("before: {before}\nafter:  {after}");
 }
