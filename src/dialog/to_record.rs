@@ -30,7 +30,7 @@ pub enum DialogRecord {
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
-        origin: origin(message.origin),
+        origin: message_origin(message.origin),
         subagent: message.thread == Thread::Subagent,
     };
     let speaker = match message.role {
@@ -129,7 +129,8 @@ fn image(media: Media) -> SpokenBlock {
     })
 }
 
-fn origin(origin: Origin) -> MessageOrigin {
+/// What a message is there for, as records say it.
+pub fn message_origin(origin: Origin) -> MessageOrigin {
     match origin {
         Origin::Prompt => MessageOrigin::Prompt,
         Origin::Reply => MessageOrigin::Reply,

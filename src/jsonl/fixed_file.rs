@@ -6,6 +6,7 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
@@ -29,6 +30,7 @@ pub struct FixedFile<Source = File> {
     file: Source,
     length: u64,
     mapping: Mapping,
+    threads: NonZeroUsize,
     buffer: Vec<u8>,
     map: Option<Mmap>,
 }
@@ -40,9 +42,33 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             file,
             length,
             mapping,
+            threads: NonZeroUsize::MIN,
             buffer: Vec::new(),
             map: None,
         }
+    }
+
+    /// The same, for searches that may use this many threads where the way is long.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Gives the memory of the last window back.
+    pub(super) fn release(&mut self) {
+        self.map = None;
+        self.buffer = Vec::new();
+    }
+
+    /// How many threads a search may use.
+    pub(super) fn threads(&self) -> NonZeroUsize {
+        self.threads
+    }
+
+    /// The same bytes, for another thread.
+    pub(super) fn beside(&self) -> FixedFile<&File> {
+        FixedFile::new(self.file.borrow(), self.length, self.mapping)
     }
 
     /// In bytes.

@@ -205,6 +205,10 @@ impl Format for Claude {
             facts.session_id = string(row.session);
             facts.is_subagent = is_true(row.sidechain) && row.uuid.is_some();
         }
+        facts.note_time(row.time);
+        if !is_true(row.sidechain) && text(row.kind).as_deref() == Some("assistant") {
+            facts.note_model(Said::of(row.message).and_then(|said| model(&said)));
+        }
         facts.note_cwd(string(row.relocated).or_else(|| string(row.cwd)));
         if let Some(branch) = string(row.branch) {
             facts.branch = Some(branch);
@@ -330,6 +334,11 @@ fn user(row: &Row<'_>) -> Option<Message> {
     })
 }
 
+/// The model that speaks, if it is one.
+fn model(said: &Said<'_>) -> Option<String> {
+    string(said.model).filter(|model| model != "<synthetic>")
+}
+
 fn assistant(row: &Row<'_>) -> Option<Message> {
     let said = Said::of(row.message)?;
     let origin = if is_true(row.api_error) {
@@ -337,7 +346,7 @@ fn assistant(row: &Row<'_>) -> Option<Message> {
     } else {
         Origin::Reply
     };
-    let model = string(said.model).filter(|model| model != "<synthetic>");
+    let model = model(&said);
     Some(Message {
         id: string(said.id),
         usage: model.is_some().then(|| usage(said.usage)).flatten(),

@@ -53,7 +53,7 @@ pub struct Listing {
     pub depth: Depth,
     /// Whether files may be mapped.
     pub mapping: Mapping,
-    /// How many files are read at once.
+    /// How many threads read: many files at once, or parts of a large one.
     pub jobs: NonZeroUsize,
 }
 
@@ -144,13 +144,35 @@ impl Listing {
         &self,
         candidate: &Candidate,
         names: &ThreadNames,
+        threads: NonZeroUsize,
     ) -> Result<Option<Listed>, SessionError> {
         if candidate.size == 0 {
             return Ok(None);
         }
-        let session = Session::open(&candidate.path)?;
+        let session = Session::open(&candidate.path)?.with_threads(threads);
+        self.examine(&session, candidate, names)
+    }
+
+    /// Whether sessions of this agent are wanted.
+    pub(super) fn admits_agent(&self, agent: Agent) -> bool {
+        self.filter.agent.is_none_or(|wanted| wanted == agent)
+    }
+
+    /// Whether a file may be wanted by what is known without opening it.
+    pub(super) fn may_admit(&self, candidate: &Candidate) -> bool {
+        let changed = timestamp(candidate.modified);
+        candidate.size > 0 && self.filter.since.is_none_or(|since| changed >= since)
+    }
+
+    /// What is known of an open session; `None` if it is filtered out.
+    pub(super) fn examine(
+        &self,
+        session: &Session,
+        candidate: &Candidate,
+        names: &ThreadNames,
+    ) -> Result<Option<Listed>, SessionError> {
         let agent = session.agent();
-        if self.filter.agent.is_some_and(|wanted| wanted != agent) {
+        if !self.admits_agent(agent) {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
@@ -233,7 +255,7 @@ fn each(
     if jobs <= 1 {
         let looks = candidates.iter();
         return looks
-            .map(|candidate| listing.look(candidate, names))
+            .map(|candidate| listing.look(candidate, names, listing.jobs))
             .collect();
     }
     let next = AtomicUsize::new(0);
@@ -242,7 +264,7 @@ fn each(
         while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
             && let Some(candidate) = candidates.get(at)
         {
-            done.push((at, listing.look(candidate, names)));
+            done.push((at, listing.look(candidate, names, NonZeroUsize::MIN)));
         }
         done
     };

@@ -34,6 +34,7 @@ mod qwen;
 pub mod record;
 mod recover;
 mod replay;
+pub mod search;
 mod stats;
 mod summaries;
 mod tail;

@@ -27,6 +27,13 @@ const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 /// How many of the last lines are read in any case: times run backwards now and then.
 const LAST_LINES: u32 = 8;
 
+/// Whether messages are looked at for the first prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prompt {
+    Wanted,
+    Known,
+}
+
 /// What the ends tell.
 #[derive(Default)]
 struct Ends {
@@ -47,7 +54,11 @@ impl Session {
         let mut ends = Ends::default();
         let head = self.read_head(&mut ends)?;
         if head < self.file.size {
-            ends = self.read_tail(head)?.following(ends);
+            let prompt = match ends.facts.first_prompt {
+                Some(_) => Prompt::Known,
+                None => Prompt::Wanted,
+            };
+            ends = self.read_tail(head, prompt)?.following(ends);
         }
         ends.facts.title = match self.title(mapping)? {
             Some(title) => Some(title),
@@ -63,7 +74,7 @@ impl Session {
         let mut stopped = 0;
         for line in self.head.lines() {
             stopped += line.len() as u64 + 1;
-            self.note_line(line, ends);
+            self.note_line(line, Prompt::Wanted, ends);
             if ends.has_begun() {
                 return Ok(stopped.min(self.file.size));
             }
@@ -78,7 +89,7 @@ impl Session {
                 return ControlFlow::Break(line.offset);
             }
             for (_, record) in line.records() {
-                self.note_record(record, ends);
+                self.note_record(record, Prompt::Wanted, ends);
             }
             ControlFlow::Continue(())
         })?;
@@ -86,7 +97,7 @@ impl Session {
     }
 
     /// Reads the tail, from the first whole line that starts at `from` or later.
-    fn read_tail(&self, from: u64) -> io::Result<Ends> {
+    fn read_tail(&self, from: u64, prompt: Prompt) -> io::Result<Ends> {
         let mut bytes: FixedFile<_> = self.bytes(Mapping::Refused);
         let length = bytes.length();
         let mut last = Ends::default();
@@ -102,7 +113,7 @@ impl Session {
             let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
             for at in starts.chain((start == from).then_some(0)) {
                 let mut line = Ends::default();
-                self.note_line(&window[at..end], &mut line);
+                self.note_line(&window[at..end], prompt, &mut line);
                 last = last.following(line);
                 end = at;
                 lines += 1;
@@ -119,22 +130,21 @@ impl Session {
         }
     }
 
-    fn note_line(&self, line: &[u8], ends: &mut Ends) {
+    fn note_line(&self, line: &[u8], prompt: Prompt, ends: &mut Ends) {
         let (records, _) = records_on_line(line);
         for record in &records {
-            self.note_record(record.text(line), ends);
+            self.note_record(record.text(line), prompt, ends);
         }
     }
 
-    fn note_record(&self, record: &str, ends: &mut Ends) {
+    fn note_record(&self, record: &str, prompt: Prompt, ends: &mut Ends) {
         let format = self.format();
         format.facts(record, &mut ends.facts);
-        if let Some(time) = format.envelope(record).time {
-            ends.facts.note_time(&time);
-        }
-        let messages = format.messages(record).into_iter();
-        for message in messages.chain(format.echoes(record)) {
-            ends.facts.note_message(&message);
+        if prompt == Prompt::Wanted && ends.facts.first_prompt.is_none() {
+            let messages = format.messages(record).into_iter();
+            for message in messages.chain(format.echoes(record)) {
+                ends.facts.note_message(&message);
+            }
         }
         if self.agent() == Agent::Claude {
             ends.summaries.note(record);

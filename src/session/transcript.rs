@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -64,6 +65,8 @@ pub struct Session {
     document: Option<Vec<String>>,
     /// The first lines.
     pub(super) head: Head,
+    /// How many threads may look through it.
+    threads: NonZeroUsize,
 }
 
 impl Session {
@@ -91,6 +94,7 @@ impl Session {
                 format: agent.format(),
                 document: None,
                 head,
+                threads: NonZeroUsize::MIN,
             });
         }
         match document(&file)? {
@@ -99,6 +103,7 @@ impl Session {
                 format: &Gemini,
                 document: Some(rows),
                 head,
+                threads: NonZeroUsize::MIN,
             }),
             None => Err(SessionError::Unknown),
         }
@@ -108,6 +113,13 @@ impl Session {
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
+        self
+    }
+
+    /// The same session, for searches that may use this many threads where it is large.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -128,7 +140,7 @@ impl Session {
 
     /// The bytes as they were when it was opened.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
-        FixedFile::new(&self.file.file, self.file.size, mapping)
+        FixedFile::new(&self.file.file, self.file.size, mapping).with_threads(self.threads)
     }
 
     /// The title that counts.
@@ -193,10 +205,6 @@ impl Session {
         self.each_record(&mut |_, record| {
             total += 1;
             self.format.facts(record, &mut facts);
-            let envelope = self.format.envelope(record);
-            if let Some(time) = &envelope.time {
-                facts.note_time(time);
-            }
             if self.agent() == Agent::Claude {
                 summaries.note(record);
             }
