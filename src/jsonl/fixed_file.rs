@@ -32,6 +32,8 @@ pub struct FixedFile<Source = File> {
     mapping: Mapping,
     threads: NonZeroUsize,
     buffer: Vec<u8>,
+    /// What the buffer holds.
+    held: Range<u64>,
     map: Option<Mmap>,
 }
 
@@ -44,6 +46,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             mapping,
             threads: NonZeroUsize::MIN,
             buffer: Vec::new(),
+            held: 0..0,
             map: None,
         }
     }
@@ -59,6 +62,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     pub(super) fn release(&mut self) {
         self.map = None;
         self.buffer = Vec::new();
+        self.held = 0..0;
     }
 
     /// How many threads a search may use.
@@ -81,7 +85,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self.file.borrow()
     }
 
-    /// The bytes at `range`, as far as they are there. They stay until the next window.
+    /// The bytes at `range`, as far as they are there. They stay until the next window; one that is
+    /// asked for twice in a row is not read again.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
@@ -100,10 +105,14 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        let size = usize::try_from(size).map_err(io::Error::other)?;
-        self.buffer.resize(size, 0);
-        let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
-        self.buffer.truncate(filled);
+        if self.held != (range.start..end) {
+            let size = usize::try_from(size).map_err(io::Error::other)?;
+            self.held = 0..0;
+            self.buffer.resize(size, 0);
+            let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
+            self.buffer.truncate(filled);
+            self.held = range.start..end;
+        }
         Ok((&self.buffer, self.file.borrow()))
     }
 

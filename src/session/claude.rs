@@ -84,6 +84,7 @@ object! {
     Extension {
         supersedes_manual = "supersedes_manual",
         prompt_id = "prompt_id",
+        usage = "usage",
     }
 }
 
@@ -189,8 +190,11 @@ impl Format for Claude {
         };
         message.uuid = string(row.uuid);
         message.time = string(row.time);
-        message.prompt_id =
-            Extension::of(row.turnpipe).and_then(|extension| string(extension.prompt_id));
+        if let Some(extension) = Extension::of(row.turnpipe) {
+            message.prompt_id = string(extension.prompt_id);
+            // What a label or a recap cost.
+            message.usage = message.usage.or_else(|| usage(extension.usage));
+        }
         if is_true(row.sidechain) {
             message.thread = Thread::Subagent;
         }

@@ -5,6 +5,7 @@
 //! models are called. What is appended to a file goes through `durable`.
 
 mod agent;
+mod beside;
 mod check;
 mod claude;
 mod claude_content;

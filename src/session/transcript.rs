@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::beside::{Beside, title_beside};
 use super::detect::agent_of;
 use super::facts::Counter;
 use super::format::{Format, Shape};
@@ -215,20 +216,30 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
+        if facts.title.is_none() {
+            facts.title = title_beside(&self.file.path, mapping)?;
+        }
         Ok((facts, counter.finish(total)))
     }
 
-    /// Shows the whole messages of the dialog to `visit`, in order, until it breaks. Returns how
-    /// many turns are left out.
+    /// Shows the whole messages of the dialog to `shown`, in order, until it breaks; labels from the
+    /// file beside the session come after the results that they are about. Returns how many turns
+    /// are left out.
     ///
     /// # Errors
     /// Reading failed.
     pub fn each_message(
         &self,
         scope: Scope,
-        visit: &mut dyn FnMut(Message) -> ControlFlow<()>,
+        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
         let plan = self.plan(scope)?;
+        let mut beside = Beside::read(&self.file.path)?;
+        let mut visit = |whole: Message| {
+            let labels = beside.due_after(&whole);
+            shown(whole)?;
+            labels.into_iter().try_for_each(&mut *shown)
+        };
         let mut joiner = Joiner::default();
         let mut is_over = false;
         let mut take = |message: Message| {
@@ -256,7 +267,10 @@ impl Session {
             }
         }
         if !is_over && let Some(last) = joiner.finish() {
-            let _ = visit(last);
+            is_over = visit(last).is_break();
+        }
+        if !is_over {
+            let _ = beside.rest().into_iter().try_for_each(shown);
         }
         Ok(plan.left_out)
     }
