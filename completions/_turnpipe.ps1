@@ -214,6 +214,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on with what is appended')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on with what is appended')
             [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Go over to a newer session when one begins')
+            [CompletionResult]::new('--subagents', '--subagents', [CompletionResultType]::ParameterName, 'Show what subagents say from now on, too; their records name them')
             [CompletionResult]::new('--cursor', '--cursor', [CompletionResultType]::ParameterName, 'After each batch of records write a cursor: where reading can go on')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit 1 if it was `--timeout` that ended it')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')

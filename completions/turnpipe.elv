@@ -203,6 +203,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -f 'Go on with what is appended'
             cand --follow 'Go on with what is appended'
             cand --latest 'Go over to a newer session when one begins'
+            cand --subagents 'Show what subagents say from now on, too; their records name them'
             cand --cursor 'After each batch of records write a cursor: where reading can go on'
             cand --exit-status 'Exit 1 if it was `--timeout` that ended it'
             cand -q 'Print no warnings and hints, only errors'

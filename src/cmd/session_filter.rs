@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::UsageError;
-use super::session_time::parse_moment;
+use super::times::parse_moment;
 use crate::session::Filter;
 
 /// Filters of commands that are about many sessions.

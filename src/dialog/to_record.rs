@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 pub struct About {
     /// The session.
     pub session_id: Option<SessionId>,
+    /// The subagent, where it is the file of one.
+    pub agent_id: Option<String>,
 }
 
 /// The record of a message.
@@ -31,7 +33,8 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
         origin: message_origin(message.origin),
-        subagent: message.thread == Thread::Subagent,
+        subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
+        agent_id: about.agent_id.clone(),
     };
     let speaker = match message.role {
         Role::User => Speaker::User,

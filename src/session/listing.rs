@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::subagent_files;
+use super::project::project_hash;
 use super::transcript::{Session, SessionError};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
@@ -192,7 +193,7 @@ impl Listing {
             path: candidate.path.clone(),
             agent,
             size: session.file.size,
-            subagents: subagent_files(&candidate.path, agent),
+            subagents: subagent_files(&candidate.path, agent).len() as u64,
             facts,
             counts,
         };
@@ -208,9 +209,12 @@ impl Filter {
             && self.before.is_none_or(|before| active < before);
         let is_there = self.cwd.as_ref().is_none_or(|wanted| {
             let named = facts.first_cwd.iter().chain(&facts.cwd);
-            named
-                .into_iter()
-                .any(|cwd| Path::new(cwd).starts_with(wanted))
+            let is_below = |cwd: &String| Path::new(cwd).starts_with(wanted);
+            // A hash tells of the directory itself only, not of what lies above it.
+            let is_hashed = facts.first_cwd.is_none()
+                && facts.cwd_hash.is_some()
+                && facts.cwd_hash == Some(project_hash(wanted));
+            named.into_iter().any(is_below) || is_hashed
         });
         is_in_time && is_there && !(self.untitled && facts.title.is_some())
     }

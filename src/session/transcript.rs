@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::archive::unpacked;
 use super::beside::{Beside, title_beside};
 use super::detect::agent_of;
 use super::facts::Counter;
@@ -84,6 +85,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
+        let file = unpacked(file)?;
         let head = Head::read(&file)?;
         let agent = match head.lines().find_map(agents_on) {
             Some(agent) => Some(agent),
