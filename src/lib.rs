@@ -28,6 +28,8 @@ pub mod results;
 
 pub mod exec;
 
+pub mod model;
+
 pub mod config;
 
 pub mod cmd;
