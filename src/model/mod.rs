@@ -17,6 +17,6 @@ pub use name::{ModelName, RemoteModel, UnknownModel};
 pub use prompt_id::PromptId;
 pub use provider::{Delivery, Event, Model, Provider};
 pub use reply::{Finish, Input, Reply, ToolCall};
-pub use request::{Answer, Attempts, Function, Request, Speaker, Thinking, Turn};
+pub use request::{Answer, Attempts, Function, Request, SharedPrefix, Speaker, Thinking, Turn};
 pub use stop::Stop;
 pub use structured::Unstructured;
