@@ -172,6 +172,7 @@ impl From<CallFunction> for Function {
 
 fn event_record(event: &Event) -> Value {
     match event {
+        Event::Restart => json!({"type": "restart"}),
         Event::Text(text) => json!({"type": "text", "text": text}),
         Event::Thinking(text) => json!({"type": "thinking", "text": text}),
         Event::CallBegins { index, id, name } => {

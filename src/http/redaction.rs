@@ -1,5 +1,7 @@
 //! Taking secrets out of whatever is shown or kept.
 
+use std::fmt::Write;
+
 use super::Secret;
 
 /// What stands in the place of a secret.
@@ -30,8 +32,8 @@ impl Redaction {
                 let escaped = &quoted[1..quoted.len() - 1];
                 if escaped != part {
                     spellings.push(escaped.to_owned());
-                    // Whoever escapes the slash is within their rights.
                 }
+                // Whoever escapes the slash is within their rights.
                 let slashes = escaped.replace('/', "\\/");
                 if slashes != escaped {
                     spellings.push(slashes);
@@ -82,7 +84,8 @@ fn percent_encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            // Writing to a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

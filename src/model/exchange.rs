@@ -101,6 +101,7 @@ impl Reading<'_> {
     async fn stream(&mut self, mut incoming: Incoming, framing: Framing) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
         let mut frames = Frames::of(framing);
+        let mut parts = 0;
         loop {
             let piece = match incoming.piece().await {
                 Ok(Some(piece)) => piece,
@@ -118,7 +119,9 @@ impl Reading<'_> {
                 Err(error) => return Err(failure(error, draft.usage)),
             };
             for json in frames.push(&piece)? {
-                self.part(&json, &mut draft)?;
+                self.part(&json, &mut draft)
+                    .map_err(|failure| spoiled(failure, parts))?;
+                parts += 1;
                 self.tell(&mut draft).await;
             }
             if draft.is_complete() {
@@ -191,7 +194,7 @@ impl Reading<'_> {
     }
 }
 
-/// What OpenAI's streams end with.
+/// What `OpenAI`'s streams end with.
 const DONE: &str = "[DONE]";
 
 /// Takes a stream apart.
@@ -252,6 +255,19 @@ fn framing(
     }))
 }
 
+/// Who sent good parts before a senseless one speaks the right language, and may do better next
+/// time.
+fn spoiled(failure: Failure, good_parts: usize) -> Failure {
+    match failure {
+        Failure::Malformed { reason } if good_parts > 0 => Failure::Overloaded {
+            status: None,
+            message: format!("a part of the stream is spoiled: {reason}"),
+            retry_after: None,
+        },
+        other => other,
+    }
+}
+
 async fn beginning(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
     while let Ok(Some(piece)) = incoming.piece().await {
@@ -283,3 +299,10 @@ fn redirected(status: u16, incoming: &Incoming) -> Failure {
         message: format!("redirects are not followed; it points to {to}"),
     }
 }
+
+#[cfg(test)]
+#[path = "samples.rs"]
+pub(super) mod samples;
+#[cfg(test)]
+#[path = "exchange_tests.rs"]
+pub(super) mod tests;

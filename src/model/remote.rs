@@ -11,7 +11,7 @@ use super::exchange::Reading;
 use super::key::Key;
 use super::retry::{Decision, Retry, RetryPolicy};
 use super::transport::{Asker, Transport};
-use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
@@ -165,13 +165,15 @@ impl Shared {
                 continue;
             }
             let failure = clean_failure(failure, &redaction);
-            if told {
-                // What was handed out cannot be taken back.
+            if told && request.attempts != Attempts::ByPolicy {
                 return Err(failure);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Decision::GiveUp => return Err(failure),
                 Decision::Wait(wait) => sleep(wait).await,
+            }
+            if told {
+                let _ = listener.send(Event::Restart).await;
             }
         }
     }

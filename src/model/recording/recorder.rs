@@ -130,18 +130,14 @@ impl Tape {
     /// # Errors
     /// It cannot be written.
     pub(in crate::model) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
-        match RecordedFailure::of(failure) {
-            Some(failure) => {
-                if let Some(record) = &mut self.record {
-                    record.failure = Some(failure);
-                }
-                self.write()
-            }
-            None => {
-                self.record = None;
-                Ok(())
-            }
+        let Some(failure) = RecordedFailure::of(failure) else {
+            self.record = None;
+            return Ok(());
+        };
+        if let Some(record) = &mut self.record {
+            record.failure = Some(failure);
         }
+        self.write()
     }
 
     fn write(&mut self) -> Result<(), HttpFailure> {
