@@ -12,6 +12,8 @@ pub mod jsonl;
 
 pub mod process;
 
+pub mod http;
+
 pub mod wire;
 
 pub mod dialog;
@@ -27,6 +29,8 @@ pub mod tools;
 pub mod results;
 
 pub mod exec;
+
+pub mod model;
 
 pub mod config;
 
