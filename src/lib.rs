@@ -30,6 +30,8 @@ pub mod exec;
 
 pub mod model;
 
+pub mod side;
+
 pub mod config;
 
 pub mod cmd;
