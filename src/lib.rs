@@ -34,4 +34,6 @@ pub mod side;
 
 pub mod config;
 
+pub mod flow;
+
 pub mod cmd;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::label::{FinishedCall, clean_label, excerpt, label_question};
+use super::label::{FinishedCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{Said, Speaker, Spoken, auto_title_is_disabled};
@@ -170,7 +170,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
 }
 
 fn label_of(input: &Value) -> Option<Value> {
-    let raw = |value: &Value| serde_json::value::to_raw_value(&plain(value)).unwrap();
+    let raw = |value: &Value| shown(&plain(value).to_string());
     let tools = input["tools"].as_array()?;
     let parts: Vec<_> = tools
         .iter()

@@ -7,4 +7,4 @@ mod prompt;
 
 pub use clean::clean_label;
 pub use excerpt::excerpt;
-pub use prompt::{FinishedCall, label_question};
+pub use prompt::{FinishedCall, intent, label_question, label_request, shown};

@@ -1,8 +1,9 @@
 //! What a model is asked for a label.
 
-use serde_json::value::RawValue;
+use std::fmt::Write;
 
 use super::excerpt;
+use crate::model::{PromptId, Request, Turn};
 use crate::side::javascript::trim;
 use crate::text::truncate_utf16;
 
@@ -12,15 +13,30 @@ const SHOWN: usize = 300;
 /// As much of the last thing that the model said is shown, in UTF-16 units.
 const INTENT: usize = 200;
 
-/// A call that succeeded.
+/// The tokens that a label may have.
+const MOST_TOKENS: u32 = 60;
+
+const TEMPERATURE: f64 = 0.3;
+
+/// A call that succeeded, as a prompt shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct FinishedCall<'a> {
     /// The tool.
     pub name: &'a str,
-    /// The arguments.
-    pub input: &'a RawValue,
-    /// What came out, as JSON.
-    pub output: &'a RawValue,
+    /// The arguments, [`shown`].
+    pub input: &'a str,
+    /// What came out, [`shown`].
+    pub output: &'a str,
+}
+
+/// What prompts show of arguments and outputs: JSON.
+pub fn shown(json: &str) -> String {
+    excerpt(json, SHOWN)
+}
+
+/// As much of what the model said as prompts show.
+pub fn intent(said: &str) -> &str {
+    truncate_utf16(said, INTENT)
 }
 
 /// The question about a batch of calls. `said` is what the model said last, if anything.
@@ -28,7 +44,7 @@ pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
     let mut question = String::new();
     if !trim(said).is_empty() {
         question.push_str("User's intent (from assistant's last message): ");
-        question.push_str(truncate_utf16(said, INTENT));
+        question.push_str(intent(said));
         question.push_str("\n\n");
     }
     question.push_str("Tools completed:\n\n");
@@ -41,31 +57,32 @@ pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
             input,
             output,
         } = call;
-        question.push_str(&format!(
-            "Tool: {name}\nInput: {}\nOutput: {}",
-            excerpt(input.get(), SHOWN),
-            excerpt(output.get(), SHOWN)
-        ));
+        let _ = write!(question, "Tool: {name}\nInput: {input}\nOutput: {output}");
     }
     question.push_str("\n\nLabel:");
     question
+}
+
+/// The request for a label.
+pub fn label_request(question: String, instructions: &str) -> Request {
+    Request {
+        system: instructions.to_owned(),
+        turns: vec![Turn::user(question)],
+        temperature: Some(TEMPERATURE),
+        ..Request::new(PromptId::TOOL_USE_SUMMARY, MOST_TOKENS)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn raw(json: &str) -> Box<RawValue> {
-        RawValue::from_string(json.to_owned()).unwrap()
-    }
-
     #[test]
     fn the_question_shows_intent_and_calls() {
-        let (input, output) = (raw(r#"{"pattern": "login"}"#), raw("\"3 matches\""));
         let call = FinishedCall {
             name: "Grep",
-            input: &input,
-            output: &output,
+            input: &shown(r#"{"pattern": "login"}"#),
+            output: "\"3 matches\"",
         };
         assert_eq!(
             label_question(&[call, call], "I look for it."),
@@ -76,9 +93,8 @@ mod tests {
              Label:"
         );
         let long = "a".repeat(900);
-        assert!(
-            label_question(&[call], &long).contains(&format!("): {}\n\nTools", "a".repeat(200)))
-        );
+        let question = label_question(&[call], &long);
+        assert!(question.contains(&format!("): {}\n\nTools", "a".repeat(200))));
         assert!(label_question(&[call], " \n").starts_with("Tools completed:"));
     }
 }

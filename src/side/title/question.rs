@@ -1,8 +1,19 @@
 //! What a model is asked for a title.
 
+use serde_json::json;
+
+use crate::model::{Answer, Function, PromptId, Request, Turn};
 use crate::side::javascript::trim;
-use crate::side::{Said, Speaker};
+use crate::side::{Language, Said, Speaker};
 use crate::text::utf16_length;
+
+/// The function that a model has to call with the title.
+pub const TITLE_FUNCTION: &str = "respond_in_schema";
+
+/// The tokens that a title may have.
+const MOST_TOKENS: u32 = 100;
+
+const TEMPERATURE: f64 = 0.2;
 
 /// So many messages are looked at, from the end.
 pub const TITLE_MESSAGES: usize = 20;
@@ -23,6 +34,44 @@ pub fn title_question(said: &[Said]) -> Option<String> {
         "Conversation so far:\n{conversation}\n\nGenerate the session title now. Populate the \
          schema with a single short title string."
     ))
+}
+
+/// The request for a title, in `language` if it is known.
+pub fn title_request(question: String, instructions: &str, language: Option<Language>) -> Request {
+    let function = Function {
+        name: TITLE_FUNCTION.to_owned(),
+        description: "Provide the response in provided schema".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description":
+                        "A concise sentence-case session title, 3-7 words, no trailing punctuation.",
+                },
+            },
+            "required": ["title"],
+        }),
+    };
+    Request {
+        system: in_language(instructions, language),
+        turns: vec![Turn::user(question)],
+        answer: Answer::Forced(function),
+        temperature: Some(TEMPERATURE),
+        ..Request::new(PromptId::SESSION_TITLE, MOST_TOKENS)
+    }
+}
+
+/// Instructions that name the language of the answer.
+pub(in crate::side) fn in_language(instructions: &str, language: Option<Language>) -> String {
+    match language {
+        Some(language) => format!(
+            "{}\n\nAnswer in {}.\n",
+            instructions.trim_end(),
+            language.name
+        ),
+        None => instructions.to_owned(),
+    }
 }
 
 /// The last `units` UTF-16 units of what was said, a line a message. Half a character at the
