@@ -12,6 +12,8 @@ pub mod jsonl;
 
 pub mod process;
 
+pub mod http;
+
 pub mod wire;
 
 pub mod dialog;

@@ -12,6 +12,7 @@ use super::check_text::CheckTextArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
+use super::model_call::ModelCallArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
 use super::session::SessionArguments;
@@ -51,6 +52,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "state",
         augment: StateArguments::augment_args,
         run: |matches, globals, io| StateArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "model-call",
+        augment: |command| ModelCallArguments::augment_args(command).hide(true),
+        run: |matches, globals, io| ModelCallArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "completions",

@@ -16,6 +16,8 @@ mod error;
 mod lane_arguments;
 mod line_reader;
 mod man;
+mod model_arguments;
+mod model_call;
 mod outcome;
 mod output;
 mod progress_line;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::model_tables::{HttpTable, ProviderTable};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 
@@ -45,7 +46,7 @@ pub enum ConfigError {
 
 /// What a file can set. Unknown keys are errors: a setting that is silently ignored is worse than
 /// none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
     /// Where state is kept.
@@ -60,6 +61,14 @@ pub(super) struct ConfigFile {
     pub(super) bash_default_timeout_ms: Option<u64>,
     /// The longest timeout a shell call can ask for.
     pub(super) bash_max_timeout_ms: Option<u64>,
+    /// The model for labels, titles and recaps.
+    pub(super) fast_model: Option<String>,
+    /// The model for the conversation itself.
+    pub(super) model: Option<String>,
+    /// Providers of models, known ones and others.
+    pub(super) providers: BTreeMap<String, ProviderTable>,
+    /// How requests are made.
+    pub(super) http: HttpTable,
 }
 
 impl ConfigFile {
@@ -106,6 +115,10 @@ impl ConfigFile {
             for manifest in &mut file.tools {
                 *manifest = base.join(&*manifest);
             }
+            file.providers
+                .values_mut()
+                .for_each(|table| table.resolve_paths(base));
+            file.http.resolve_paths(base);
         }
         Ok(file)
     }

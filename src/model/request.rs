@@ -25,6 +25,8 @@ pub struct Request {
     pub thinking: Thinking,
     /// How often it is tried.
     pub attempts: Attempts,
+    /// Which part of it the next request will begin with.
+    pub shared: SharedPrefix,
 }
 
 impl Request {
@@ -39,6 +41,7 @@ impl Request {
             temperature: None,
             thinking: Thinking::Off,
             attempts: Attempts::One,
+            shared: SharedPrefix::Instructions,
         }
     }
 }
@@ -120,4 +123,14 @@ pub enum Attempts {
     One,
     /// Again after failures that may pass, by the retry policy.
     ByPolicy,
+}
+
+/// The part of a request that others are expected to begin with: where it is long enough and the
+/// API wants to be told, it is marked for the prompt cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedPrefix {
+    /// The functions and the instructions.
+    Instructions,
+    /// The whole conversation: the next request continues it.
+    Conversation,
 }

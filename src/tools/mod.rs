@@ -17,7 +17,7 @@ mod excerpt;
 mod file_tools;
 mod freshness;
 mod full_text;
-mod gemini_schema;
+pub(crate) mod gemini_schema;
 mod git_probe;
 mod glob;
 mod grep;
