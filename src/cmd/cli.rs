@@ -17,6 +17,7 @@ use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
 use super::session::SessionArguments;
 use super::state::StateArguments;
+use super::summarize_batch::SummarizeBatchArguments;
 use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
 use crate::io::Io;
@@ -27,6 +28,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "run-tools",
         augment: RunToolsArguments::augment_args,
         run: |matches, globals, io| RunToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "summarize-batch",
+        augment: SummarizeBatchArguments::augment_args,
+        run: |matches, globals, io| {
+            SummarizeBatchArguments::from_arg_matches(matches)?.run(globals, io)
+        },
     },
     Subcommand {
         name: "check",

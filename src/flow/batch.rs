@@ -41,6 +41,8 @@ pub struct Batch {
     pub said: String,
     /// The session.
     pub session: Option<SessionId>,
+    /// The working directory, if the stream tells.
+    pub cwd: Option<String>,
 }
 
 /// A call.

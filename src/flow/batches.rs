@@ -24,6 +24,7 @@ pub struct Batches {
     made: u64,
     said: String,
     session: Option<SessionId>,
+    cwd: Option<String>,
 }
 
 #[derive(Debug)]
@@ -46,6 +47,7 @@ impl Batches {
             made: 0,
             said: String::new(),
             session: None,
+            cwd: None,
         }
     }
 
@@ -67,6 +69,9 @@ impl Batches {
     pub fn record(&mut self, record: &str, events: Vec<Event>) {
         if is_sidechain(record) {
             return;
+        }
+        if self.cwd.is_none() && record.contains("\"cwd\"") {
+            self.cwd = directory_in(record);
         }
         let mut contents = None;
         let mut result = 0;
@@ -177,6 +182,7 @@ impl Batches {
             calls: vec![call],
             said: intent(&self.said).to_owned(),
             session: self.session.clone(),
+            cwd: self.cwd.clone(),
         };
         self.made += 1;
         self.open.push(Open {
@@ -221,6 +227,14 @@ impl Batches {
         !self.open.iter().any(|open| open.is_current)
             && self.open.iter().any(|open| open.batch.has_results())
     }
+}
+
+fn directory_in(record: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Place {
+        cwd: Option<String>,
+    }
+    serde_json::from_str::<Place>(record).ok()?.cwd
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Makes the label of a batch: by rules, or by asking a model.
 
+use std::sync::Arc;
+
 use super::ask::{Asker, Cost};
 use super::batch::{Batch, Need};
+use crate::model::{Delivery, Provider};
 use crate::side::builtin;
 use crate::side::label::{FinishedCall, clean_label, label_question, label_request};
 use crate::wire::ToolUseId;
@@ -19,11 +22,8 @@ pub enum Shortcuts {
 /// See the module.
 #[derive(Clone)]
 pub enum LabelMaker {
-    /// By rules. Paths are shown below the working directory.
-    Rules {
-        /// The working directory, if it is known.
-        cwd: Option<String>,
-    },
+    /// By rules.
+    Rules,
     /// By a model.
     Model {
         /// Whom to ask.
@@ -32,6 +32,13 @@ pub enum LabelMaker {
         instructions: String,
         /// Whether trivial batches go by the rules.
         shortcuts: Shortcuts,
+    },
+    /// Not at all: the labels are the bodies of the requests that would be made.
+    Bodies {
+        /// Who would be asked.
+        provider: Arc<dyn Provider>,
+        /// What it would be told first.
+        instructions: String,
     },
 }
 
@@ -54,11 +61,12 @@ impl LabelMaker {
     /// What is needed of batches.
     pub fn need(&self) -> Need {
         match self {
-            Self::Rules { .. } => Need::Rules,
+            Self::Rules => Need::Rules,
             Self::Model {
                 shortcuts: Shortcuts::Off,
                 ..
-            } => Need::Model,
+            }
+            | Self::Bodies { .. } => Need::Model,
             Self::Model { .. } => Need::Both,
         }
     }
@@ -66,7 +74,7 @@ impl LabelMaker {
     /// Whether a label is there at once.
     pub fn is_immediate(&self, batch: &Batch) -> bool {
         match self {
-            Self::Rules { .. } => true,
+            Self::Rules | Self::Bodies { .. } => true,
             Self::Model { shortcuts, .. } => *shortcuts == Shortcuts::On && is_trivial(batch),
         }
     }
@@ -91,8 +99,18 @@ impl LabelMaker {
     /// Makes the label.
     pub fn make(&self, batch: &Batch) -> Made {
         match self {
-            Self::Rules { cwd } => by_rules(batch, cwd.as_deref()),
-            Self::Model { .. } if self.is_immediate(batch) => by_rules(batch, None),
+            Self::Rules => by_rules(batch),
+            Self::Bodies {
+                provider,
+                instructions,
+            } => Made {
+                label: Self::question(batch).map(|question| {
+                    let request = label_request(question, instructions);
+                    provider.body(&request, Delivery::Whole)
+                }),
+                ..Made::default()
+            },
+            Self::Model { .. } if self.is_immediate(batch) => by_rules(batch),
             Self::Model {
                 asker,
                 instructions,
@@ -102,8 +120,8 @@ impl LabelMaker {
     }
 }
 
-fn by_rules(batch: &Batch, cwd: Option<&str>) -> Made {
-    let label = builtin::label(&batch.done_calls(), cwd);
+fn by_rules(batch: &Batch) -> Made {
+    let label = builtin::label(&batch.done_calls(), batch.cwd.as_deref());
     let ids = batch.calls.iter().filter(|call| call.result.is_some());
     Made {
         label: Some(label).filter(|label| !label.is_empty()),

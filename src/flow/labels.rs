@@ -321,7 +321,7 @@ impl<'a> Labels<'a> {
     fn settle(&mut self, idle: bool) {
         let when_ready = self.timing.placing == Placing::WhenReady;
         // By rules a label is made when its place is there.
-        if !when_ready && matches!(self.maker, LabelMaker::Rules { .. }) {
+        if !when_ready && !matches!(self.maker, LabelMaker::Model { .. }) {
             return;
         }
         for batch in self.batches.take_settled(idle || when_ready) {
@@ -461,7 +461,7 @@ fn start_making(
     work: Receiver<(Job, Batch)>,
     sender: &SyncSender<Happening>,
 ) {
-    if matches!(maker, LabelMaker::Rules { .. }) {
+    if !matches!(maker, LabelMaker::Model { .. }) {
         return;
     }
     let work = Arc::new(Mutex::new(work));
