@@ -58,7 +58,7 @@ impl ModelArguments {
         let flag = self
             .model
             .as_deref()
-            .map(|name| name.parse::<ModelName>())
+            .map(str::parse::<ModelName>)
             .transpose()
             .map_err(|error| UsageError::new(format!("--model: {error}")))?;
         let world = ModelWorld {

@@ -37,10 +37,6 @@ use crate::wire::records::{AwaySummaryRecord, RecapRecord};
 /// one or two sentences, or the reason why there is nothing to tell. Without a model the recaps
 /// follow built-in rules.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field for each switch of the command line"
-)]
 pub(super) struct RecapArguments {
     /// Files, ids or beginnings of ids, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
@@ -421,7 +417,7 @@ impl Printer {
                 error: nothing.error,
                 session_id,
                 path,
-                turnpipe: extension(None, nothing.cost.as_ref()),
+                turnpipe: extension(None, nothing.cost.as_deref()),
             })?,
         }
         Ok(())

@@ -44,10 +44,6 @@ const JOBS: &str = "4";
 /// on; a line waits for one at most `--hold-ms`. Without a model the labels follow built-in rules.
 /// A batch that gets no label is no error.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field for each switch of the command line"
-)]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -149,7 +145,7 @@ impl SummarizeBatchArguments {
             AhoCorasickPrefilter::new(&needles)?,
             &mut sink,
             |report| {
-                let _ = report_end_signals(move |signal| report(signal));
+                let _ = report_end_signals(report);
             },
         );
         stop.stop();

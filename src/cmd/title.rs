@@ -36,10 +36,6 @@ const MOST_ATTEMPTS: u32 = 3;
 /// one conversation there, which is copied. Writes one record each: the title, or the reason why
 /// there is none. Without a model the titles follow built-in rules.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field for each switch of the command line"
-)]
 pub(super) struct TitleArguments {
     /// Files, ids or beginnings of ids, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
@@ -353,7 +349,7 @@ impl Work<'_> {
         let source = read.facts.title.as_ref().map(|title| title.source);
         let is_manual = source == Some(TitleSource::Manual);
         if arguments.auto {
-            self.may_start(source, &read.facts.session_id)?;
+            self.may_start(source, read.facts.session_id.as_deref())?;
         } else if arguments.write && is_manual && !arguments.replace {
             return Err(Reason::ManualTitle.into());
         }
@@ -384,7 +380,7 @@ impl Work<'_> {
     fn may_start(
         &self,
         title: Option<TitleSource>,
-        session_id: &Option<String>,
+        session_id: Option<&str>,
     ) -> Result<(), Nothing> {
         match title {
             Some(TitleSource::Manual) => return Err(Reason::ManualTitle.into()),
@@ -394,7 +390,7 @@ impl Work<'_> {
         let unknown = |error: String| Nothing::from(Reason::Unreadable).because(error);
         let directory = match session_id {
             Some(id) => {
-                let directory = self.state.session(&SessionId(id.clone()));
+                let directory = self.state.session(&SessionId::from(id));
                 Some(directory.map_err(|error| unknown(error.to_string()))?)
             }
             None => None,
@@ -482,7 +478,7 @@ impl Printer {
                 written: None,
                 session_id,
                 path,
-                turnpipe: extension(None, nothing.cost.as_ref()),
+                turnpipe: extension(None, nothing.cost.as_deref()),
             },
         };
         writer.record(&record)?;

@@ -109,12 +109,12 @@ pub(super) const MAIN_MODEL: Variable = Variable {
     names: &["TURNPIPE_MODEL"],
     purpose: "the main model, as `provider:model`",
 };
-/// OpenAI's key.
+/// `OpenAI`'s key.
 pub(super) const OPENAI_KEY: Variable = Variable {
     names: &["OPENAI_API_KEY"],
     purpose: "the key of the provider `openai`",
 };
-/// OpenAI's address.
+/// `OpenAI`'s address.
 pub(super) const OPENAI_ADDRESS: Variable = Variable {
     names: &["OPENAI_BASE_URL"],
     purpose: "the address of the provider `openai`, with `/v1`",
@@ -144,17 +144,17 @@ pub(super) const GEMINI_ADDRESS: Variable = Variable {
     names: &["GOOGLE_GEMINI_BASE_URL"],
     purpose: "the address of the provider `gemini`, without `/v1beta`",
 };
-/// DashScope's key.
+/// `DashScope`'s key.
 pub(super) const DASHSCOPE_KEY: Variable = Variable {
     names: &["DASHSCOPE_API_KEY"],
     purpose: "the key of the provider `dashscope`",
 };
-/// DashScope's address.
+/// `DashScope`'s address.
 pub(super) const DASHSCOPE_ADDRESS: Variable = Variable {
     names: &["DASHSCOPE_BASE_URL"],
     purpose: "the address of the provider `dashscope`, with `/v1`",
 };
-/// OpenRouter's key.
+/// `OpenRouter`'s key.
 pub(super) const OPENROUTER_KEY: Variable = Variable {
     names: &["OPENROUTER_API_KEY"],
     purpose: "the key of the provider `openrouter`",

@@ -96,7 +96,9 @@ mod tests {
 
     fn said(lines: &[&str]) -> Vec<String> {
         let mut stream = DialogStream::default();
-        lines.iter().for_each(|line| stream.record(line));
+        for line in lines {
+            stream.record(line);
+        }
         let digest = stream.finish();
         digest.texts().iter().map(Message::text).collect()
     }

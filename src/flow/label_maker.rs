@@ -156,8 +156,8 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
     let Some(question) = LabelMaker::question(batch) else {
         return Made::default();
     };
-    let asked = asker.ask(&label_request(question, instructions));
-    let (label, trouble) = match asked.reply {
+    let answer = asker.ask(&label_request(question, instructions));
+    let (label, trouble) = match answer.reply {
         Ok(reply) => match clean_label(&reply.text) {
             Ok(label) => (Some(label), None),
             Err(rejection) => (
@@ -171,7 +171,7 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
         label,
         ids,
         model: Some(asker.provider.name().to_owned()),
-        cost: asked.cost,
+        cost: answer.cost,
         trouble,
     }
 }

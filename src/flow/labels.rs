@@ -203,16 +203,15 @@ impl<'a> Labels<'a> {
             let is_full =
                 self.queue.bytes() > MOST_WAITING || self.queue.waiting() >= self.timing.jobs;
             self.gate.set(is_full);
-            let happening = match happenings.try_recv() {
-                Ok(happening) => happening,
-                Err(_) => {
-                    if let Err(error) = sink.flush() {
-                        return LabelEnd::OutputFailed(error);
-                    }
-                    match self.wait(happenings) {
-                        Some(happening) => happening,
-                        None => continue,
-                    }
+            let happening = if let Ok(happening) = happenings.try_recv() {
+                happening
+            } else {
+                if let Err(error) = sink.flush() {
+                    return LabelEnd::OutputFailed(error);
+                }
+                match self.wait(happenings) {
+                    Some(happening) => happening,
+                    None => continue,
                 }
             };
             match happening {

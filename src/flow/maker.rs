@@ -184,9 +184,9 @@ fn ask(
         return Err(Reason::Aborted.into());
     }
     pace.wait();
-    let asked = asker.ask(request);
-    let cost = asked.cost;
-    match asked.reply {
+    let answered = asker.ask(request);
+    let cost = answered.cost;
+    match answered.reply {
         _ if asker.stop.is_stopped() => Err(Nothing::from(Reason::Aborted).at_cost(cost)),
         Ok(reply) => match read(&reply) {
             Ok(answer) => Ok((answer, cost)),

@@ -85,7 +85,7 @@ pub struct Nothing {
     /// What went wrong, in words.
     pub error: Option<String>,
     /// What it cost.
-    pub cost: Option<Cost>,
+    pub cost: Option<Box<Cost>>,
 }
 
 impl From<Reason> for Nothing {
@@ -111,6 +111,9 @@ impl Nothing {
     /// The same, at this cost.
     #[must_use]
     pub fn at_cost(self, cost: Option<Cost>) -> Self {
-        Self { cost, ..self }
+        Self {
+            cost: cost.map(Box::new),
+            ..self
+        }
     }
 }

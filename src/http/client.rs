@@ -67,7 +67,7 @@ impl Client {
             .post(outgoing.address.url.clone())
             .header("content-type", "application/json");
         for header in &outgoing.headers {
-            let unusable = |_| {
+            let unusable = |()| {
                 let name = redaction.clean_line(&header.name, LONGEST_MESSAGE);
                 HttpFailure::Unusable(format!("header {name}: cannot be sent"))
             };

@@ -191,7 +191,7 @@ impl Reading<'_> {
     }
 }
 
-/// What OpenAI's streams end with.
+/// What `OpenAI`'s streams end with.
 const DONE: &str = "[DONE]";
 
 /// Takes a stream apart.

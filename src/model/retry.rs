@@ -70,23 +70,21 @@ impl Retry {
             return Decision::GiveUp;
         }
         let chance = chance.clamp(0.0, 1.0);
-        let wait = match failure {
-            Failure::Overloaded {
-                retry_after: Some(asked),
-                ..
-            } => {
-                if *asked > self.policy.longest_asked {
-                    return Decision::GiveUp;
-                }
-                // Never less than what was asked for, and not everybody at the same moment.
-                *asked + self.policy.first_wait.mul_f64(chance / 2.0)
+        let wait = if let Failure::Overloaded {
+            retry_after: Some(asked),
+            ..
+        } = failure
+        {
+            if *asked > self.policy.longest_asked {
+                return Decision::GiveUp;
             }
-            _ => {
-                let doublings = (self.failed - 1).min(16);
-                let wait = self.policy.first_wait.saturating_mul(1 << doublings);
-                let wait = wait.min(self.policy.longest_wait);
-                wait.mul_f64(0.5 + chance / 2.0)
-            }
+            // Never less than what was asked for, and not everybody at the same moment.
+            *asked + self.policy.first_wait.mul_f64(chance / 2.0)
+        } else {
+            let doublings = (self.failed - 1).min(16);
+            let wait = self.policy.first_wait.saturating_mul(1 << doublings);
+            let wait = wait.min(self.policy.longest_wait);
+            wait.mul_f64(0.5 + chance / 2.0)
         };
         if elapsed.saturating_add(wait) >= self.deadline {
             return Decision::GiveUp;
@@ -138,7 +136,7 @@ mod tests {
 
     #[test]
     fn nothing_begins_after_the_deadline() {
-        let late = MINUTE - Duration::from_secs(1);
+        let late = MINUTE.checked_sub(Duration::from_secs(1)).unwrap();
         assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), Decision::GiveUp);
         assert_eq!(decide(&overloaded(None), MINUTE, 0.0), Decision::GiveUp);
     }

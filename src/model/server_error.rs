@@ -362,7 +362,7 @@ mod tests {
         for (json, expected, passes) in rows {
             match failure(json) {
                 Failure::Overloaded { status, .. } => {
-                    assert_eq!((status, PASSES), (expected, passes))
+                    assert_eq!((status, PASSES), (expected, passes));
                 }
                 Failure::Rejected { status, .. } => assert_eq!((status, STAYS), (expected, passes)),
                 other => panic!("{other:?}"),

@@ -32,12 +32,11 @@ pub(super) fn without_injected(text: &str) -> String {
     while let Some(at) = rest.find(['<', '[']) {
         let (before, here) = rest.split_at(at);
         kept.push_str(before);
-        match end_of_injected(here) {
-            Some(end) => rest = &here[end..],
-            None => {
-                kept.push_str(&here[..1]);
-                rest = &here[1..];
-            }
+        if let Some(end) = end_of_injected(here) {
+            rest = &here[end..];
+        } else {
+            kept.push_str(&here[..1]);
+            rest = &here[1..];
         }
     }
     kept.push_str(rest);

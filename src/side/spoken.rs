@@ -55,7 +55,7 @@ impl Spoken {
             // What an editor puts in front of a prompt makes it look as if the agent spoke.
             (Role::User, Origin::Injected) if begins_with_context(message) => Speaker::User,
             (Role::Assistant, Origin::Reply) => Speaker::Assistant,
-            (Role::User, Origin::Results) | (Role::User, Origin::Injected) => {
+            (Role::User, Origin::Results | Origin::Injected) => {
                 self.messages += 1;
                 return;
             }
@@ -155,7 +155,9 @@ mod tests {
 
     fn spoken(messages: &[Message]) -> Spoken {
         let mut spoken = Spoken::default();
-        messages.iter().for_each(|message| spoken.note(message));
+        for message in messages {
+            spoken.note(message);
+        }
         spoken
     }
 

@@ -106,9 +106,9 @@ fn message(entry: &Value) -> Message {
 
 fn spoken(history: &Value) -> Spoken {
     let mut spoken = Spoken::default();
-    messages(history)
-        .iter()
-        .for_each(|message| spoken.note(message));
+    for message in messages(history) {
+        spoken.note(&message);
+    }
     spoken
 }
 

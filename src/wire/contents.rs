@@ -160,7 +160,7 @@ pub fn aloud(record: &str) -> Option<Aloud> {
     }
     if let Some(candidate) = Holder::list(holder.candidates).first() {
         let content = Holder::of(candidate.content)?;
-        return Some(Aloud::More(texts(Block::list(content.parts))));
+        return Some(Aloud::More(texts(&Block::list(content.parts))));
     }
     let message = Holder::of(holder.message).unwrap_or(holder);
     let is_from_model =
@@ -170,7 +170,7 @@ pub fn aloud(record: &str) -> Option<Aloud> {
     }
     let said = match text(message.content) {
         Some(said) => said.into_owned(),
-        None => texts(Block::list(
+        None => texts(&Block::list(
             message.content.or(message.parts).or(holder.parts),
         )),
     };
@@ -183,7 +183,7 @@ pub fn is_sidechain(record: &str) -> bool {
         && Holder::read(record).is_some_and(|holder| is_true(holder.sidechain))
 }
 
-fn texts(blocks: Vec<Block<'_>>) -> String {
+fn texts(blocks: &[Block<'_>]) -> String {
     let said = blocks.iter().filter(|block| {
         !is_true(block.thought) && (block.kind.is_none() || is(block.kind, "text"))
     });

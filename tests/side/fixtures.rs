@@ -52,10 +52,10 @@ fn batches(text: &str) -> Vec<BTreeSet<String>> {
         for block in blocks {
             match (record["type"].as_str(), block["type"].as_str()) {
                 (Some("assistant"), Some("tool_use")) => {
-                    block["id"].as_str().into_iter().for_each(&mut add)
+                    block["id"].as_str().into_iter().for_each(&mut add);
                 }
                 (Some("user"), Some("tool_result")) => {
-                    answered.extend(block["tool_use_id"].as_str().map(str::to_owned))
+                    answered.extend(block["tool_use_id"].as_str().map(str::to_owned));
                 }
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, and everybody's who copies them.
+//! `OpenAI`'s chat completions, and everybody's who copies them.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

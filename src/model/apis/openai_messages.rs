@@ -1,4 +1,4 @@
-//! A conversation as messages of the OpenAI API.
+//! A conversation as messages of the `OpenAI` API.
 
 use serde_json::{Value, json};
 

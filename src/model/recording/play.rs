@@ -98,7 +98,10 @@ impl Recording {
             turn
         };
         let exchange = known[turn];
-        let ending = exchange.failure.as_ref().map(|failed| failed.again());
+        let ending = exchange
+            .failure
+            .as_ref()
+            .map(super::exchange_record::RecordedFailure::again);
         match exchange.status {
             Some(status) => Ok(Response::recorded(
                 status,

@@ -130,17 +130,14 @@ impl Tape {
     /// # Errors
     /// It cannot be written.
     pub(in crate::model) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
-        match RecordedFailure::of(failure) {
-            Some(failure) => {
-                if let Some(record) = &mut self.record {
-                    record.failure = Some(failure);
-                }
-                self.write()
+        if let Some(failure) = RecordedFailure::of(failure) {
+            if let Some(record) = &mut self.record {
+                record.failure = Some(failure);
             }
-            None => {
-                self.record = None;
-                Ok(())
-            }
+            self.write()
+        } else {
+            self.record = None;
+            Ok(())
         }
     }
 

@@ -187,9 +187,10 @@ pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
         [one, other] if display_width(one) + display_width(other) <= WIDEST_PAIR => {
             format!("{one} and {other}")
         }
-        [first, rest @ ..] => common_directory(paths, cwd)
-            .map(|(place, directory)| format!("{} files {place} {directory}", paths.len()))
-            .unwrap_or_else(|| format!("{first} and {} more", rest.len())),
+        [first, rest @ ..] => common_directory(paths, cwd).map_or_else(
+            || format!("{first} and {} more", rest.len()),
+            |(place, directory)| format!("{} files {place} {directory}", paths.len()),
+        ),
     }
 }
 

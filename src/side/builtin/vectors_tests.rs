@@ -1,5 +1,6 @@
 //! The shares of rows that the rules reach, where `TURNPIPE_TEST_DATA` names rows.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -135,7 +136,8 @@ fn rows_reach_their_shares() {
             if holds(row, &answer) {
                 right += 1;
             } else {
-                report += &format!(
+                let _ = write!(
+                    report,
                     "{}: {answer:?} must {:?} must not {:?} like {:?}\n",
                     row.id, row.must, row.must_not, row.accept
                 );
@@ -147,12 +149,12 @@ fn rows_reach_their_shares() {
             );
             assert!(answer.split(' ').count() <= 40, "{}: {answer}", row.id);
             if std::env::var_os("TURNPIPE_SHOW").is_some() {
-                report += &format!("    {}: {answer}\n", row.id);
+                let _ = write!(report, "    {}: {answer}\n", row.id);
             }
         }
-        let reached = f64::from(right) / of_kind.len() as f64;
+        let reached = f64::from(right) / f64::from(u32::try_from(of_kind.len()).unwrap());
         missed |= reached < share;
-        report += &format!("{kind}: {right} of {}\n", of_kind.len());
+        let _ = write!(report, "{kind}: {right} of {}\n", of_kind.len());
     }
     assert!(
         !missed && std::env::var_os("TURNPIPE_SHOW").is_none(),

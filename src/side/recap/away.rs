@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    const THRESHOLD: Duration = Duration::from_secs(300);
+    const THRESHOLD: Duration = Duration::from_mins(5);
 
     fn moment(second: i64, focused: bool) -> Moment {
         Moment {

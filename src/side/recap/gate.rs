@@ -62,12 +62,11 @@ impl RecapGate {
                 // Whoever types does not wait for calls that were interrupted.
                 self.unanswered.clear();
             }
-            Origin::Reply => self.awaits_reply = false,
+            Origin::Reply | Origin::Error => self.awaits_reply = false,
             Origin::Recap => {
                 self.at_recap = Some(self.prompts);
                 return;
             }
-            Origin::Error => self.awaits_reply = false,
             Origin::Results
             | Origin::Injected
             | Origin::Summary
@@ -149,7 +148,9 @@ mod tests {
 
     fn gate(messages: &[Message]) -> RecapGate {
         let mut gate = RecapGate::default();
-        messages.iter().for_each(|message| gate.note(message));
+        for message in messages {
+            gate.note(message);
+        }
         gate
     }
 
@@ -211,6 +212,6 @@ mod tests {
         let now = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(gate.decide(now(100), AWAY), Err(Held::NotAway));
         assert_eq!(gate.decide(now(400), AWAY), Ok(()));
-        assert_eq!(gate.decide(now(100), Duration::from_secs(60)), Ok(()));
+        assert_eq!(gate.decide(now(100), Duration::from_mins(1)), Ok(()));
     }
 }

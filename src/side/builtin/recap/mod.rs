@@ -97,20 +97,16 @@ fn in_chinese(goal: &Candidate, state: Option<Sentence>, next: Option<Next>) -> 
     match state {
         Some(Sentence::Interrupted) => told.push_str("现状：已被用户中断。"),
         Some(Sentence::Reported(report)) => {
-            told.push_str(&format!(
-                "现状：{}。",
-                report.trim_end_matches(['。', '.', '！'])
-            ));
+            let report = report.trim_end_matches(['。', '.', '！']);
+            told = format!("{told}现状：{report}。");
         }
         None => {}
     }
     if let Some(Next::AboutTo(what) | Next::Decide(what) | Next::Answer(what) | Next::Step(what)) =
         next
     {
-        told.push_str(&format!(
-            "下一步：{}。",
-            what.trim_end_matches(['。', '.', '？', '?'])
-        ));
+        let what = what.trim_end_matches(['。', '.', '？', '?']);
+        told = format!("{told}下一步：{what}。");
     }
     let clean = redacted(&told);
     match clean.char_indices().nth(MOST_LETTERS) {

@@ -39,12 +39,12 @@ fn plain(line: &str) -> String {
         _ => line,
     };
     let line = line.trim_start_matches(['-', '*', '•', '>', ' ']);
+    let has_link = line.contains("](");
     let mut plain = String::new();
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '`' => {}
-            '*' => {}
+            '`' | '*' => {}
             ']' if letters.peek() == Some(&'(') => {
                 // The address of a link.
                 for inner in letters.by_ref() {
@@ -53,7 +53,7 @@ fn plain(line: &str) -> String {
                     }
                 }
             }
-            '[' if line.contains("](") => {}
+            '[' if has_link => {}
             '\u{2190}'..='\u{21ff}'
             | '\u{2600}'..='\u{27bf}'
             | '\u{1f000}'..='\u{1faff}'

@@ -64,7 +64,7 @@ pub(super) fn act(words: &[String], context: Context<'_>) -> Option<Act> {
         other => format!("{thing} {other}"),
     };
     match (*topic, action) {
-        ("api", _) => api(arguments, action, &name),
+        ("api", _) => Some(api(arguments, action, &name)),
         ("pr" | "issue", "create") => {
             let draft = if has(arguments, &["--draft", "-d"]) && *topic == "pr" {
                 "draft "
@@ -114,7 +114,7 @@ pub(super) fn act(words: &[String], context: Context<'_>) -> Option<Act> {
     }
 }
 
-fn api(arguments: &[String], path: &str, name: &str) -> Option<Act> {
+fn api(arguments: &[String], path: &str, name: &str) -> Act {
     let method = value(arguments, &["-X", "--method"]);
     let has_fields = has(
         arguments,
@@ -152,7 +152,7 @@ fn api(arguments: &[String], path: &str, name: &str) -> Option<Act> {
         (true, None) => (66, Kind::Repository, "Called", "GitHub API".to_owned()),
         (false, None) => (62, Kind::Read, "Queried", "GitHub API".to_owned()),
     };
-    Some(Act::new(rank, kind, verb, object, name))
+    Act::new(rank, kind, verb, object, name)
 }
 
 fn number_in<'a>(output: &'a str, before: &str) -> Option<&'a str> {

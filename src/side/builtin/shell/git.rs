@@ -32,6 +32,7 @@ const VALUED: &[&str] = &[
     "-m", "-F", "-C", "-c", "-n", "--author", "--format", "--since", "-S", "-G", "-u", "-o",
 ];
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn act(words: &[String], context: Context<'_>) -> Option<Act> {
     let mut rest = words.get(1..)?;
     while let Some(first) = rest.first().filter(|word| word.starts_with('-')) {

@@ -84,6 +84,7 @@ const WITH_SUBCOMMANDS: &[&str] = &[
     "ansible",
 ];
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn act(program: &str, segment: &Segment, context: Context<'_>) -> Option<Act> {
     let arguments = segment.words.get(1..).unwrap_or_default();
     let cwd = context.cwd;
@@ -439,17 +440,16 @@ fn reader(program: &str, arguments: &[String], segment: &Segment, context: Conte
 
 fn run(program: &str, arguments: &[String], segment: &Segment, context: Context<'_>) -> Act {
     if let Some((_, told)) = LOOKS.iter().find(|(known, _)| *known == program) {
-        let (verb, object) = match told.split_once(' ') {
-            Some((verb, object)) => (verb, object.to_owned()),
-            None => {
-                let named = operands(arguments, &["-L", "-I", "-c", "-f"]);
-                (
-                    *told,
-                    named
-                        .first()
-                        .map_or_else(|| program.to_owned(), |path| file_name(path, context.cwd)),
-                )
-            }
+        let (verb, object) = if let Some((verb, object)) = told.split_once(' ') {
+            (verb, object.to_owned())
+        } else {
+            let named = operands(arguments, &["-L", "-I", "-c", "-f"]);
+            (
+                *told,
+                named
+                    .first()
+                    .map_or_else(|| program.to_owned(), |path| file_name(path, context.cwd)),
+            )
         };
         return Act::new(12, Kind::Read, verb, object, program);
     }

@@ -123,14 +123,12 @@ impl Splitter {
                 (' ' | '\t' | '\r', _) => self.at += 1,
                 ('#', _) => self.skip_line(),
                 ('&', Some('&')) => self.next(2, Joint::And),
-                ('&', Some('>')) => self.redirection(),
                 ('|', Some('|')) => self.next(2, Joint::Or),
                 ('|', Some('&')) => self.next(2, Joint::Pipe),
+                ('&' | '<', Some('>')) | ('<' | '>', _) => self.redirection(),
                 ('|', _) => self.next(1, Joint::Pipe),
                 ('&', _) => self.next(1, Joint::Background),
-                (';', _) => self.next(1, Joint::Next),
-                ('(' | ')', _) => self.next(1, Joint::Next),
-                ('<' | '>', _) => self.redirection(),
+                (';' | '(' | ')', _) => self.next(1, Joint::Next),
                 _ => {
                     let word = self.word();
                     let is_descriptor = word.text.len() == 1
@@ -311,7 +309,6 @@ impl Splitter {
             self.at += 1;
             match (quote, character) {
                 (Some(open), _) if open == character => quote = None,
-                (Some(_), _) => {}
                 (None, '\'' | '"') if depth > 0 => quote = Some(character),
                 (None, '(') => depth += 1,
                 (None, ')') => {
@@ -320,7 +317,7 @@ impl Splitter {
                         break;
                     }
                 }
-                (None, _) => {}
+                (Some(_) | None, _) => {}
             }
         }
         text.push_str("$()");

@@ -51,17 +51,16 @@ impl Candidate {
 
 /// What a prompt asks for; nothing if it only goes on with what was said before.
 pub(super) fn of_prompt(text: &str) -> Option<Candidate> {
-    if let Some(command) = commands::command(text) {
-        return command.and_then(|goal| match goal {
-            commands::Goal::Title(title) => Some(Candidate {
-                informative: words::informative(&title).max(2),
-                title: case::sentence(&title),
-                form: Form::Imperative,
-            }),
-            commands::Goal::Prompt(prompt) => of_text(&prompt),
-        });
+    match commands::command(text) {
+        None => of_text(text),
+        Some(commands::Goal::Nothing) => None,
+        Some(commands::Goal::Prompt(prompt)) => of_text(&prompt),
+        Some(commands::Goal::Title(title)) => Some(Candidate {
+            informative: words::informative(&title).max(2),
+            title: case::sentence(&title),
+            form: Form::Imperative,
+        }),
     }
-    of_text(text)
 }
 
 fn of_text(text: &str) -> Option<Candidate> {

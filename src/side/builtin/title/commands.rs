@@ -70,19 +70,21 @@ const LOCAL: &[&str] = &[
 /// What a command is good for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Goal {
+    /// None: it is about the agent itself.
+    Nothing,
     /// It names the session.
     Title(String),
     /// What follows it is the prompt.
     Prompt(String),
 }
 
-/// The goal of a command, if the text is one; nothing inside if it has none.
-pub(super) fn command(text: &str) -> Option<Option<Goal>> {
+/// The goal of a command, if the text is one.
+pub(super) fn command(text: &str) -> Option<Goal> {
     let (name, arguments) = tagged(text).or_else(|| typed(text))?;
     let name = name.rsplit(':').next().unwrap_or_default().to_owned();
     let arguments = arguments.trim().to_owned();
     if LOCAL.contains(&name.as_str()) || arguments.is_empty() {
-        return Some(None);
+        return Some(Goal::Nothing);
     }
     let number = arguments.trim_start_matches('#');
     let pull = number.rsplit('/').next().unwrap_or_default();
@@ -91,13 +93,13 @@ pub(super) fn command(text: &str) -> Option<Option<Goal>> {
     if is_number || is_address && pull.bytes().all(|byte| byte.is_ascii_digit()) && !pull.is_empty()
     {
         let spaced = name.replace(['-', '_'], " ");
-        return Some(Some(Goal::Title(format!("{spaced} PR {pull}"))));
+        return Some(Goal::Title(format!("{spaced} PR {pull}")));
     }
     if arguments.split_whitespace().count() <= 2 {
         let spaced = name.replace(['-', '_'], " ");
-        return Some(Some(Goal::Prompt(format!("{spaced} {arguments}"))));
+        return Some(Goal::Prompt(format!("{spaced} {arguments}")));
     }
-    Some(Some(Goal::Prompt(arguments)))
+    Some(Goal::Prompt(arguments))
 }
 
 /// `<command-name>/name</command-name> … <command-args>arguments</command-args>`.

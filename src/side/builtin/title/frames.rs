@@ -166,6 +166,7 @@ pub(super) const TURNED: &[(&str, &str)] = &[
     ("how should we", ""),
     ("how would i", ""),
     ("how to", ""),
+    ("how many", "check how many"),
     ("what does", "explain what"),
     ("what is the", "explain"),
     ("what is", "explain"),

@@ -155,9 +155,9 @@ pub(super) fn is_no_goal(text: &str) -> bool {
 fn is_answer(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let bare = first.trim_end_matches(['.', ',', ')', ':']);
-    let is_choice = bare.len() < first.len()
+
+    bare.len() < first.len()
         && (bare.bytes().all(|byte| byte.is_ascii_digit())
             || bare.len() == 1 && bare.chars().all(|letter| matches!(letter, 'A'..='H')))
-        && !bare.is_empty();
-    is_choice
+        && !bare.is_empty()
 }
