@@ -74,11 +74,6 @@ const SUBCOMMANDS: &[Subcommand] = &[
         run: |matches, globals, io| StateArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
-        name: "model-call",
-        augment: |command| ModelCallArguments::augment_args(command).hide(true),
-        run: |matches, globals, io| ModelCallArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
         name: "completions",
         augment: CompletionsArguments::augment_args,
         run: |matches, _, io| CompletionsArguments::from_arg_matches(matches)?.run(io),
@@ -109,6 +104,17 @@ const LEAVES: &[Leaf] = &[
             augment: RunToolsArguments::augment_args,
             run: |matches, globals, io| {
                 RunToolsArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+    // For tests; it stands nowhere else, so that no help and no completion names it.
+    Leaf {
+        path: &["model-call"],
+        command: Subcommand {
+            name: "model-call",
+            augment: ModelCallArguments::augment_args,
+            run: |matches, globals, io| {
+                ModelCallArguments::from_arg_matches(matches)?.run(globals, io)
             },
         },
     },

@@ -30,16 +30,20 @@ impl Proxies {
     /// The proxies as the client wants them, the special ones first.
     pub(super) fn build(&self) -> Result<Vec<Proxy>, HttpFailure> {
         let except = self.except.as_deref().and_then(NoProxy::from_string);
-        let kinds: [(&str, &Option<Secret>, fn(&str) -> reqwest::Result<Proxy>); 3] = [
-            ("http", &self.http, |address| Proxy::http(address)),
-            ("https", &self.https, |address| Proxy::https(address)),
-            ("all", &self.all, |address| Proxy::all(address)),
-        ];
         let mut proxies = Vec::new();
-        for (kind, address, build) in kinds {
+        for (kind, address) in [
+            ("http", &self.http),
+            ("https", &self.https),
+            ("all", &self.all),
+        ] {
             let Some(address) = address else { continue };
+            let proxy = match kind {
+                "http" => Proxy::http(address.expose()),
+                "https" => Proxy::https(address.expose()),
+                _ => Proxy::all(address.expose()),
+            };
             // The address may hold a password; nothing is repeated of it.
-            let proxy = build(address.expose()).map_err(|_| {
+            let proxy = proxy.map_err(|_| {
                 HttpFailure::Unusable(format!("the {kind} proxy has no usable address"))
             })?;
             proxies.push(proxy.no_proxy(except.clone()));

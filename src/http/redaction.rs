@@ -1,5 +1,7 @@
 //! Taking secrets out of whatever is shown or kept.
 
+use std::fmt::Write;
+
 use super::Secret;
 
 /// What stands in the place of a secret.
@@ -30,8 +32,8 @@ impl Redaction {
                 let escaped = &quoted[1..quoted.len() - 1];
                 if escaped != part {
                     spellings.push(escaped.to_owned());
-                    // Whoever escapes the slash is within their rights.
                 }
+                // Whoever escapes the slash is within their rights.
                 let slashes = escaped.replace('/', "\\/");
                 if slashes != escaped {
                     spellings.push(slashes);
@@ -61,6 +63,18 @@ impl Redaction {
         cleaned
     }
 
+    /// How many bytes at the end of `text` may be the beginning of a secret.
+    pub(super) fn beginning_at_end(&self, text: &str) -> usize {
+        let longest = |spelling: &Secret| {
+            let spelling = spelling.expose();
+            let most = text.len().min(spelling.len() - 1);
+            let begins =
+                |length: &usize| text.as_bytes().ends_with(&spelling.as_bytes()[..*length]);
+            (1..=most).rev().find(begins).unwrap_or(0)
+        };
+        self.spellings.iter().map(longest).max().unwrap_or(0)
+    }
+
     /// `text` as one line without the secrets, of at most `limit` bytes.
     pub fn clean_line(&self, text: &str, limit: usize) -> String {
         let mut line = self
@@ -82,7 +96,8 @@ fn percent_encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            // Writing to a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

@@ -1,5 +1,6 @@
 //! An answer, piece by piece.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -62,9 +63,9 @@ enum Body {
         idle: Duration,
         redaction: Redaction,
     },
-    /// What is left of one that was recorded, and how it ends.
+    /// What is left of one that came earlier, and how it ends.
     Recorded {
-        bytes: Option<Vec<u8>>,
+        pieces: VecDeque<Vec<u8>>,
         ending: Option<HttpFailure>,
     },
 }
@@ -88,18 +89,18 @@ impl Response {
         }
     }
 
-    /// An answer that came earlier. `ending` is what its body failed with in the end.
+    /// An answer that came earlier, in these pieces. `ending` is what it failed with in the end.
     pub fn recorded(
         status: u16,
         headers: Headers,
-        bytes: Vec<u8>,
+        pieces: Vec<Vec<u8>>,
         ending: Option<HttpFailure>,
     ) -> Self {
-        let bytes = Some(bytes);
+        let pieces = pieces.into();
         Self {
             status,
             headers,
-            body: Body::Recorded { bytes, ending },
+            body: Body::Recorded { pieces, ending },
             received: 0,
         }
     }
@@ -115,12 +116,12 @@ impl Response {
     /// The connection broke, nothing came for too long, or too much came.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = match &mut self.body {
-            Body::Recorded { bytes, ending } => match bytes.take() {
-                Some(bytes) => Some(bytes),
-                None => match ending.take() {
-                    Some(failure) => return Err(failure),
-                    None => None,
-                },
+            Body::Recorded { pieces, ending } => match (pieces.pop_front(), ending.take()) {
+                (None, Some(failure)) => return Err(failure),
+                (piece, still) => {
+                    *ending = still;
+                    piece
+                }
             },
             Body::Network {
                 response,

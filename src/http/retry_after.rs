@@ -36,10 +36,13 @@ fn until(value: &str, now: Timestamp) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    /// Headers, and the milliseconds that they ask for.
+    type Row<'a> = (&'a [(&'a str, &'a str)], Option<u64>);
+
     #[test]
     fn every_form_is_read() {
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
-        let rows: [(&[(&str, &str)], Option<u64>); 12] = [
+        let rows: [Row<'_>; 12] = [
             (&[("retry-after", "2")], Some(2000)),
             (&[("Retry-After", " 0.5 ")], Some(500)),
             (&[("retry-after", "0")], Some(0)),

@@ -21,6 +21,8 @@ pub(super) struct Draft {
     pub(super) end: Option<End>,
     /// The server said that nothing more comes.
     pub(super) closed: bool,
+    /// A stream of this API is not complete before the server has said so.
+    pub(super) must_be_closed: bool,
     /// What it cost, as far as it is known.
     pub(super) usage: Usage,
     events: Vec<Event>,
@@ -70,6 +72,7 @@ impl Draft {
             calls: Vec::new(),
             end: None,
             closed: false,
+            must_be_closed: false,
             usage: Usage::default(),
             events: Vec::new(),
             ids,
@@ -184,7 +187,7 @@ impl Draft {
         let refusal = self.refusal.into_text();
         let whole = match delivered {
             Delivered::AsOneValue => true,
-            Delivered::ToTheEnd => self.end.is_some(),
+            Delivered::ToTheEnd => self.end.is_some() && (self.closed || !self.must_be_closed),
             Delivered::InPart => self.end.is_some() && self.closed,
         };
         match &self.end {

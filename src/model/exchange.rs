@@ -9,10 +9,11 @@ use tokio::time::timeout;
 use super::apis::{read_part, read_whole, senseless};
 use super::dialect::Api;
 use super::draft::{Delivered, Draft};
+use super::listener::Listener;
 use super::server_error::ServerError;
 use super::transport::{Incoming, failure};
-use super::{Delivery, Event, Failure, Reply};
-use crate::http::{ContentType, EventStream, JsonLines, Task, retry_after};
+use super::{Delivery, Failure, Reply};
+use crate::http::{ContentType, EventStream, JsonLines, retry_after};
 use crate::io::{Clock, Ids};
 
 /// How much of an answer is read that is an error, in bytes.
@@ -29,9 +30,7 @@ pub(super) struct Reading<'a> {
     pub(super) ids: Arc<dyn Ids>,
     pub(super) clock: &'a dyn Clock,
     /// Who is told the parts of a streamed reply.
-    pub(super) listener: &'a Task<Event>,
-    /// Whether anybody was told anything.
-    pub(super) told: bool,
+    pub(super) listener: Listener<'a>,
 }
 
 /// How the body of an answer is framed.
@@ -94,19 +93,21 @@ impl Reading<'_> {
             return Err(senseless(body));
         }
         read_whole(self.api, body.trim(), &mut draft)?;
-        self.tell(&mut draft).await;
+        self.listener.tell(draft.take_events()).await;
+        self.listener.finish().await;
         draft.settle(Delivered::AsOneValue)
     }
 
     async fn stream(&mut self, mut incoming: Incoming, framing: Framing) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
         let mut frames = Frames::of(framing);
+        let mut parts = 0;
         loop {
             let piece = match incoming.piece().await {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(error @ crate::http::HttpFailure::Broken(_)) => {
-                    self.tell(&mut draft).await;
+                    self.listener.tell(draft.take_events()).await;
                     // What went wrong tells more than that the connection broke.
                     return draft
                         .settle(Delivered::InPart)
@@ -118,11 +119,14 @@ impl Reading<'_> {
                 Err(error) => return Err(failure(error, draft.usage)),
             };
             for json in frames.push(&piece)? {
-                self.part(&json, &mut draft)?;
-                self.tell(&mut draft).await;
+                self.part(&json, &mut draft)
+                    .map_err(|failure| spoiled(failure, parts))?;
+                parts += 1;
+                self.listener.tell(draft.take_events()).await;
             }
             if draft.is_complete() {
                 while let Ok(Ok(Some(_))) = timeout(LAST_BYTES, incoming.piece()).await {}
+                self.listener.finish().await;
                 return draft.settle(Delivered::ToTheEnd);
             }
         }
@@ -131,9 +135,10 @@ impl Reading<'_> {
             let torn = serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
-                self.tell(&mut draft).await;
+                self.listener.tell(draft.take_events()).await;
             }
         }
+        self.listener.finish().await;
         draft.settle(Delivered::ToTheEnd)
     }
 
@@ -174,20 +179,9 @@ impl Reading<'_> {
         for json in parts {
             self.part(&json, &mut draft)?;
         }
-        self.tell(&mut draft).await;
+        self.listener.tell(draft.take_events()).await;
+        self.listener.finish().await;
         draft.settle(Delivered::ToTheEnd)
-    }
-
-    async fn tell(&mut self, draft: &mut Draft) {
-        let events = draft.take_events();
-        if self.delivery == Delivery::Whole {
-            return;
-        }
-        for event in events {
-            self.told = true;
-            // Nobody listens any more: the reply is read to its end all the same.
-            let _ = self.listener.send(event).await;
-        }
     }
 }
 
@@ -252,6 +246,19 @@ fn framing(
     }))
 }
 
+/// Who sent good parts before a senseless one speaks the right language, and may do better next
+/// time.
+fn spoiled(failure: Failure, good_parts: usize) -> Failure {
+    match failure {
+        Failure::Malformed { reason } if good_parts > 0 => Failure::Overloaded {
+            status: None,
+            message: format!("a part of the stream is spoiled: {reason}"),
+            retry_after: None,
+        },
+        other => other,
+    }
+}
+
 async fn beginning(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
     while let Ok(Some(piece)) = incoming.piece().await {
@@ -283,3 +290,10 @@ fn redirected(status: u16, incoming: &Incoming) -> Failure {
         message: format!("redirects are not followed; it points to {to}"),
     }
 }
+
+#[cfg(test)]
+#[path = "samples.rs"]
+pub(super) mod samples;
+#[cfg(test)]
+#[path = "exchange_tests.rs"]
+pub(super) mod tests;

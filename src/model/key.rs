@@ -18,9 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: u64 = 16 * 1024;
 
 /// Where a key comes from. None of it is ever shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KeySource {
     /// There is none.
+    #[default]
     None,
     /// From the environment.
     Given(Secret),

@@ -47,6 +47,7 @@ fn object(json: &str) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dialect::CacheMarks::From;
     use super::*;
 
     #[test]
@@ -93,7 +94,6 @@ mod tests {
             Temperature::Sent
         );
         let marks = |model| dialect("anthropic", model).cache_marks;
-        use super::super::dialect::CacheMarks::From;
         assert_eq!(marks("claude-haiku-4-5"), From(4096));
         assert_eq!(marks("claude-sonnet-4-5"), From(1024));
         assert_eq!(marks("claude-sonnet-4-6"), From(2048));

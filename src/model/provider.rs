@@ -16,7 +16,7 @@ pub trait Provider: Send + Sync {
     fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure>;
 
     /// Asks, hands out the parts of the reply as they come, and returns the whole. Parts that
-    /// were handed out are not taken back if it then fails.
+    /// were handed out are not taken back if it then fails for good.
     ///
     /// # Errors
     /// There is no whole, usable reply.
@@ -43,6 +43,9 @@ pub enum Delivery {
 /// A part of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// The reply was cut off and begins anew: all events before this one are void. Only of
+    /// requests that want it ([`super::Attempts::ByPolicy`]).
+    Restart,
     /// More of what is said aloud.
     Text(String),
     /// More of what is thought.

@@ -9,9 +9,10 @@ use super::apis::encode;
 use super::clean::{clean_failure, clean_reply};
 use super::exchange::Reading;
 use super::key::Key;
+use super::listener::Listener;
 use super::retry::{Decision, Retry, RetryPolicy};
 use super::transport::{Asker, Transport};
-use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
@@ -148,15 +149,14 @@ impl Shared {
                 delivery,
                 ids: Arc::clone(&self.ids),
                 clock: &*self.clock,
-                listener,
-                told: false,
+                listener: Listener::new(delivery, listener, redaction.clone()),
             };
             let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
             let failure = match outcome {
                 Ok(reply) => return Ok(clean_reply(reply, &redaction)),
                 Err(failure) => failure,
             };
-            let told = reading.told;
+            let told = reading.listener.has_told();
             if adaptations < MOST_ADAPTATIONS
                 && let Some(adapted) = adapt(&dialect, &failure)
             {
@@ -165,13 +165,15 @@ impl Shared {
                 continue;
             }
             let failure = clean_failure(failure, &redaction);
-            if told {
-                // What was handed out cannot be taken back.
+            if told && request.attempts != Attempts::ByPolicy {
                 return Err(failure);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Decision::GiveUp => return Err(failure),
                 Decision::Wait(wait) => sleep(wait).await,
+            }
+            if told {
+                let _ = listener.send(Event::Restart).await;
             }
         }
     }

@@ -121,7 +121,11 @@ pub enum Thinking {
 pub enum Attempts {
     /// Once: nobody waits for the answer.
     One,
-    /// Again after failures that may pass, by the retry policy.
+    /// Again after failures that may pass, by the retry policy, as long as no part of a streamed
+    /// reply was handed out: somebody may have acted upon it.
+    UntilTold,
+    /// Again after failures that may pass, by the retry policy. What was handed out of a streamed
+    /// reply is taken back ([`super::Event::Restart`]).
     ByPolicy,
 }
 

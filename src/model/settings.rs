@@ -44,9 +44,3 @@ pub struct ProviderSettings {
     /// How it differs.
     pub dialect: DialectOverrides,
 }
-
-impl Default for KeySource {
-    fn default() -> Self {
-        Self::None
-    }
-}

@@ -51,10 +51,7 @@ impl Transport {
                     .send(outgoing)
                     .await
                     .map_err(|error| failure(error, Usage::default()))?;
-                Ok(Incoming {
-                    response,
-                    tape: None,
-                })
+                Ok(Incoming::untaped(response))
             }
             Self::Recorded(client, recorder) => {
                 let tape = recorder.tape(outgoing, asker, dialect);
@@ -70,10 +67,7 @@ impl Transport {
                     }
                 }
             }
-            Self::Replayed(recording) => Ok(Incoming {
-                response: recording.answer(outgoing)?,
-                tape: None,
-            }),
+            Self::Replayed(recording) => Ok(Incoming::untaped(recording.answer(outgoing)?)),
         }
     }
 }
@@ -86,6 +80,14 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
+    /// An answer that nobody writes down.
+    pub(super) fn untaped(response: Response) -> Self {
+        Self {
+            response,
+            tape: None,
+        }
+    }
+
     /// The next piece of the body; `None` at its end.
     ///
     /// # Errors

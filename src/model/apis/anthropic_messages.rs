@@ -213,6 +213,7 @@ pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
 /// Reads an event of a stream; nothing if it is none. Types that nobody knows are skipped.
 pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
     let event = StreamEvent::read(json)?;
+    draft.must_be_closed = true;
     let index = number(event.index).unwrap_or(0);
     match text(event.kind)?.as_ref() {
         "message_start" => {

@@ -11,8 +11,6 @@ mod prefix_length;
 mod spoken;
 
 #[cfg(test)]
-mod decode_tests;
-#[cfg(test)]
 mod encode_tests;
 
 use serde_json::{Map, Value};

@@ -1,5 +1,7 @@
 //! What a request that was not recorded is nearest to.
 
+use std::fmt::Write;
+
 use similar::TextDiff;
 
 use super::exchange_record::ExchangeRecord;
@@ -27,7 +29,8 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             let url = form.address.to_string();
             let mut told = String::new();
             if url != exchange.url {
-                told.push_str(&format!("-{}\n+{url}\n", exchange.url));
+                // Writing to a string does not fail.
+                let _ = writeln!(told, "-{}\n+{url}", exchange.url);
             }
             let mut unified = diff.unified_diff();
             told.push_str(

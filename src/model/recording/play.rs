@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::exchange_record::{ExchangeRecord, UnusableRecording};
+use super::exchange_record::{ExchangeRecord, RecordedFailure, UnusableRecording};
 use super::nearest::nearest;
 use crate::dialog::Usage;
 use crate::http::{Outgoing, Response};
@@ -98,15 +98,12 @@ impl Recording {
             turn
         };
         let exchange = known[turn];
-        let ending = exchange
-            .failure
-            .as_ref()
-            .map(super::exchange_record::RecordedFailure::again);
+        let ending = exchange.failure.as_ref().map(RecordedFailure::again);
         match exchange.status {
             Some(status) => Ok(Response::recorded(
                 status,
                 exchange.headers(),
-                exchange.body_bytes(),
+                vec![exchange.body_bytes()],
                 ending,
             )),
             None => Err(ending.map_or_else(

@@ -130,15 +130,14 @@ impl Tape {
     /// # Errors
     /// It cannot be written.
     pub(in crate::model) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
-        if let Some(failure) = RecordedFailure::of(failure) {
-            if let Some(record) = &mut self.record {
-                record.failure = Some(failure);
-            }
-            self.write()
-        } else {
+        let Some(failure) = RecordedFailure::of(failure) else {
             self.record = None;
-            Ok(())
+            return Ok(());
+        };
+        if let Some(record) = &mut self.record {
+            record.failure = Some(failure);
         }
+        self.write()
     }
 
     fn write(&mut self) -> Result<(), HttpFailure> {
