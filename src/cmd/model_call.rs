@@ -27,6 +27,9 @@ pub(super) struct ModelCallArguments {
     /// Print the reply as it comes, one event a line
     #[arg(long)]
     stream: bool,
+    /// Ask the model that is configured for labels, titles and recaps
+    #[arg(long)]
+    fast: bool,
     /// Try again after failures that may pass
     #[arg(long)]
     retry: bool,
@@ -76,7 +79,12 @@ impl ModelCallArguments {
     /// The request or the configuration makes no sense, or reading or writing failed.
     pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let models = self.model.models(globals, io)?;
-        let Some(name) = models.main()? else {
+        let chosen = if self.fast {
+            models.fast()?
+        } else {
+            models.main()?
+        };
+        let Some(name) = chosen else {
             return Err(UsageError::new("no model was chosen")
                 .with_hint("use `--model`")
                 .into());

@@ -142,3 +142,7 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
     }
     told.join(": ")
 }
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -19,6 +19,7 @@ mod response;
 mod retry_after;
 mod secret;
 mod settings;
+mod stream_redaction;
 mod tls;
 
 pub use address::{Address, UnusableAddress};
@@ -37,3 +38,4 @@ pub use response::{Headers, Response};
 pub use retry_after::retry_after;
 pub use secret::Secret;
 pub use settings::{HttpSettings, TimeLimits};
+pub use stream_redaction::StreamRedaction;

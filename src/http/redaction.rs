@@ -63,6 +63,18 @@ impl Redaction {
         cleaned
     }
 
+    /// How many bytes at the end of `text` may be the beginning of a secret.
+    pub(super) fn beginning_at_end(&self, text: &str) -> usize {
+        let longest = |spelling: &Secret| {
+            let spelling = spelling.expose();
+            let most = text.len().min(spelling.len() - 1);
+            let begins =
+                |length: &usize| text.as_bytes().ends_with(&spelling.as_bytes()[..*length]);
+            (1..=most).rev().find(begins).unwrap_or(0)
+        };
+        self.spellings.iter().map(longest).max().unwrap_or(0)
+    }
+
     /// `text` as one line without the secrets, of at most `limit` bytes.
     pub fn clean_line(&self, text: &str, limit: usize) -> String {
         let mut line = self

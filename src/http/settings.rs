@@ -35,7 +35,8 @@ impl Default for TimeLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            idle: Duration::from_mins(1),
+            // A local server may have to load the model first.
+            idle: Duration::from_mins(2),
             total: Duration::from_mins(5),
         }
     }

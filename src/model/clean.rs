@@ -1,6 +1,6 @@
 //! Taking secrets out of what servers send back.
 
-use super::{Failure, Reply};
+use super::{Failure, Input, Reply, ToolCall};
 use crate::http::Redaction;
 
 /// The longest message that is told, in bytes.
@@ -57,6 +57,20 @@ pub(super) fn clean_reply(reply: Reply, redaction: &Redaction) -> Reply {
     Reply {
         text: redaction.clean(&reply.text),
         thinking: redaction.clean(&reply.thinking),
+        calls: reply
+            .calls
+            .into_iter()
+            .map(|call| clean_call(call, redaction))
+            .collect(),
         ..reply
     }
+}
+
+fn clean_call(call: ToolCall, redaction: &Redaction) -> ToolCall {
+    let input = match call.input {
+        // What stands in the place of a secret needs no escaping, and the secrets stand in strings.
+        Input::Object(raw) => Input::of_text(&redaction.clean(raw.get())),
+        Input::Unusable(text) => Input::Unusable(redaction.clean(&text)),
+    };
+    ToolCall { input, ..call }
 }

@@ -9,10 +9,11 @@ use tokio::time::timeout;
 use super::apis::{read_part, read_whole, senseless};
 use super::dialect::Api;
 use super::draft::{Delivered, Draft};
+use super::listener::Listener;
 use super::server_error::ServerError;
 use super::transport::{Incoming, failure};
-use super::{Delivery, Event, Failure, Reply};
-use crate::http::{ContentType, EventStream, JsonLines, Task, retry_after};
+use super::{Delivery, Failure, Reply};
+use crate::http::{ContentType, EventStream, JsonLines, retry_after};
 use crate::io::{Clock, Ids};
 
 /// How much of an answer is read that is an error, in bytes.
@@ -29,9 +30,7 @@ pub(super) struct Reading<'a> {
     pub(super) ids: Arc<dyn Ids>,
     pub(super) clock: &'a dyn Clock,
     /// Who is told the parts of a streamed reply.
-    pub(super) listener: &'a Task<Event>,
-    /// Whether anybody was told anything.
-    pub(super) told: bool,
+    pub(super) listener: Listener<'a>,
 }
 
 /// How the body of an answer is framed.
@@ -94,7 +93,8 @@ impl Reading<'_> {
             return Err(senseless(body));
         }
         read_whole(self.api, body.trim(), &mut draft)?;
-        self.tell(&mut draft).await;
+        self.listener.tell(draft.take_events()).await;
+        self.listener.finish().await;
         draft.settle(Delivered::AsOneValue)
     }
 
@@ -107,7 +107,7 @@ impl Reading<'_> {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(error @ crate::http::HttpFailure::Broken(_)) => {
-                    self.tell(&mut draft).await;
+                    self.listener.tell(draft.take_events()).await;
                     // What went wrong tells more than that the connection broke.
                     return draft
                         .settle(Delivered::InPart)
@@ -122,10 +122,11 @@ impl Reading<'_> {
                 self.part(&json, &mut draft)
                     .map_err(|failure| spoiled(failure, parts))?;
                 parts += 1;
-                self.tell(&mut draft).await;
+                self.listener.tell(draft.take_events()).await;
             }
             if draft.is_complete() {
                 while let Ok(Ok(Some(_))) = timeout(LAST_BYTES, incoming.piece()).await {}
+                self.listener.finish().await;
                 return draft.settle(Delivered::ToTheEnd);
             }
         }
@@ -134,9 +135,10 @@ impl Reading<'_> {
             let torn = serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
-                self.tell(&mut draft).await;
+                self.listener.tell(draft.take_events()).await;
             }
         }
+        self.listener.finish().await;
         draft.settle(Delivered::ToTheEnd)
     }
 
@@ -177,20 +179,9 @@ impl Reading<'_> {
         for json in parts {
             self.part(&json, &mut draft)?;
         }
-        self.tell(&mut draft).await;
+        self.listener.tell(draft.take_events()).await;
+        self.listener.finish().await;
         draft.settle(Delivered::ToTheEnd)
-    }
-
-    async fn tell(&mut self, draft: &mut Draft) {
-        let events = draft.take_events();
-        if self.delivery == Delivery::Whole {
-            return;
-        }
-        for event in events {
-            self.told = true;
-            // Nobody listens any more: the reply is read to its end all the same.
-            let _ = self.listener.send(event).await;
-        }
     }
 }
 

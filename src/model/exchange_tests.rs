@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 
 use super::samples::{SAMPLES, Sample};
 use super::*;
-use crate::http::{Headers, HttpFailure, Response};
+use crate::http::{Headers, HttpFailure, Redaction, Response};
 use crate::io::{FixedClock, SeededIds};
-use crate::model::{Cut, Input, Silence};
+use crate::model::{Cut, Event, Input, Silence};
 
 /// What a reply says, on one line.
 pub(in crate::model) fn told(reply: &Reply) -> String {
@@ -51,8 +51,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
         delivery,
         ids: Arc::new(SeededIds::new(1)),
         clock: &clock,
-        listener: &listener,
-        told: false,
+        listener: Listener::new(delivery, &listener, Redaction::default()),
     };
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let outcome = runtime.block_on(reading.reply(Incoming::untaped(response)));

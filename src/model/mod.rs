@@ -12,6 +12,7 @@ mod draft;
 mod exchange;
 mod failure;
 mod key;
+mod listener;
 mod name;
 mod preset_table;
 mod presets;

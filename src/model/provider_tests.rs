@@ -458,6 +458,24 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         .complete(&request(), &Stop::default())
         .unwrap();
     assert_eq!(reply.text, "Your key is [redacted].");
+
+    let mut stream = open_answer(200, &[EVENTS]);
+    for part in ["It is s", "k-canary-01", "23456789.", " Or sk-"] {
+        let part = json!({"choices": [{"delta": {"content": part}}]});
+        stream.extend_from_slice(format!("data: {part}\n\n").as_bytes());
+    }
+    let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {
+        "name": "f", "arguments": json!({"key": CANARY}).to_string(),
+    }}]}, "finish_reason": "stop"}]});
+    stream.extend_from_slice(format!("data: {call}\n\ndata: [DONE]\n\n").as_bytes());
+    let server = TestServer::answering([stream]);
+    let mut heard = String::new();
+    let reply = openai(&server).stream(&request(), &Stop::default(), &mut |event| match event {
+        Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
+        Event::Restart | Event::Thinking(_) | Event::CallBegins { .. } => {}
+    });
+    assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");
+    assert!(told(&reply.unwrap()).contains("call=a:f:{\"key\":\"[redacted]\"}"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::apis::encode;
 use super::clean::{clean_failure, clean_reply};
 use super::exchange::Reading;
 use super::key::Key;
+use super::listener::Listener;
 use super::retry::{Decision, Retry, RetryPolicy};
 use super::transport::{Asker, Transport};
 use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
@@ -148,15 +149,14 @@ impl Shared {
                 delivery,
                 ids: Arc::clone(&self.ids),
                 clock: &*self.clock,
-                listener,
-                told: false,
+                listener: Listener::new(delivery, listener, redaction.clone()),
             };
             let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
             let failure = match outcome {
                 Ok(reply) => return Ok(clean_reply(reply, &redaction)),
                 Err(failure) => failure,
             };
-            let told = reading.told;
+            let told = reading.listener.has_told();
             if adaptations < MOST_ADAPTATIONS
                 && let Some(adapted) = adapt(&dialect, &failure)
             {

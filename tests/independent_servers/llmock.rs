@@ -108,7 +108,9 @@ fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
         let reply = stream(model, &request(&format!("Then {kind}")));
         assert!(reply.is_ok(), "{provider}, {kind}: {reply:?}");
     }
-    script(json!({"type": "stream_fault", "kind": "stall", "after_chunks": 2, "stall_seconds": 30}));
+    script(
+        json!({"type": "stream_fault", "kind": "stall", "after_chunks": 2, "stall_seconds": 30}),
+    );
     assert!(
         stream(model, &request("Then nothing for long")).is_ok(),
         "{provider}"

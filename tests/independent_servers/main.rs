@@ -1,7 +1,7 @@
 //! Model providers against servers that other people wrote, who disagree with us where we are
 //! wrong: `llmock` (which grades its clients) and `aimock`.
 //!
-//! They are installed from PyPI and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
+//! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
 //! set: to the folder in which they are or shall be installed.
 
 #![cfg(unix)]
@@ -16,6 +16,9 @@ mod server;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// How the script ends where a registry cannot be reached.
+const UNREACHABLE: i32 = 69;
+
 /// The folder with the servers, installed; `None` if they are not to be used, or cannot be.
 fn installed() -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("TURNPIPE_INDEPENDENT_SERVERS") else {
@@ -28,14 +31,12 @@ fn installed() -> Option<PathBuf> {
         "/tests/independent_servers/install.sh"
     );
     let status = Command::new(script).arg(&folder).status().unwrap();
-    match status.code() {
-        Some(0) => Some(folder),
-        Some(69) => {
-            println!("skipped: the registries cannot be reached");
-            None
-        }
-        other => panic!("installing the servers failed: {other:?}"),
+    if status.code() == Some(UNREACHABLE) {
+        println!("skipped: the registries cannot be reached");
+        return None;
     }
+    assert!(status.success(), "installing the servers failed: {status}");
+    Some(folder)
 }
 
 /// One test for both: they share the folder that is installed into.

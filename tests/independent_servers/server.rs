@@ -24,7 +24,7 @@ impl Server {
             .spawn()
             .unwrap();
         let mut server = Self { port, child };
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let ended = server.child.try_wait().unwrap();
             assert_eq!(ended, None, "the server ended");
