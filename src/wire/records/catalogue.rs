@@ -8,7 +8,7 @@ use super::{
     AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlResponseRecord, ExecutorRecord, PlanRecord, RecapRecord,
     SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
     StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
     TurnEndRecord, UsageRecord,
@@ -18,7 +18,7 @@ use super::{
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 28] = [
+const RECORDS: [(&str, MakeSchema); 29] = [
     ("away-summary", of::<AwaySummaryRecord>),
     ("check-error", of::<CheckErrorRecord>),
     ("check-shell", of::<CheckShellRecord>),
@@ -33,6 +33,7 @@ const RECORDS: [(&str, MakeSchema); 28] = [
     ("session-cursor", of::<SessionCursorRecord>),
     ("session-damage", of::<SessionDamageRecord>),
     ("session-error", of::<SessionErrorRecord>),
+    ("session-hit", of::<SessionHitRecord>),
     ("session-message", of::<SessionMessageRecord>),
     ("session-note", of::<SessionNoteRecord>),
     ("session-path", of::<SessionPathRecord>),
