@@ -23,7 +23,7 @@ use crate::jsonl::{AhoCorasickPrefilter, WriteError, Writer};
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
-use crate::session::record::{Ownership, SessionFacts, Transcript, ownership};
+use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
 use crate::side::prompts;
 use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
@@ -261,7 +261,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
     let target = match whose {
         Ownership::Ours | Ownership::Nobody => path.to_owned(),
-        Ownership::AnotherAgent => PathBuf::from(format!("{}.turnpipe.jsonl", path.display())),
+        Ownership::AnotherAgent => file_beside(path),
     };
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{RenameFacts, follow_file, manual_title_again, recap_record, title_record};
+use super::{Metadata, RenameFacts, SessionName, follow_file, metadata_line, name_record};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::durable::{AppendError, LockedFile, OpenError, Presence, Sync};
@@ -92,7 +92,11 @@ pub fn keep_title(
         return Ok(Kept::ManualTitle(manual));
     }
     let chain = follow_file(&file)?;
-    let Some(record) = title_record(agent, title, standing, &facts, &chain, ours.clone()) else {
+    let mut told = json!({"title": title, "title_source": "auto", "turnpipe": ours});
+    if standing == Standing::OnRequest {
+        told["turnpipe"]["supersedes_manual"] = Value::from(true);
+    }
+    let Some(record) = metadata_line(agent, Metadata::Title, &told, &facts, &chain) else {
         return Ok(Kept::NoPlace);
     };
     file.append(&record)?;
@@ -100,7 +104,9 @@ pub fn keep_title(
     let outcome = match (manual(after), standing) {
         (Some(manual), Standing::Ordinary) => {
             let again = moment.facts(&known)?;
-            if let Some(record) = manual_title_again(agent, &manual, &again, &follow_file(&file)?) {
+            if let Ok(name) = SessionName::new(&manual)
+                && let Some(record) = name_record(agent, &name, &again, &follow_file(&file)?)
+            {
                 file.append(&record)?;
             }
             Kept::ManualTitle(manual)
@@ -129,7 +135,8 @@ pub fn keep_recap(
     let facts = moment.facts(&session.quick_facts(Mapping::Refused)?)?;
     let file = LockedFile::open(path, Presence::Required)?;
     let chain = follow_file(&file)?;
-    match recap_record(agent, recap, &facts, &chain, ours) {
+    let told = json!({"content": recap, "turnpipe": ours});
+    match metadata_line(agent, Metadata::Recap, &told, &facts, &chain) {
         Some(record) => {
             file.append(&record)?;
             file.finish(Sync::Data)?;
@@ -159,8 +166,6 @@ fn manual(title: Option<Title>) -> Option<String> {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::io::{FixedClock, SeededIds};
 

@@ -10,7 +10,6 @@ mod metadata;
 mod recorder;
 mod rename;
 mod target;
-mod title;
 
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
@@ -20,4 +19,3 @@ pub use metadata::{Destination, Metadata, anchor_line, destination, file_beside,
 pub use recorder::{Recorder, SessionFacts};
 pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
 pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};
-pub use title::{manual_title_again, recap_record, title_record};
