@@ -7,6 +7,12 @@
 #   makespan      mixed turns, beside the first-in-first-out schedule of the rule
 #   flood         a tool that never stops printing, until its timeout
 #   pass-through  unknown records, in bytes a second
+#   title-look-up the last title of session files of 1 MB to 4 GB, beside `tac | grep -m1` and `rg`
+#   tail          the last 20 records of 4 GB, beside `tail -n 20`
+#   list          10,000 sessions, beside `rg -o`, and a page of 20, beside readdir and stat
+#
+# The last three need 6 GB in TURNPIPE_BENCH_FOLDER, or where temporary files go. Without one of
+# them as an argument they are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,6 +30,7 @@ for section in "$@"; do
   case $section in
     start-up) start_up ;;
     no-op-calls | makespan | flood | pass-through) python3 benches/run_tools.py "$turnpipe" "$section" ;;
+    title-look-up | tail | list) python3 benches/sessions.py "$turnpipe" "$section" ;;
     *) echo "unknown section: $section" >&2; exit 2 ;;
   esac
 done

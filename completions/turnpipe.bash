@@ -61,6 +61,9 @@ _turnpipe() {
             turnpipe__subcmd__session,rename)
                 cmd="turnpipe__subcmd__session__subcmd__rename"
                 ;;
+            turnpipe__subcmd__session,search)
+                cmd="turnpipe__subcmd__session__subcmd__search"
+                ;;
             turnpipe__subcmd__session,show)
                 cmd="turnpipe__subcmd__session__subcmd__show"
                 ;;
@@ -324,7 +327,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail check stats path append rename"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -346,7 +349,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__append)
-            opts="-q -v -h --session-id --sync --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -376,7 +379,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --exit-status --summary --repair-to --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -391,6 +394,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -422,7 +429,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --no-mmap --since --before --untitled --limit --counts --output --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -437,6 +444,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -480,7 +491,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -495,6 +506,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -522,7 +537,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__rename)
-            opts="-q -v -h --root --agent --cwd --all --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -537,6 +552,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -555,8 +574,8 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --output --html --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
+        turnpipe__subcmd__session__subcmd__search)
+            opts="-F -i -w -m -n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --exit-status --output --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -571,6 +590,88 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
+                    COMPREPLY=($(compgen -W "text thinking calls results all" -- "${cur}"))
+                    return 0
+                    ;;
+                --role)
+                    COMPREPLY=($(compgen -W "user assistant system" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__show)
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --html --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -W "claude qwen codex gemini pi" -- "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -610,7 +711,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --no-mmap --since --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --output --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -625,6 +726,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -656,7 +761,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__tail)
-            opts="-n -f -q -v -h --root --agent --cwd --all --no-mmap --lines --raw --follow --latest --from --cursor --until-idle --timeout --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-n -f -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -671,6 +776,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

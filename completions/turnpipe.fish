@@ -114,22 +114,23 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "list" -d 'List sessions, the last active first'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "show" -d 'Show the dialog of a session'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "tail" -d 'Show the end of a session file, whatever its size'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "path" -d 'Print the files of sessions'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "append" -d 'Record a stream in a session file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail check stats path append rename" -f -a "rename" -d 'Give a session a name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "show" -d 'Show the dialog of a session'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "tail" -d 'Show the end of a session file, whatever its size'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "search" -d 'Find what was said in sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "check" -d 'Report what is wrong with session files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "path" -d 'Print the files of sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "append" -d 'Record a stream in a session file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "rename" -d 'Give a session a name'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
@@ -137,6 +138,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l before -d 'Only sessions last active before this time' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s n -l limit -d 'No more than this many' -r
@@ -161,6 +163,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For a terminal'
 md\t'Markdown'
 jsonl\t'Records'"
@@ -190,6 +193,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s n -l lines -d 'How many messages (with --raw: records)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l from -d 'Begin at this place (a cursor\'s offset in bytes) instead of the last messages' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l until-idle -d 'End when nothing was appended for this long (e.g. 500ms, 30s, 5m)' -r
@@ -203,12 +207,50 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l raw -d 'Print lines as they stand in the file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s f -l follow -d 'Go on with what is appended'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l latest -d 'Go over to a newer session when one begins'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l subagents -d 'Show what subagents say from now on, too; their records name them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cursor -d 'After each batch of records write a cursor: where reading can go on'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l exit-status -d 'Exit 1 if it was `--timeout` that ended it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
+qwen\t'Qwen Code'
+codex\t'Codex CLI'
+gemini\t'Gemini CLI'
+pi\t'pi'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l before -d 'Only sessions last active before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l in -d 'The parts of messages to look in [default: text]' -r -f -a "text\t'What was said'
+thinking\t'What the model thought'
+calls\t'The input of calls'
+results\t'The results of calls'
+all\t'All of these'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l role -d 'Only messages of these' -r -f -a "user\t'A person, and the agent on their behalf'
+assistant\t'The model'
+system\t'The agent, to whoever reads the file'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s m -l max-count -d 'No more than this many in each session' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s n -l limit -d 'No more than this many in all' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
+jsonl\t'Records'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l untitled -d 'Only sessions without a title'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s F -l fixed-strings -d 'The pattern is the text itself'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s i -l ignore-case -d 'Do not tell small and capital letters apart'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s w -l word -d 'Only whole words'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l exit-status -d 'Exit 1 if nothing was found'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
@@ -216,6 +258,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l repair-to -d 'Write a clean copy of the (single) session: each whole record on a line of its own' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -238,6 +281,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -258,6 +302,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s o -l output -d 'What to print' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -277,6 +322,8 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l force -d 'Write to network file systems too: no other machine writes to the file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l redact -d 'Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-echo -d 'Do not copy the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l exit-status -d 'Exit with 10 if no call was made, 11 if the turn was stopped; 0 means: go on'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -290,10 +337,12 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l force -d 'Write to network file systems too: no other machine writes to the file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l all -d 'Sessions of all directories, which is the default'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s q -l quiet -d 'Print no warnings and hints, only errors'

@@ -104,22 +104,66 @@ fn the_exit_status_says_what_comes_next() {
 }
 
 #[test]
-fn the_file_of_another_agent_is_left_alone() {
+fn the_file_of_another_agent_gets_what_it_tolerates_and_the_rest_stands_beside_it() {
     let bench = Bench::new();
-    let theirs = "{\"type\":\"user\",\"sessionId\":\"x\",\"uuid\":\"u\",\"parentUuid\":null}\n";
-    fs::write(bench.path("theirs.jsonl"), theirs).unwrap();
-    fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
-    let run = bench.shell("turnpipe session append theirs.jsonl < call");
-    assert_eq!(run.status.code(), Some(2));
+    let rows = [
+        json!({"type": "user", "sessionId": "x", "uuid": "u", "parentUuid": null,
+            "message": {"role": "user", "content": "go"}}),
+        json!({"type": "assistant", "sessionId": "x", "uuid": "v", "parentUuid": "u",
+            "message": {"id": "m", "role": "assistant",
+                "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]}}),
+        json!({"type": "user", "sessionId": "x", "uuid": "w", "parentUuid": "v",
+            "message": {"role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}}),
+    ];
+    let theirs: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    fs::write(bench.path("theirs.jsonl"), &theirs).unwrap();
+    let label = json!({"type": "tool_use_summary", "summary": "Ran a command",
+        "preceding_tool_use_ids": ["t"], "turnpipe": {"v": 1,
+            "usage": {"input_tokens": 7, "output_tokens": 2}, "prompt_id": "tool_use_summary_generation"}});
+    let title = json!({"type": "title", "ok": true, "title": "Go on", "title_source": "auto"});
+    let stream = format!("{}{label}\n{title}\n", call("m", "t", "true"));
+    fs::write(bench.path("stream"), &stream).unwrap();
+    let run = bench.shell("turnpipe session append theirs.jsonl < stream");
+    assert_eq!(run.status.code(), Some(0));
+    assert_eq!(text(&run.stdout), stream);
     assert!(
-        text(&run.stderr).contains("the file of another agent"),
+        text(&run.stderr).contains("file of another agent: 1 messages were not recorded"),
         "{}",
         text(&run.stderr)
     );
-    assert_eq!(
-        fs::read_to_string(bench.path("theirs.jsonl")).unwrap(),
-        theirs
+    let now = fs::read_to_string(bench.path("theirs.jsonl")).unwrap();
+    let added = now.strip_prefix(&*theirs).unwrap();
+    assert_eq!(added.lines().count(), 1, "{added}");
+    let shown = bench.shell("turnpipe session show ./theirs.jsonl -o text");
+    let page = text(&shown.stdout);
+    assert!(
+        page.starts_with("Go on\n") && page.contains("● Ran a command"),
+        "{page}"
     );
+    let stats = bench.shell("turnpipe session stats ./theirs.jsonl -o jsonl");
+    let stats = text(&stats.stdout);
+    assert!(
+        stats.contains(
+            r#""name":"tool_use_summary_generation","replies":0,"usage":{"input_tokens":7"#
+        ),
+        "{stats}"
+    );
+    let listed = bench.shell("turnpipe session list --root . | grep -c '\"type\":\"session\"'");
+    assert_eq!(text(&listed.stdout), "1\n");
+}
+
+#[test]
+fn secrets_are_masked_on_request_in_the_file_only() {
+    let bench = Bench::new();
+    let key = "sk-ant-api03-a1B2c3D4e5F6g7H8i9J0";
+    let prompt =
+        json!({"type": "user", "message": {"role": "user", "content": format!("use {key}")}});
+    fs::write(bench.path("stream"), format!("{prompt}\n")).unwrap();
+    let run = bench.shell("turnpipe session append s.jsonl --redact < stream");
+    assert!(text(&run.stdout).contains(key));
+    let recorded = &records(&bench.path("s.jsonl"))[0]["message"]["content"];
+    assert_eq!(recorded, "use sk-ant-[redacted]");
 }
 
 #[test]

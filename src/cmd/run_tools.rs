@@ -14,6 +14,7 @@ use clap::Args;
 
 use super::lane_arguments::LaneArguments;
 use super::progress_line::observer;
+use super::times::parse_span_or_seconds;
 use super::tool_registry::registry;
 use super::{Globals, Outcome, UsageError, output, usage};
 use crate::config::{Overrides, Settings};
@@ -84,7 +85,7 @@ pub(super) struct RunToolsArguments {
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
     /// End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
     /// Replace results that repeat an earlier one by a reference
     #[arg(long)]
@@ -315,20 +316,4 @@ fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Trace::new(Box::new(BufWriter::new(file)))
         .with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// A number with a unit: `ms`, `s` (the default), `m`, `h`.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "not a number with a unit".to_owned())?;
-    let seconds = match &text[digits.len()..] {
-        "ms" => number / 1000.0,
-        "" | "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        unit => return Err(format!("unknown unit `{unit}`: use ms, s, m or h")),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -7,6 +7,7 @@ use super::session_check::SessionCheckArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
 use super::session_rename::SessionRenameArguments;
+use super::session_search::SessionSearchArguments;
 use super::session_show::SessionShowArguments;
 use super::session_stats::SessionStatsArguments;
 use super::session_tail::SessionTailArguments;
@@ -30,6 +31,7 @@ enum SessionCommand {
     List(SessionListArguments),
     Show(SessionShowArguments),
     Tail(SessionTailArguments),
+    Search(SessionSearchArguments),
     Check(SessionCheckArguments),
     Stats(SessionStatsArguments),
     Path(SessionPathArguments),
@@ -47,6 +49,7 @@ impl SessionArguments {
             SessionCommand::List(arguments) => arguments.run(globals, io),
             SessionCommand::Show(arguments) => arguments.run(globals, io),
             SessionCommand::Tail(arguments) => arguments.run(io),
+            SessionCommand::Search(arguments) => arguments.run(globals, io),
             SessionCommand::Check(arguments) => arguments.run(io),
             SessionCommand::Stats(arguments) => arguments.run(io),
             SessionCommand::Path(arguments) => arguments.run(io),

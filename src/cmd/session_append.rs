@@ -1,5 +1,6 @@
 //! `session append`: records a stream in a session file.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,19 +8,25 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
+use super::session_source::unreadable;
 use super::{Outcome, UsageError, output, usage};
 use crate::io::{Input, Io};
-use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader, WriteError, Writer};
+use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
-use crate::session::durable::Sync;
+use crate::session::Session;
+use crate::session::durable::{FileSystems, OpenError, Sync};
 use crate::session::record::{
-    Continuation, Ownership, RecordError, SessionFacts, Transcript, TurnWatch, ownership,
+    Continuation, ForeignSession, Ownership, RecordError, Recorded, SessionFacts, Transcript,
+    TurnWatch, ownership,
 };
+use crate::text::redact;
 use crate::wire::{Decoder, Event, prefilter_needles};
 
 /// Needles of records that are kept besides those that say something about calls.
-const KEPT: [&str; 4] = [
+const KEPT: [&str; 5] = [
+    "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
@@ -33,7 +40,8 @@ const PIECES_AHEAD: usize = 64;
 ///
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is whole. A file that does not exist is begun in the form of a Claude
-/// Code transcript. Files of other agents are not written to.
+/// Code transcript. A file of another agent gets no messages: titles and recaps go into it in its
+/// own form, where it has one, labels and costs into `FILE.turnpipe.jsonl` beside it.
 #[derive(Debug, Args)]
 pub(super) struct SessionAppendArguments {
     /// The file
@@ -45,6 +53,12 @@ pub(super) struct SessionAppendArguments {
     /// How sure it must be that a crash of the machine loses nothing
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: SyncChoice,
+    /// Write to network file systems too: no other machine writes to the file
+    #[arg(long)]
+    force: bool,
+    /// Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is
+    #[arg(long)]
+    redact: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
@@ -80,18 +94,10 @@ impl SessionAppendArguments {
         if io.terminal.stdin {
             return Ok(usage::expects_piped_input(&["session", "append"], io));
         }
-        let whose = ownership(&self.file)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
-        if whose == Ownership::AnotherAgent {
-            let problem = format!("{}: is the file of another agent", self.file.display());
-            return Err(UsageError::new(problem)
-                .with_hint("name a new file; turnpipe only appends to files that it has begun")
-                .into());
-        }
         let happenings = listen(io)?;
         let directory = std::env::current_dir().context("cannot find the working directory")?;
         let mut run = Run {
-            transcript: None,
+            target: self.target(io)?,
             watch: TurnWatch::default(),
             decoder: Decoder::detecting(),
             facts: SessionFacts {
@@ -102,14 +108,24 @@ impl SessionAppendArguments {
                 directory: directory.display().to_string(),
             },
             named: self.session_id.is_some(),
+            messages_left_out: 0,
             writer: (!self.no_echo)
                 .then(|| output::record_writer(io))
                 .transpose()?,
         };
         let end = run.drive(&happenings, &self, io)?;
-        let recorded = match run.transcript {
-            Some(transcript) => transcript.finish(self.sync.into()),
-            None => Ok(0),
+        if run.messages_left_out > 0 {
+            io.messages.note(&format!(
+                "{}: is the file of another agent: {} messages were not recorded",
+                self.file.display(),
+                run.messages_left_out
+            ));
+        }
+        let sync = self.sync.into();
+        let recorded = match run.target {
+            Target::Ours(Some(transcript)) => transcript.finish(sync),
+            Target::Foreign(foreign) => foreign.finish(sync),
+            Target::Ours(None) => Ok(0),
         };
         recorded.map_err(refused)?;
         Ok(match (end, self.exit_status, run.watch.continuation()) {
@@ -121,6 +137,48 @@ impl SessionAppendArguments {
         })
     }
 
+    /// What is recorded in.
+    fn target(&self, io: &Io) -> anyhow::Result<Target> {
+        let whose = ownership(&self.file)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        if whose != Ownership::AnotherAgent {
+            return Ok(Target::Ours(None));
+        }
+        let session = Session::open(&self.file).map_err(|error| unreadable(&self.file, error))?;
+        let known = session
+            .quick_facts(Mapping::Allowed)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        if session.is_document() {
+            let problem = format!(
+                "{}: is one document, which nothing can follow",
+                self.file.display()
+            );
+            return Err(UsageError::new(problem).into());
+        }
+        let facts = SessionFacts {
+            session_id: known.session_id.unwrap_or_else(|| self.name_of_file()),
+            directory: known.cwd.unwrap_or_default(),
+        };
+        let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
+        let foreign = ForeignSession::new(
+            &self.file,
+            session.agent(),
+            facts,
+            self.systems(),
+            clock,
+            ids,
+        );
+        Ok(Target::Foreign(Box::new(foreign)))
+    }
+
+    fn systems(&self) -> FileSystems {
+        if self.force {
+            FileSystems::Any
+        } else {
+            FileSystems::Local
+        }
+    }
+
     fn name_of_file(&self) -> String {
         self.file
             .file_stem()
@@ -129,14 +187,24 @@ impl SessionAppendArguments {
     }
 }
 
+/// What is recorded in.
+enum Target {
+    /// A file of ours; none until there is something to record.
+    Ours(Option<Transcript>),
+    /// A file of another agent, and one of ours beside it.
+    Foreign(Box<ForeignSession>),
+}
+
 /// A recording in progress.
 struct Run {
-    transcript: Option<Transcript>,
+    target: Target,
     watch: TurnWatch,
     decoder: Decoder,
     facts: SessionFacts,
     /// The session's id is settled.
     named: bool,
+    /// How many messages the file of another agent did not get.
+    messages_left_out: u64,
     /// Where the input is copied to; nothing once its reader is gone.
     writer: Option<Writer<Box<dyn Write + Send>>>,
 }
@@ -208,11 +276,29 @@ impl Run {
                 self.watch.event(&event);
             }
             self.watch.record(text);
-            let transcript = self.transcript.get_or_insert_with(|| {
-                let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
-                Transcript::new(&arguments.file, self.facts.clone(), clock, ids)
-            });
-            transcript.record(text).map_err(refused)?;
+            let masked = arguments.redact.then(|| without_secrets(text));
+            let recorded = masked.as_deref().unwrap_or(text);
+            match &mut self.target {
+                Target::Ours(transcript) => {
+                    let transcript = transcript.get_or_insert_with(|| {
+                        let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
+                        Transcript::new(&arguments.file, self.facts.clone(), clock, ids)
+                            .on(arguments.systems())
+                    });
+                    transcript.record(recorded).map_err(refused)?;
+                }
+                Target::Foreign(foreign) => {
+                    let became = foreign.record(recorded).map_err(refused)?;
+                    match became {
+                        Recorded::KeptManualTitle => io.messages.note(&format!(
+                            "{}: keeps the title that a person gave it",
+                            arguments.file.display()
+                        )),
+                        Recorded::No => self.messages_left_out += u64::from(is_message(text)),
+                        Recorded::Within | Recorded::Beside => {}
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -264,9 +350,45 @@ fn listen(io: &mut Io) -> anyhow::Result<Receiver<Happening>> {
     Ok(happenings)
 }
 
+/// The record with masks in place of secrets, in whichever of its strings they stand.
+fn without_secrets(record: &str) -> String {
+    fn mask(value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = redact(text) {
+                    *text = masked;
+                }
+            }
+            Value::Array(elements) => elements.iter_mut().for_each(mask),
+            Value::Object(members) => members.values_mut().for_each(mask),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    match serde_json::from_str::<Value>(record) {
+        Ok(mut value) => {
+            mask(&mut value);
+            value.to_string()
+        }
+        // Nested too deeply to be looked through: better masked too much.
+        Err(_) => redact(record).into_owned(),
+    }
+}
+
+fn is_message(record: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        r#type: String,
+    }
+    serde_json::from_str::<Kind>(record)
+        .is_ok_and(|kind| matches!(kind.r#type.as_str(), "user" | "assistant"))
+}
+
 /// A file that must not be written to is the caller's fault, anything else the system's.
 fn refused(error: RecordError) -> anyhow::Error {
     match error {
+        RecordError::Open(OpenError::Network { .. }) => UsageError::new(error.to_string())
+            .with_hint("--force writes all the same; let no other machine write to the file")
+            .into(),
         RecordError::Open(_) => UsageError::new(error.to_string()).into(),
         RecordError::Append { .. } | RecordError::Io { .. } => error.into(),
     }

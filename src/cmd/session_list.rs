@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use jiff::Timestamp;
 
+use super::session_filter::FilterArguments;
 use super::session_source::{ListForm, SourceArguments, about};
 use super::session_table::table;
-use super::session_time::parse_moment;
 use super::{Globals, Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
@@ -23,15 +23,8 @@ use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 pub(super) struct SessionListArguments {
     #[command(flatten)]
     source: SourceArguments,
-    /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Only sessions last active before this time
-    #[arg(long, value_name = "TIME")]
-    before: Option<String>,
-    /// Only sessions without a title
-    #[arg(long)]
-    untitled: bool,
+    #[command(flatten)]
+    filter: FilterArguments,
     /// No more than this many
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
@@ -84,13 +77,7 @@ impl SessionListArguments {
             Depth::Ends
         };
         let mut listing = self.source.listing(depth);
-        let moment = |option: &str, text: &Option<String>| {
-            let moment = text.as_deref().map(|text| parse_moment(option, text, now));
-            moment.transpose()
-        };
-        listing.filter.since = moment("--since", &self.since)?;
-        listing.filter.before = moment("--before", &self.before)?;
-        listing.filter.untitled = self.untitled;
+        self.filter.apply(&mut listing.filter, now)?;
         listing.filter.limit = self.limit;
         Ok(listing)
     }

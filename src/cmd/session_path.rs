@@ -11,7 +11,7 @@ use crate::wire::records::SessionPathRecord;
 
 /// Print the files of sessions
 ///
-/// As lines of text, or as records with `-o jsonl`.
+/// As lines of text, or with `-o jsonl` as records, which tell the title too.
 #[derive(Debug, Args)]
 pub(super) struct SessionPathArguments {
     /// Sessions: ids, beginnings of ids, titles, or `latest`
@@ -51,14 +51,23 @@ impl SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 ListForm::Jsonl => {
-                    let session = Session::open(&path).ok();
+                    let session = Session::open(&path)
+                        .ok()
+                        .map(|session| session.with_threads(self.source.jobs()));
                     let facts = session
                         .as_ref()
-                        .and_then(|session| session.quick_facts(self.source.mapping()).ok());
+                        .and_then(|session| session.quick_facts(self.source.mapping()).ok())
+                        .unwrap_or_default();
+                    let (title, source) = facts
+                        .title
+                        .map(|title| (title.text, title.source.name().to_owned()))
+                        .unzip();
                     writer.record(&SessionPathRecord {
-                        session_id: facts.and_then(|facts| facts.session_id).map(SessionId),
+                        session_id: facts.session_id.map(SessionId),
                         agent: session.map(|session| session.agent().name().to_owned()),
                         path: path.display().to_string(),
+                        title,
+                        title_source: source,
                     })?;
                 }
             }

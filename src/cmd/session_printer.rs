@@ -55,6 +55,7 @@ impl<Sink: Write> Printer<Sink> {
             outline: Outline::new(grouping),
             about: About {
                 session_id: about.session_id.clone(),
+                ..About::default()
             },
             writer,
         }

@@ -7,7 +7,7 @@ use super::session_source::{SourceArguments, not_found, unreadable};
 use super::{Outcome, UsageError, output};
 use crate::io::Io;
 use crate::session::Session;
-use crate::session::durable::{LockedFile, Presence, Sync};
+use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
 use crate::session::record::{RenameFacts, SessionName, follow_file, name_file, name_record};
 use crate::wire::SessionId;
 use crate::wire::records::SessionRenamedRecord;
@@ -24,6 +24,9 @@ pub(super) struct SessionRenameArguments {
     /// The name; control characters are removed, at most 200 characters
     #[arg(value_name = "NAME")]
     name: String,
+    /// Write to network file systems too: no other machine writes to the file
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     source: SourceArguments,
 }
@@ -58,7 +61,12 @@ impl SessionRenameArguments {
         } else {
             Presence::CreatedIfMissing
         };
-        let file = LockedFile::open(&target, presence)
+        let systems = if self.force {
+            FileSystems::Any
+        } else {
+            FileSystems::Local
+        };
+        let file = LockedFile::open_on(&target, presence, systems)
             .map_err(|error| UsageError::new(error.to_string()))?;
         let chain =
             follow_file(&file).with_context(|| format!("cannot read {}", target.display()))?;

@@ -35,6 +35,9 @@ pub(super) struct SourceArguments {
     /// Sessions of all directories, which is the default
     #[arg(long, overrides_with = "cwd")]
     all: bool,
+    /// How many threads read: many files at once, or parts of a large one [default: one a core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
     #[arg(long)]
     no_mmap: bool,
@@ -120,8 +123,14 @@ impl SourceArguments {
             },
             depth,
             mapping: self.mapping(),
-            jobs: available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            jobs: self.jobs(),
         }
+    }
+
+    /// How many threads may read.
+    pub(super) fn jobs(&self) -> NonZeroUsize {
+        let usual = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.jobs.unwrap_or_else(usual)
     }
 
     /// The file that somebody means.

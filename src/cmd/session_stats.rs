@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::Args;
 
 use super::session_source::{ListForm, SourceArguments};
-use super::session_time::parse_moment;
+use super::times::parse_moment;
 use super::{Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;

@@ -2,27 +2,23 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 
 use super::session_source::{SourceArguments, unreadable};
+use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
+use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer};
+use super::times::parse_span;
 use super::{Outcome, UsageError, output};
-use crate::dialog::{About, Joiner, Message, to_record};
+use crate::dialog::{About, to_record};
 use crate::io::Io;
-use crate::jsonl::{WriteError, Writer};
 use crate::session::{
-    BackwardMessages, Follower, MessageLines, Scope, Seen, Session, SessionError, SessionFile,
-    Shape, open_safely, records_on, start_of_last,
+    BackwardMessages, Follower, Scope, Seen, Session, SessionError, SessionFile, Shape,
+    open_safely, records_on, start_of_last,
 };
 use crate::wire::SessionId;
-use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
-
-/// How long one waits between two looks at a file.
-const POLL: Duration = Duration::from_millis(50);
-
-/// How long one waits between two looks for a newer session.
-const LOOK_FOR_NEWER: Duration = Duration::from_secs(1);
+use crate::wire::records::SessionCursorRecord;
 
 /// Show the end of a session file, whatever its size
 ///
@@ -52,6 +48,9 @@ pub(super) struct SessionTailArguments {
     /// Go over to a newer session when one begins
     #[arg(long, requires = "follow")]
     latest: bool,
+    /// Show what subagents say from now on, too; their records name them
+    #[arg(long, requires = "follow", conflicts_with = "raw")]
+    subagents: bool,
     /// Begin at this place (a cursor's offset in bytes) instead of the last messages
     #[arg(long, value_name = "OFFSET", conflicts_with = "lines")]
     from: Option<u64>,
@@ -59,10 +58,10 @@ pub(super) struct SessionTailArguments {
     #[arg(long)]
     cursor: bool,
     /// End when nothing was appended for this long (e.g. 500ms, 30s, 5m)
-    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
     until_idle: Option<Duration>,
     /// End after this long in any case
-    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
     timeout: Option<Duration>,
     /// Exit 1 if it was `--timeout` that ended it
     #[arg(long)]
@@ -125,6 +124,7 @@ impl SessionTailArguments {
         let facts = session.quick_facts(self.source.mapping())?;
         let about = About {
             session_id: facts.session_id.map(SessionId),
+            ..About::default()
         };
         let mut writer = output::record_writer(io)?;
         for message in last {
@@ -166,89 +166,53 @@ impl SessionTailArguments {
                 let format = session.format();
                 let about = About {
                     session_id: facts.session_id.map(SessionId),
+                    ..About::default()
                 };
                 (session.file, Some(format), about)
             }
             Err(file) => (file, None, About::default()),
         };
-        let mut printer = Printer {
-            raw: self.raw,
-            cursor: self.cursor,
-            messages: MessageLines::new(format),
-            joiner: Joiner::default(),
-            about,
-            writer: output::record_writer(io)?,
+        let form = if self.raw {
+            LineForm::Raw
+        } else {
+            LineForm::Messages
         };
-        let mut follower = Follower::new(file, start);
-        self.follow(&mut follower, &mut printer, io)
+        let mut printer = Printer::new(form, self.cursors(), output::record_writer(io)?);
+        let subagents = match format {
+            Some(format) if self.subagents => Some(Subagents::of(&file.path, format.agent())),
+            Some(_) | None => None,
+        };
+        let mut followed = Followed {
+            follower: Follower::new(file, start),
+            lines: Lines::new(format, about),
+        };
+        if !self.follow {
+            return print_to_end(&mut followed, &mut printer);
+        }
+        let limits = Limits {
+            idle: self.until_idle,
+            all: self.timeout,
+        };
+        let mut newer = |path: &Path| self.latest.then(|| self.newer(path, io)).flatten();
+        let ended = follow(
+            &mut followed,
+            subagents,
+            &mut printer,
+            limits,
+            &mut newer,
+            io,
+        )?;
+        Ok(match ended {
+            Ended::TimeUp if self.exit_status => Outcome::AnswerIsNo,
+            Ended::TimeUp | Ended::Idle | Ended::ReaderIsGone => Outcome::Done,
+        })
     }
 
-    fn follow<Sink: Write>(
-        &self,
-        follower: &mut Follower,
-        printer: &mut Printer<Sink>,
-        io: &Io,
-    ) -> anyhow::Result<Outcome> {
-        let begun = Instant::now();
-        let mut active = begun;
-        let mut looked = begun;
-        loop {
-            let path = follower.path().to_owned();
-            let seen = follower.look();
-            match seen.map_err(|error| unreadable(&path, error.into()))? {
-                Seen::Lines(lines) => {
-                    active = Instant::now();
-                    printer.lines(&lines, self.follow)?;
-                    continue;
-                }
-                Seen::Bytes => {
-                    active = Instant::now();
-                    continue;
-                }
-                Seen::Switch(reason) => {
-                    active = Instant::now();
-                    if self.follow {
-                        printer.switch(reason, &path)?;
-                    }
-                    continue;
-                }
-                Seen::Nothing => {}
-            }
-            if !self.follow {
-                let rest = follower.take_rest();
-                printer.rest(&rest)?;
-                printer.end(follower)?;
-                return Ok(Outcome::Done);
-            }
-            printer.caught_up(follower)?;
-            if self.until_idle.is_some_and(|idle| active.elapsed() >= idle) {
-                printer.end(follower)?;
-                return Ok(Outcome::Done);
-            }
-            if self
-                .timeout
-                .is_some_and(|timeout| begun.elapsed() >= timeout)
-            {
-                printer.end(follower)?;
-                return Ok(if self.exit_status {
-                    Outcome::AnswerIsNo
-                } else {
-                    Outcome::Done
-                });
-            }
-            if reader_is_gone(io) {
-                return Ok(Outcome::Done);
-            }
-            if self.latest && looked.elapsed() >= LOOK_FOR_NEWER {
-                looked = Instant::now();
-                if let Some(newer) = self.newer(&path, io) {
-                    let path = newer.path.clone();
-                    *follower = Follower::new(newer, 0);
-                    printer.switch(SwitchReason::Newer, &path)?;
-                    continue;
-                }
-            }
-            std::thread::sleep(POLL);
+    fn cursors(&self) -> Cursors {
+        if self.cursor {
+            Cursors::Printed
+        } else {
+            Cursors::Left
         }
     }
 
@@ -264,119 +228,23 @@ impl SessionTailArguments {
     }
 }
 
-/// Whether whoever reads our output went away.
-fn reader_is_gone(io: &Io) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let Some(stdout) = &io.stdout_watch else {
-        return false;
-    };
-    let mut watched = [PollFd::new(stdout, PollFlags::empty())];
-    let at_once = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    match poll(&mut watched, Some(&at_once)) {
-        Ok(_) => watched[0]
-            .revents()
-            .intersects(PollFlags::ERR | PollFlags::HUP),
-        Err(_) => false,
-    }
-}
-
-struct Printer<Sink: Write> {
-    raw: bool,
-    cursor: bool,
-    messages: MessageLines,
-    joiner: Joiner,
-    about: About,
-    writer: Writer<Sink>,
-}
-
-impl<Sink: Write> Printer<Sink> {
-    /// Prints whole lines. While following, each record is printed at once; else the records of
-    /// one message are joined.
-    fn lines(&mut self, lines: &[u8], is_followed: bool) -> Result<(), WriteError> {
-        if self.raw {
-            return self.writer.echo(lines);
-        }
-        for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            for message in self.messages.messages(line) {
-                if is_followed {
-                    self.message(message)?;
-                } else if let Some(whole) = self.joiner.push(message) {
-                    self.message(whole)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn message(&mut self, message: Message) -> Result<(), WriteError> {
-        self.writer.record(&to_record(message, &self.about))
-    }
-
-    /// Prints a last line without a newline, if it is a whole record.
-    fn rest(&mut self, rest: &[u8]) -> Result<(), WriteError> {
-        if !rest.is_empty() {
-            self.lines(rest, false)?;
-        }
-        match self.joiner.finish() {
-            Some(last) => self.message(last),
-            None => Ok(()),
+/// Prints what is there; a last line without a newline too, if it is a whole record.
+fn print_to_end<Sink: Write>(
+    followed: &mut Followed,
+    printer: &mut Printer<Sink>,
+) -> anyhow::Result<Outcome> {
+    let Followed { follower, lines } = followed;
+    loop {
+        let path = follower.path().to_owned();
+        let seen = follower.look();
+        match seen.map_err(|error| unreadable(&path, error.into()))? {
+            Seen::Lines(new) => printer.lines(lines, &new, Joining::Joined)?,
+            Seen::Bytes => {}
+            Seen::Nothing | Seen::Switch(_) => break,
         }
     }
-
-    fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
-        self.messages.restart();
-        self.about = About::default();
-        self.writer.record(&SessionSwitchRecord::new(
-            reason,
-            path.display().to_string(),
-        ))
-    }
-
-    /// Everything that is there was printed.
-    fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
-        if self.writer.has_buffered() {
-            if self.cursor {
-                self.cursor(follower)?;
-            }
-            self.writer.flush()?;
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
-        if self.cursor {
-            self.cursor(follower)?;
-        }
-        self.writer.flush()
-    }
-
-    fn cursor(&mut self, follower: &Follower) -> Result<(), WriteError> {
-        self.writer.record(&SessionCursorRecord::new(
-            follower.path().display().to_string(),
-            follower.offset(),
-            follower.pending(),
-        ))
-    }
-}
-
-/// A whole number with a unit: `ms`, `s`, `m`, `h`.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "not a number with a unit".to_owned())?;
-    let milliseconds = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60 * 1000,
-        "h" => 60 * 60 * 1000,
-        _ => return Err("name a unit: ms, s, m or h".to_owned()),
-    };
-    number
-        .checked_mul(milliseconds)
-        .map(Duration::from_millis)
-        .ok_or_else(|| "too long".to_owned())
+    let rest = follower.take_rest();
+    printer.rest(lines, &rest)?;
+    printer.end(follower)?;
+    Ok(Outcome::Done)
 }

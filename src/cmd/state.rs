@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 
+use super::times::parse_span;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
@@ -30,7 +31,7 @@ enum Action {
 #[derive(Debug, Args)]
 struct CleanArguments {
     /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
-    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    #[arg(long, value_name = "AGE", value_parser = parse_span)]
     older_than: Duration,
     /// Where state is kept
     #[arg(long, value_name = "DIR")]
@@ -66,23 +67,4 @@ impl StateArguments {
         writer.flush()?;
         Ok(Outcome::Done)
     }
-}
-
-/// A whole number with a unit: `d`, `h`, `m`, `s`.
-fn parse_age(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "not a number with a unit".to_owned())?;
-    let seconds = match &text[digits.len()..] {
-        "d" => 24 * 60 * 60,
-        "h" => 60 * 60,
-        "m" => 60,
-        "s" => 1,
-        _ => return Err("name a unit: d, h, m or s".to_owned()),
-    };
-    number
-        .checked_mul(seconds)
-        .map(Duration::from_secs)
-        .ok_or_else(|| "too long".to_owned())
 }

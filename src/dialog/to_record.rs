@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 pub struct About {
     /// The session.
     pub session_id: Option<SessionId>,
+    /// The subagent, where it is the file of one.
+    pub agent_id: Option<String>,
 }
 
 /// The record of a message.
@@ -30,8 +32,9 @@ pub enum DialogRecord {
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
-        origin: origin(message.origin),
-        subagent: message.thread == Thread::Subagent,
+        origin: message_origin(message.origin),
+        subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
+        agent_id: about.agent_id.clone(),
     };
     let speaker = match message.role {
         Role::User => Speaker::User,
@@ -129,7 +132,8 @@ fn image(media: Media) -> SpokenBlock {
     })
 }
 
-fn origin(origin: Origin) -> MessageOrigin {
+/// What a message is there for, as records say it.
+pub fn message_origin(origin: Origin) -> MessageOrigin {
     match origin {
         Origin::Prompt => MessageOrigin::Prompt,
         Origin::Reply => MessageOrigin::Reply,

@@ -12,15 +12,24 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
+use super::side_by_side::{Cut, last_on_lines, search_windows};
 
-/// The size of the first windows, in bytes: they stay in a core's cache.
+/// The size of the very first window, in bytes: what is looked for often stands at the end.
+const FIRST_WINDOW: u64 = 16 * 1024;
+
+/// The size of the next windows, in bytes: they stay in a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
 
-/// The size of windows once the search goes on for long, in bytes: worth a mapping.
+/// The size of windows once the search goes on for long, in bytes: worth a mapping. They begin at
+/// multiples of it, since the system maps the large pages of its cache at once where they are not
+/// cut.
 const LARGE_WINDOW: u64 = 4 * 1024 * 1024;
 
 /// How far a search goes before windows become large, in bytes.
 const LONG_WAY: u64 = 2 * 1024 * 1024;
+
+/// How far one thread searches before others help, in bytes: starting them must be worth it.
+const WAY_ALONE: u64 = 16 * 1024 * 1024;
 
 /// Longer lines are not handed to searchers, in bytes. What one looks for by its needle are small
 /// records; a large one holds the needle in somebody's text.
@@ -67,15 +76,17 @@ pub fn search_backward<Source: Borrow<File>>(
     };
     let mut end = length;
     while end > search.floor {
-        let size = if length - end < LONG_WAY {
-            SMALL_WINDOW
-        } else {
-            LARGE_WINDOW
+        if length - end >= WAY_ALONE && file.threads().get() > 1 {
+            file.release();
+            return search.side_by_side(file, &finder, end, visit);
+        }
+        let start = match length - end {
+            0 => end.saturating_sub(FIRST_WINDOW),
+            way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
+            _ => start_of_window(end, LARGE_WINDOW),
         };
-        let start = end.saturating_sub(size);
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
-        let hits: Vec<usize> = finder.find_iter(window).collect();
-        for hit in hits.into_iter().rev() {
+        for hit in last_on_lines(&finder, window).into_iter().rev() {
             if !search.at(window, handle, start, hit, length, visit)? {
                 return Ok(());
             }
@@ -85,6 +96,11 @@ pub fn search_backward<Source: Borrow<File>>(
     Ok(())
 }
 
+/// Where the window starts that ends at `end`: at a multiple of `size`, in bytes.
+pub(super) fn start_of_window(end: u64, size: u64) -> u64 {
+    end.saturating_sub(1) / size * size
+}
+
 struct Search {
     /// Needles before this place are of no interest.
     floor: u64,
@@ -92,6 +108,16 @@ struct Search {
     visited: u64,
     /// A stretch without a newline, too long for a hit.
     barren: Range<u64>,
+}
+
+/// What a needle at some place means.
+enum Interest {
+    /// Its line is to be visited.
+    Some,
+    /// Its line was visited, or is too long.
+    None,
+    /// So far one does not look any more.
+    Over,
 }
 
 impl Search {
@@ -107,38 +133,90 @@ impl Search {
         visit: &mut dyn FnMut(Hit<'_>) -> Onward,
     ) -> io::Result<bool> {
         let place = start + hit as u64;
-        if place < self.floor {
-            return Ok(false);
-        }
-        if place >= self.visited || self.barren.contains(&place) {
-            return Ok(true);
+        match self.interest(place) {
+            Interest::Over => return Ok(false),
+            Interest::None => return Ok(true),
+            Interest::Some => {}
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
         let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
-        let onward = if let (Some(from), Some(to)) = (inner_start, inner_end) {
-            self.visited = start + from as u64;
-            visit(Hit {
-                line: &window[from..to],
-                offset: self.visited,
-            })
-        } else {
-            let Some(line) = self.line_around(handle, place, length)? else {
-                return Ok(true);
-            };
-            self.visited = line.start;
-            let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
-            let filled = read_at(handle, &mut bytes, line.start)?;
-            visit(Hit {
-                line: &bytes[..filled],
-                offset: self.visited,
-            })
+        let (Some(from), Some(to)) = (inner_start, inner_end) else {
+            return self.at_place(handle, place, length, visit);
         };
-        match onward {
-            Onward::Stop => return Ok(false),
-            Onward::DownTo(floor) => self.floor = self.floor.max(floor),
-            Onward::Further => {}
+        self.visited = start + from as u64;
+        Ok(self.goes_on(visit(Hit {
+            line: &window[from..to],
+            offset: self.visited,
+        })))
+    }
+
+    /// The same for a needle whose line is yet to be read.
+    fn at_place(
+        &mut self,
+        handle: &File,
+        place: u64,
+        length: u64,
+        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+    ) -> io::Result<bool> {
+        match self.interest(place) {
+            Interest::Over => return Ok(false),
+            Interest::None => return Ok(true),
+            Interest::Some => {}
         }
-        Ok(true)
+        let Some(line) = self.line_around(handle, place, length)? else {
+            return Ok(true);
+        };
+        self.visited = line.start;
+        let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
+        let filled = read_at(handle, &mut bytes, line.start)?;
+        Ok(self.goes_on(visit(Hit {
+            line: &bytes[..filled],
+            offset: self.visited,
+        })))
+    }
+
+    fn interest(&self, place: u64) -> Interest {
+        if place < self.floor {
+            Interest::Over
+        } else if place >= self.visited || self.barren.contains(&place) {
+            Interest::None
+        } else {
+            Interest::Some
+        }
+    }
+
+    /// Whether the search goes on after a visit that ended so.
+    fn goes_on(&mut self, onward: Onward) -> bool {
+        if let Onward::DownTo(floor) = onward {
+            self.floor = self.floor.max(floor);
+        }
+        onward != Onward::Stop
+    }
+
+    /// Searches what lies before `end` on several threads.
+    fn side_by_side<Source: Borrow<File>>(
+        &mut self,
+        file: &FixedFile<Source>,
+        finder: &Finder<'_>,
+        end: u64,
+        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+    ) -> io::Result<()> {
+        let (handle, length) = (file.file(), file.length());
+        let cut = Cut {
+            end,
+            size: LARGE_WINDOW,
+        };
+        search_windows(file, finder, cut, &mut |searched| {
+            if searched.end <= self.floor {
+                return Ok(false);
+            }
+            for place in searched.places.into_iter().rev() {
+                if !self.at_place(handle, place, length, visit)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
     }
 
     /// Where the line around `place` stands; `None` if it is too long.
@@ -203,7 +281,12 @@ pub fn lines_backward<Source: Borrow<File>>(
     // The newline at the very end starts no line.
     let mut end = length - 1;
     while end > 0 {
-        let start = end.saturating_sub(SMALL_WINDOW);
+        let size = if end + 1 == length {
+            FIRST_WINDOW
+        } else {
+            SMALL_WINDOW
+        };
+        let start = end.saturating_sub(size);
         let window = file.window(start..end)?;
         for newline in memrchr_iter(b'\n', window) {
             let line_start = start + newline as u64 + 1;
@@ -257,7 +340,13 @@ mod tests {
     /// The needle, and the line, on either side of every kind of boundary of windows.
     #[test]
     fn boundaries_of_windows_hide_nothing() {
-        for back in [SMALL_WINDOW, LONG_WAY, LONG_WAY + LARGE_WINDOW] {
+        for back in [
+            FIRST_WINDOW,
+            SMALL_WINDOW,
+            LONG_WAY,
+            LARGE_WINDOW,
+            LONG_WAY + LARGE_WINDOW,
+        ] {
             for shift in 0..12 {
                 let mut text = b"h\n".repeat(300);
                 let line_at = text.len();

@@ -6,6 +6,7 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
@@ -29,7 +30,10 @@ pub struct FixedFile<Source = File> {
     file: Source,
     length: u64,
     mapping: Mapping,
+    threads: NonZeroUsize,
     buffer: Vec<u8>,
+    /// What the buffer holds.
+    held: Range<u64>,
     map: Option<Mmap>,
 }
 
@@ -40,9 +44,35 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             file,
             length,
             mapping,
+            threads: NonZeroUsize::MIN,
             buffer: Vec::new(),
+            held: 0..0,
             map: None,
         }
+    }
+
+    /// The same, for searches that may use this many threads where the way is long.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Gives the memory of the last window back.
+    pub(super) fn release(&mut self) {
+        self.map = None;
+        self.buffer = Vec::new();
+        self.held = 0..0;
+    }
+
+    /// How many threads a search may use.
+    pub(super) fn threads(&self) -> NonZeroUsize {
+        self.threads
+    }
+
+    /// The same bytes, for another thread.
+    pub(super) fn beside(&self) -> FixedFile<&File> {
+        FixedFile::new(self.file.borrow(), self.length, self.mapping)
     }
 
     /// In bytes.
@@ -55,7 +85,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self.file.borrow()
     }
 
-    /// The bytes at `range`, as far as they are there. They stay until the next window.
+    /// The bytes at `range`, as far as they are there. They stay until the next window; one that is
+    /// asked for twice in a row is not read again.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
@@ -74,10 +105,14 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        let size = usize::try_from(size).map_err(io::Error::other)?;
-        self.buffer.resize(size, 0);
-        let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
-        self.buffer.truncate(filled);
+        if self.held != (range.start..end) {
+            let size = usize::try_from(size).map_err(io::Error::other)?;
+            self.held = 0..0;
+            self.buffer.resize(size, 0);
+            let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
+            self.buffer.truncate(filled);
+            self.held = range.start..end;
+        }
         Ok((&self.buffer, self.file.borrow()))
     }
 

@@ -17,6 +17,7 @@ mod reader;
 #[cfg(test)]
 mod samples;
 mod scalars;
+mod side_by_side;
 mod slab;
 mod split_line;
 mod surrogates;

@@ -192,7 +192,7 @@ impl Line {
 }
 
 /// The only object on a well-formed line, unless it is blank.
-fn sound_object(line: &[u8], bom: usize) -> Vec<Range<usize>> {
+pub(super) fn sound_object(line: &[u8], bom: usize) -> Vec<Range<usize>> {
     let start = line.len() - line[bom..].trim_ascii_start().len();
     let end = start + line[start..].trim_ascii_end().len();
     (start < end).then_some(start..end).into_iter().collect()

@@ -84,6 +84,7 @@ object! {
     Extension {
         supersedes_manual = "supersedes_manual",
         prompt_id = "prompt_id",
+        usage = "usage",
     }
 }
 
@@ -189,8 +190,11 @@ impl Format for Claude {
         };
         message.uuid = string(row.uuid);
         message.time = string(row.time);
-        message.prompt_id =
-            Extension::of(row.turnpipe).and_then(|extension| string(extension.prompt_id));
+        if let Some(extension) = Extension::of(row.turnpipe) {
+            message.prompt_id = string(extension.prompt_id);
+            // What a label or a recap cost.
+            message.usage = message.usage.or_else(|| usage(extension.usage));
+        }
         if is_true(row.sidechain) {
             message.thread = Thread::Subagent;
         }
@@ -204,6 +208,10 @@ impl Format for Claude {
         if facts.session_id.is_none() {
             facts.session_id = string(row.session);
             facts.is_subagent = is_true(row.sidechain) && row.uuid.is_some();
+        }
+        facts.note_time(row.time);
+        if !is_true(row.sidechain) && text(row.kind).as_deref() == Some("assistant") {
+            facts.note_model(Said::of(row.message).and_then(|said| model(&said)));
         }
         facts.note_cwd(string(row.relocated).or_else(|| string(row.cwd)));
         if let Some(branch) = string(row.branch) {
@@ -330,6 +338,11 @@ fn user(row: &Row<'_>) -> Option<Message> {
     })
 }
 
+/// The model that speaks, if it is one.
+fn model(said: &Said<'_>) -> Option<String> {
+    string(said.model).filter(|model| model != "<synthetic>")
+}
+
 fn assistant(row: &Row<'_>) -> Option<Message> {
     let said = Said::of(row.message)?;
     let origin = if is_true(row.api_error) {
@@ -337,7 +350,7 @@ fn assistant(row: &Row<'_>) -> Option<Message> {
     } else {
         Origin::Reply
     };
-    let model = string(said.model).filter(|model| model != "<synthetic>");
+    let model = model(&said);
     Some(Message {
         id: string(said.id),
         usage: model.is_some().then(|| usage(said.usage)).flatten(),

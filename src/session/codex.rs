@@ -190,6 +190,7 @@ impl Format for Codex {
         let Some(row) = Row::read(record) else {
             return;
         };
+        facts.note_time(row.time);
         let payload = Payload::of(row.payload).unwrap_or_default();
         match text(row.kind).as_deref() {
             Some("session_meta") => {
@@ -209,15 +210,11 @@ impl Format for Codex {
                         end: number(base.end)?,
                     })
                 });
-                if let Some(time) = text(payload.timestamp) {
-                    facts.note_time(&time);
-                }
+                facts.note_time(payload.timestamp);
             }
             Some("turn_context") => {
                 facts.note_cwd(string(payload.cwd));
-                if let Some(model) = string(payload.model) {
-                    facts.model = Some(model);
-                }
+                facts.note_model(string(payload.model));
             }
             None if row.instructions.is_some() && facts.session_id.is_none() => {
                 facts.session_id = string(row.id);
@@ -229,7 +226,7 @@ impl Format for Codex {
 
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
-            needle: "thread_name_updated",
+            needle: "\"thread_name_updated\"",
             precedence: Precedence::Later,
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::Agent;
+use super::{Agent, archive};
 
 /// Agents nest their files no deeper than this below a root.
 const DEEPEST: u32 = 8;
@@ -77,7 +77,8 @@ fn may_be_a_session(name: &str) -> bool {
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
-    let is_lines = extension.is_some_and(|end| end == "jsonl");
+    let is_lines =
+        extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
     let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
     !is_side_file && !is_subagent && (is_lines || is_document)
 }
@@ -100,21 +101,22 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
     })
 }
 
-/// How many files of subagents belong to a session.
-pub(super) fn subagent_files(path: &Path, agent: Agent) -> u64 {
-    let (Some(folder), Some(stem)) = (path.parent(), path.file_stem()) else {
-        return 0;
-    };
-    let own = match agent {
-        Agent::Claude => folder.join(stem).join("subagents"),
-        Agent::Qwen => match folder.parent() {
-            Some(project) => project.join("subagents").join(stem),
-            None => return 0,
-        },
-        Agent::Codex | Agent::Gemini | Agent::Pi => return 0,
-    };
-    let Ok(entries) = fs::read_dir(own) else {
-        return 0;
+/// The folder with the files of the subagents of a session, whether it is there or not; some agents
+/// have none.
+pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
+    let (folder, stem) = (path.parent()?, path.file_stem()?);
+    match agent {
+        Agent::Claude => Some(folder.join(stem).join("subagents")),
+        Agent::Qwen => Some(folder.parent()?.join("subagents").join(stem)),
+        Agent::Codex | Agent::Gemini | Agent::Pi => None,
+    }
+}
+
+/// The files of the subagents of a session, by name.
+pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
+    let entries = subagent_folder(path, agent).and_then(|folder| fs::read_dir(folder).ok());
+    let Some(entries) = entries else {
+        return Vec::new();
     };
     let is_subagent = |entry: &DirEntry| {
         let name = entry.file_name();
@@ -124,7 +126,10 @@ pub(super) fn subagent_files(path: &Path, agent: Agent) -> u64 {
             .is_some_and(|end| end == "jsonl");
         name.starts_with("agent-") && is_lines
     };
-    entries.flatten().filter(is_subagent).count() as u64
+    let files = entries.flatten().filter(is_subagent);
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
+    files.sort();
+    files
 }
 
 #[cfg(test)]
@@ -166,6 +171,9 @@ mod tests {
             ]
         );
         let session = root.path().join("p/one.jsonl");
-        assert_eq!(subagent_files(&session, Agent::Claude), 1);
+        assert_eq!(
+            subagent_files(&session, Agent::Claude),
+            [root.path().join("p/one/subagents/agent-x.jsonl")]
+        );
     }
 }

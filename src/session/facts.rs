@@ -1,9 +1,11 @@
 //! What is known of a session.
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use super::Title;
 use crate::dialog::{Message, Origin, Pairs, Role, Thread, Usage};
+use crate::wire::object::text;
 
 /// How much of the first prompt is kept, in characters.
 const PROMPT_CHARACTERS: usize = 200;
@@ -75,12 +77,19 @@ pub struct Counts {
 
 impl Facts {
     /// Takes the time of a record.
-    pub(super) fn note_time(&mut self, time: &str) {
-        let Ok(time) = time.parse::<Timestamp>() else {
+    pub(super) fn note_time(&mut self, time: Option<&RawValue>) {
+        let Some(time) = text(time).and_then(|time| time.parse::<Timestamp>().ok()) else {
             return;
         };
         self.started = Some(self.started.map_or(time, |known| known.min(time)));
         self.last_activity = Some(self.last_activity.map_or(time, |known| known.max(time)));
+    }
+
+    /// Takes the model that speaks.
+    pub(super) fn note_model(&mut self, model: Option<String>) {
+        if model.is_some() {
+            self.model = model;
+        }
     }
 
     /// Takes the directory that a record names.
@@ -96,9 +105,7 @@ impl Facts {
         if message.thread == Thread::Subagent {
             return;
         }
-        if message.model.is_some() {
-            self.model.clone_from(&message.model);
-        }
+        self.note_model(message.model.clone());
         if self.first_prompt.is_none() && message.origin == Origin::Prompt {
             let text = message.text();
             if !text.trim().is_empty() {
@@ -180,7 +187,8 @@ mod tests {
             "2026-01-01T00:00:03Z",
             "2026-01-01T00:00:01.7Z",
         ] {
-            facts.note_time(time);
+            let time = RawValue::from_string(format!("\"{time}\"")).unwrap();
+            facts.note_time(Some(&time));
         }
         assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T00:00:01.5Z");
         assert_eq!(

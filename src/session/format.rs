@@ -62,7 +62,7 @@ pub trait Format: std::fmt::Debug + Sync {
         Vec::new()
     }
 
-    /// Takes what a record tells about the session.
+    /// Takes what a record tells about the session, its time and the model that speaks included.
     fn facts(&self, record: &str, facts: &mut Facts);
 
     /// Which records give titles.

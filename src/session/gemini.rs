@@ -205,11 +205,10 @@ impl Format for Gemini {
                 .first()
                 .and_then(|raw| string(Some(raw))),
         );
-        for time in [row.start, row.updated, set.updated] {
-            if let Some(time) = text(time) {
-                facts.note_time(&time);
-            }
+        for time in [row.time, row.start, row.updated, set.updated] {
+            facts.note_time(time);
         }
+        facts.note_model(string(row.model));
     }
 
     fn title_search(&self) -> TitleSearch {

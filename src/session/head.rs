@@ -8,7 +8,7 @@ use super::open::SessionFile;
 use crate::jsonl::read_at;
 
 /// How much is read, in bytes: it tells whose file it is and how the session began, as a rule.
-const SIZE: usize = 16 * 1024;
+const SIZE: usize = 8 * 1024;
 
 /// The whole lines at the start of a file, as far as a few kilobytes go.
 #[derive(Debug, Default)]

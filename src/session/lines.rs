@@ -72,7 +72,20 @@ pub fn for_each_line<Value>(
     start: u64,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
 ) -> io::Result<Option<Value>> {
-    let mut reader = Reader::new(source, Everything);
+    for_each_line_with(Everything, source, start, visit)
+}
+
+/// The same for the lines that `prefilter` wants.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn for_each_line_with<Value>(
+    prefilter: impl Prefilter + 'static,
+    source: impl Read,
+    start: u64,
+    visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
+) -> io::Result<Option<Value>> {
+    let mut reader = Reader::new(source, prefilter);
     while let Some(piece) = reader.next_piece()? {
         let flow = match &piece {
             Piece::Plain { .. } | Piece::Giant { damage: None, .. } => ControlFlow::Continue(()),

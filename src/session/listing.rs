@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::subagent_files;
+use super::project::project_hash;
 use super::transcript::{Session, SessionError};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
@@ -53,7 +54,7 @@ pub struct Listing {
     pub depth: Depth,
     /// Whether files may be mapped.
     pub mapping: Mapping,
-    /// How many files are read at once.
+    /// How many threads read: many files at once, or parts of a large one.
     pub jobs: NonZeroUsize,
 }
 
@@ -144,13 +145,35 @@ impl Listing {
         &self,
         candidate: &Candidate,
         names: &ThreadNames,
+        threads: NonZeroUsize,
     ) -> Result<Option<Listed>, SessionError> {
         if candidate.size == 0 {
             return Ok(None);
         }
-        let session = Session::open(&candidate.path)?;
+        let session = Session::open(&candidate.path)?.with_threads(threads);
+        self.examine(&session, candidate, names)
+    }
+
+    /// Whether sessions of this agent are wanted.
+    pub(super) fn admits_agent(&self, agent: Agent) -> bool {
+        self.filter.agent.is_none_or(|wanted| wanted == agent)
+    }
+
+    /// Whether a file may be wanted by what is known without opening it.
+    pub(super) fn may_admit(&self, candidate: &Candidate) -> bool {
+        let changed = timestamp(candidate.modified);
+        candidate.size > 0 && self.filter.since.is_none_or(|since| changed >= since)
+    }
+
+    /// What is known of an open session; `None` if it is filtered out.
+    pub(super) fn examine(
+        &self,
+        session: &Session,
+        candidate: &Candidate,
+        names: &ThreadNames,
+    ) -> Result<Option<Listed>, SessionError> {
         let agent = session.agent();
-        if self.filter.agent.is_some_and(|wanted| wanted != agent) {
+        if !self.admits_agent(agent) {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
@@ -170,7 +193,7 @@ impl Listing {
             path: candidate.path.clone(),
             agent,
             size: session.file.size,
-            subagents: subagent_files(&candidate.path, agent),
+            subagents: subagent_files(&candidate.path, agent).len() as u64,
             facts,
             counts,
         };
@@ -186,9 +209,12 @@ impl Filter {
             && self.before.is_none_or(|before| active < before);
         let is_there = self.cwd.as_ref().is_none_or(|wanted| {
             let named = facts.first_cwd.iter().chain(&facts.cwd);
-            named
-                .into_iter()
-                .any(|cwd| Path::new(cwd).starts_with(wanted))
+            let is_below = |cwd: &String| Path::new(cwd).starts_with(wanted);
+            // A hash tells of the directory itself only, not of what lies above it.
+            let is_hashed = facts.first_cwd.is_none()
+                && facts.cwd_hash.is_some()
+                && facts.cwd_hash == Some(project_hash(wanted));
+            named.into_iter().any(is_below) || is_hashed
         });
         is_in_time && is_there && !(self.untitled && facts.title.is_some())
     }
@@ -233,7 +259,7 @@ fn each(
     if jobs <= 1 {
         let looks = candidates.iter();
         return looks
-            .map(|candidate| listing.look(candidate, names))
+            .map(|candidate| listing.look(candidate, names, listing.jobs))
             .collect();
     }
     let next = AtomicUsize::new(0);
@@ -242,7 +268,7 @@ fn each(
         while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
             && let Some(candidate) = candidates.get(at)
         {
-            done.push((at, listing.look(candidate, names)));
+            done.push((at, listing.look(candidate, names, NonZeroUsize::MIN)));
         }
         done
     };

@@ -5,6 +5,8 @@
 //! models are called. What is appended to a file goes through `durable`.
 
 mod agent;
+mod archive;
+mod beside;
 mod check;
 mod claude;
 mod claude_content;
@@ -29,11 +31,13 @@ mod node;
 mod open;
 mod pi;
 mod plan;
+mod project;
 mod quick;
 mod qwen;
 pub mod record;
 mod recover;
 mod replay;
+pub mod search;
 mod stats;
 mod summaries;
 mod tail;
@@ -43,10 +47,11 @@ mod transcript;
 mod tree;
 #[cfg(test)]
 mod vectors_tests;
+mod watch;
 
 pub use agent::Agent;
 pub use check::{Finding, Report};
-pub use discover::{Candidate, Root, discover};
+pub use discover::{Candidate, Root, discover, subagent_files, subagent_folder};
 pub use envelope::Envelope;
 pub use facts::{Counts, Facts, History};
 pub use find::{FindError, LATEST, find};
@@ -56,8 +61,10 @@ pub use lines::{Line, Place, for_each_line};
 pub use listing::{Depth, Filter, Listed, Listing, list};
 pub use node::{Key, Node, Part};
 pub use open::{Identity, OpenError, SessionFile, open_safely};
+pub use project::project_hash;
 pub use stats::{Share, Stats, ToolCalls};
 pub use tail::{BackwardMessages, MessageLines, records_on, start_of_last};
 pub use title::{Title, TitleSource, find_title};
 pub use title_rule::{Standing, TitleRecord};
 pub use transcript::{Scope, Session, SessionError};
+pub use watch::{Watch, Woken};

@@ -138,7 +138,12 @@ impl Format for Pi {
         let Some(row) = Row::read(record) else {
             return;
         };
+        facts.note_time(row.time);
         match text(row.kind).as_deref() {
+            Some("message") => {
+                let said = Said::of(row.message).unwrap_or_default();
+                facts.note_model(string(said.model));
+            }
             Some("session") => {
                 if facts.session_id.is_none() {
                     facts.session_id = string(row.id);
@@ -148,9 +153,7 @@ impl Format for Pi {
                 facts.forked_from = parent.map(|path| session_of_path(&path));
             }
             Some("model_change") => {
-                if let Some(model) = string(row.model) {
-                    facts.model = Some(model);
-                }
+                facts.note_model(string(row.model));
             }
             _ => {}
         }
@@ -158,7 +161,7 @@ impl Format for Pi {
 
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
-            needle: "session_info",
+            needle: "\"session_info\"",
             precedence: Precedence::Later,
         }
     }

@@ -1,15 +1,17 @@
 //! What a session's two ends tell, without reading what lies between.
 
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 
-use memchr::memrchr_iter;
+use memchr::{memmem, memrchr_iter};
 
+use super::beside::title_beside;
 use super::lines::for_each_line;
 use super::recover::records_on_line;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
-use super::{Agent, Facts};
+use super::{Agent, Facts, find_title};
 use crate::jsonl::{FixedFile, Mapping, Onward, search_backward};
 
 /// How far the first prompt is looked for, in bytes.
@@ -25,7 +27,14 @@ const LONG_TAIL: u64 = 64 * 1024;
 const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 
 /// How many of the last lines are read in any case: times run backwards now and then.
-const LAST_LINES: u32 = 8;
+const LAST_LINES: u32 = 3;
+
+/// Whether messages are looked at for the first prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prompt {
+    Wanted,
+    Known,
+}
 
 /// What the ends tell.
 #[derive(Default)]
@@ -44,16 +53,27 @@ impl Session {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }
+        let mut bytes = self.bytes(mapping);
         let mut ends = Ends::default();
         let head = self.read_head(&mut ends)?;
         if head < self.file.size {
-            ends = self.read_tail(head)?.following(ends);
+            let prompt = match ends.facts.first_prompt {
+                Some(_) => Prompt::Known,
+                None => Prompt::Wanted,
+            };
+            ends = self.read_tail(&mut bytes, head, prompt)?.following(ends);
         }
-        ends.facts.title = match self.title(mapping)? {
+        ends.facts.title = match find_title(&mut bytes, self.format())? {
             Some(title) => Some(title),
-            None => ends
-                .summaries
-                .last_of(|leaf| self.holds_record(leaf, mapping))?,
+            None => {
+                let summary = ends
+                    .summaries
+                    .last_of(|leaf| self.holds_record(leaf, mapping))?;
+                match summary {
+                    Some(summary) => Some(summary),
+                    None => title_beside(&self.file.path, mapping)?,
+                }
+            }
         };
         Ok(ends.facts)
     }
@@ -63,7 +83,7 @@ impl Session {
         let mut stopped = 0;
         for line in self.head.lines() {
             stopped += line.len() as u64 + 1;
-            self.note_line(line, ends);
+            self.note_line(line, Prompt::Wanted, ends);
             if ends.has_begun() {
                 return Ok(stopped.min(self.file.size));
             }
@@ -78,7 +98,7 @@ impl Session {
                 return ControlFlow::Break(line.offset);
             }
             for (_, record) in line.records() {
-                self.note_record(record, ends);
+                self.note_record(record, Prompt::Wanted, ends);
             }
             ControlFlow::Continue(())
         })?;
@@ -86,8 +106,12 @@ impl Session {
     }
 
     /// Reads the tail, from the first whole line that starts at `from` or later.
-    fn read_tail(&self, from: u64) -> io::Result<Ends> {
-        let mut bytes: FixedFile<_> = self.bytes(Mapping::Refused);
+    fn read_tail(
+        &self,
+        bytes: &mut FixedFile<&File>,
+        from: u64,
+        prompt: Prompt,
+    ) -> io::Result<Ends> {
         let length = bytes.length();
         let mut last = Ends::default();
         // Lines behind this place were noted.
@@ -101,9 +125,12 @@ impl Session {
             let inner = window.strip_suffix(b"\n").unwrap_or(window);
             let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
             for at in starts.chain((start == from).then_some(0)) {
-                let mut line = Ends::default();
-                self.note_line(&window[at..end], &mut line);
-                last = last.following(line);
+                let line = &window[at..end];
+                if lines < LAST_LINES || prompt == Prompt::Wanted || last.may_learn_from(line) {
+                    let mut told = Ends::default();
+                    self.note_line(line, prompt, &mut told);
+                    last = last.following(told);
+                }
                 end = at;
                 lines += 1;
                 if lines >= LAST_LINES && last.has_ended() {
@@ -119,22 +146,21 @@ impl Session {
         }
     }
 
-    fn note_line(&self, line: &[u8], ends: &mut Ends) {
+    fn note_line(&self, line: &[u8], prompt: Prompt, ends: &mut Ends) {
         let (records, _) = records_on_line(line);
         for record in &records {
-            self.note_record(record.text(line), ends);
+            self.note_record(record.text(line), prompt, ends);
         }
     }
 
-    fn note_record(&self, record: &str, ends: &mut Ends) {
+    fn note_record(&self, record: &str, prompt: Prompt, ends: &mut Ends) {
         let format = self.format();
         format.facts(record, &mut ends.facts);
-        if let Some(time) = format.envelope(record).time {
-            ends.facts.note_time(&time);
-        }
-        let messages = format.messages(record).into_iter();
-        for message in messages.chain(format.echoes(record)) {
-            ends.facts.note_message(&message);
+        if prompt == Prompt::Wanted && ends.facts.first_prompt.is_none() {
+            let messages = format.messages(record).into_iter();
+            for message in messages.chain(format.echoes(record)) {
+                ends.facts.note_message(&message);
+            }
         }
         if self.agent() == Agent::Claude {
             ends.summaries.note(record);
@@ -174,6 +200,16 @@ impl Ends {
     fn has_ended(&self) -> bool {
         let facts = &self.facts;
         facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
+    }
+
+    /// Whether a line may hold what is not known yet of how it ended. Keys stand in lines as they
+    /// are; those in somebody's text have backslashes.
+    fn may_learn_from(&self, line: &[u8]) -> bool {
+        let facts = &self.facts;
+        let holds = |key: &[u8]| memmem::find(line, key).is_some();
+        facts.last_activity.is_none()
+            || facts.model.is_none() && holds(b"\"model")
+            || facts.cwd.is_none() && (holds(b"\"cwd\"") || holds(b"\"directories\""))
     }
 
     /// These records come after `earlier` ones: what all of them tell.

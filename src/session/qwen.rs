@@ -179,7 +179,12 @@ impl Format for Qwen {
             facts.session_id = string(row.session);
             facts.is_subagent = super::claude::is_true(row.sidechain);
         }
+        facts.note_time(row.time);
         facts.note_cwd(string(row.cwd));
+        let is_side = super::claude::is_true(row.sidechain);
+        if !is_side && text(row.kind).as_deref() == Some("assistant") {
+            facts.note_model(string(row.model));
+        }
         if let Some(branch) = string(row.branch) {
             facts.branch = Some(branch);
         }
@@ -193,7 +198,7 @@ impl Format for Qwen {
 
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
-            needle: "custom_title",
+            needle: "\"custom_title\"",
             precedence: Precedence::Later,
         }
     }

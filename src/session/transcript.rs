@@ -5,9 +5,12 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::archive::unpacked;
+use super::beside::{Beside, title_beside};
 use super::detect::agent_of;
 use super::facts::Counter;
 use super::format::{Format, Shape};
@@ -64,6 +67,8 @@ pub struct Session {
     document: Option<Vec<String>>,
     /// The first lines.
     pub(super) head: Head,
+    /// How many threads may look through it.
+    threads: NonZeroUsize,
 }
 
 impl Session {
@@ -80,6 +85,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
+        let file = unpacked(file)?;
         let head = Head::read(&file)?;
         let agent = match head.lines().find_map(agents_on) {
             Some(agent) => Some(agent),
@@ -91,6 +97,7 @@ impl Session {
                 format: agent.format(),
                 document: None,
                 head,
+                threads: NonZeroUsize::MIN,
             });
         }
         match document(&file)? {
@@ -99,6 +106,7 @@ impl Session {
                 format: &Gemini,
                 document: Some(rows),
                 head,
+                threads: NonZeroUsize::MIN,
             }),
             None => Err(SessionError::Unknown),
         }
@@ -108,6 +116,13 @@ impl Session {
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
+        self
+    }
+
+    /// The same session, for searches that may use this many threads where it is large.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -128,7 +143,7 @@ impl Session {
 
     /// The bytes as they were when it was opened.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
-        FixedFile::new(&self.file.file, self.file.size, mapping)
+        FixedFile::new(&self.file.file, self.file.size, mapping).with_threads(self.threads)
     }
 
     /// The title that counts.
@@ -193,10 +208,6 @@ impl Session {
         self.each_record(&mut |_, record| {
             total += 1;
             self.format.facts(record, &mut facts);
-            let envelope = self.format.envelope(record);
-            if let Some(time) = &envelope.time {
-                facts.note_time(time);
-            }
             if self.agent() == Agent::Claude {
                 summaries.note(record);
             }
@@ -207,20 +218,30 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
+        if facts.title.is_none() {
+            facts.title = title_beside(&self.file.path, mapping)?;
+        }
         Ok((facts, counter.finish(total)))
     }
 
-    /// Shows the whole messages of the dialog to `visit`, in order, until it breaks. Returns how
-    /// many turns are left out.
+    /// Shows the whole messages of the dialog to `shown`, in order, until it breaks; labels from the
+    /// file beside the session come after the results that they are about. Returns how many turns
+    /// are left out.
     ///
     /// # Errors
     /// Reading failed.
     pub fn each_message(
         &self,
         scope: Scope,
-        visit: &mut dyn FnMut(Message) -> ControlFlow<()>,
+        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
         let plan = self.plan(scope)?;
+        let mut beside = Beside::read(&self.file.path)?;
+        let mut visit = |whole: Message| {
+            let labels = beside.due_after(&whole);
+            shown(whole)?;
+            labels.into_iter().try_for_each(&mut *shown)
+        };
         let mut joiner = Joiner::default();
         let mut is_over = false;
         let mut take = |message: Message| {
@@ -248,7 +269,10 @@ impl Session {
             }
         }
         if !is_over && let Some(last) = joiner.finish() {
-            let _ = visit(last);
+            is_over = visit(last).is_break();
+        }
+        if !is_over {
+            let _ = beside.rest().into_iter().try_for_each(shown);
         }
         Ok(plan.left_out)
     }

@@ -7,5 +7,6 @@ mod check;
 mod comparison;
 mod find;
 mod list;
+mod search;
 mod show;
 mod tail;

@@ -128,6 +128,69 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
     assert_eq!(following.next()["uuid"], "u500");
 }
 
+/// Writers are killed in the middle of records, at places that move on byte by byte; the next one
+/// begins a line of its own.
+#[test]
+fn a_killed_writer_breaks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, format!("{}\n", row(0))).unwrap();
+    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    assert_eq!(following.next()["uuid"], "u0");
+    for number in 1..60_u32 {
+        let torn = row(1000 + number);
+        let cut = torn.len() - usize::try_from(number).unwrap();
+        let mut writer = std::process::Command::new("sh")
+            .args(["-c", "cat >> \"$0\"; kill -9 $$"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = writer.stdin.take().unwrap();
+        input.write_all(&torn.as_bytes()[..cut]).unwrap();
+        drop(input);
+        assert!(!writer.wait().unwrap().success());
+        append(&path, format!("\n{}\n", row(number)).as_bytes());
+        let next = following.next();
+        assert_eq!(next["uuid"], format!("u{number}"));
+        assert_eq!(next["message"]["content"][0]["text"], format!("é{number}"));
+    }
+}
+
+#[test]
+fn subagents_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let agents = folder.path().join("s/subagents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(&path, format!("{}\n", row(0))).unwrap();
+    fs::write(agents.join("agent-old.jsonl"), format!("{}\n", row(1))).unwrap();
+    let mut following = Following::start(&path, &["-n", "1", "--subagents", "--timeout", "60s"]);
+    assert_eq!(following.next()["uuid"], "u0");
+    append(
+        &agents.join("agent-old.jsonl"),
+        format!("{}\n", row(2)).as_bytes(),
+    );
+    let old = following.next();
+    assert_eq!(
+        (&old["uuid"], &old["turnpipe"]["agent_id"]),
+        (&"u2".into(), &"old".into())
+    );
+    assert_eq!(old["turnpipe"]["subagent"], true);
+    fs::write(agents.join("agent-new.jsonl"), format!("{}\n", row(3))).unwrap();
+    let new = following.next();
+    assert_eq!(
+        (&new["uuid"], &new["turnpipe"]["agent_id"]),
+        (&"u3".into(), &"new".into())
+    );
+    append(&path, format!("{}\n", row(4)).as_bytes());
+    let own = following.next();
+    assert_eq!(
+        (&own["uuid"], &own["turnpipe"]["agent_id"]),
+        (&"u4".into(), &Value::Null)
+    );
+}
+
 #[test]
 fn it_ends_when_idle_or_when_time_is_up() {
     let folder = tempfile::tempdir().unwrap();

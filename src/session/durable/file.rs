@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::append::{AppendError, Appended, append_record};
+use super::file_system::{FileSystems, network_of};
 use super::tail::{Tail, uninterrupted};
 
 /// How long another of our processes may hold the lock.
@@ -43,6 +44,14 @@ pub enum OpenError {
         /// Why.
         reason: &'static str,
     },
+    /// It is on a file system of another machine, where nothing keeps writers apart.
+    #[error("{}: is on a network file system ({name})", path.display())]
+    Network {
+        /// The file.
+        path: PathBuf,
+        /// The file system.
+        name: &'static str,
+    },
     /// Another process holds the lock.
     #[error("{}: locked by another process", path.display())]
     Locked {
@@ -68,11 +77,24 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens a file without following a link and without waiting for a FIFO, and locks it.
+    /// Opens a file of this machine without following a link and without waiting for a FIFO, and
+    /// locks it.
     ///
     /// # Errors
     /// See [`OpenError`].
     pub fn open(path: &Path, presence: Presence) -> Result<Self, OpenError> {
+        Self::open_on(path, presence, FileSystems::Local)
+    }
+
+    /// The same on these file systems.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_on(
+        path: &Path,
+        presence: Presence,
+        systems: FileSystems,
+    ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Io {
             path: path.to_owned(),
             source,
@@ -97,6 +119,14 @@ impl LockedFile {
             return Err(OpenError::Refused {
                 path: path.to_owned(),
                 reason,
+            });
+        }
+        if systems == FileSystems::Local
+            && let Some(name) = network_of(&file).map_err(failed)?
+        {
+            return Err(OpenError::Network {
+                path: path.to_owned(),
+                name,
             });
         }
         let deadline = Instant::now() + PATIENCE;
@@ -124,6 +154,11 @@ impl LockedFile {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file itself.
+    pub(in crate::session) fn file(&self) -> &File {
+        &self.file
     }
 
     /// The size in bytes.

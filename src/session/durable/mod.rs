@@ -5,11 +5,13 @@
 
 mod append;
 mod file;
+mod file_system;
 mod page;
 mod tail;
 
 pub use append::{AppendError, Appended, append_record};
 pub use file::{LockedFile, OpenError, Presence, Sync};
+pub use file_system::FileSystems;
 pub use tail::Tail;
 
 #[cfg(test)]

@@ -4,12 +4,16 @@
 
 mod chain;
 mod continuation;
+mod foreign;
+mod metadata;
 mod recorder;
 mod rename;
 mod target;
 
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
+pub use foreign::{ForeignSession, Recorded};
+pub use metadata::{Destination, Metadata, anchor_line, destination, file_beside, metadata_line};
 pub use recorder::{Recorder, SessionFacts};
 pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
 pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};

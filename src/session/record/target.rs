@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Chain, Recorder, SessionFacts};
 use crate::io::{Clock, Ids};
-use crate::session::durable::{AppendError, LockedFile, OpenError, Presence, Sync};
+use crate::session::durable::{AppendError, FileSystems, LockedFile, OpenError, Presence, Sync};
 
 /// Longest line that is looked at for who wrote a file, in bytes.
 const FIRST_LINE: u64 = 1024 * 1024;
@@ -51,6 +51,7 @@ pub enum RecordError {
 /// same time: each record goes after whatever the end is when its turn comes.
 pub struct Transcript {
     path: PathBuf,
+    systems: FileSystems,
     recorder: Recorder,
     /// How far the file was followed, in bytes.
     followed: u64,
@@ -95,10 +96,18 @@ impl Transcript {
         let recorder = Recorder::new(facts, Chain::default(), clock, ids);
         Self {
             path: path.into(),
+            systems: FileSystems::Local,
             recorder,
             followed: 0,
             recorded: 0,
         }
+    }
+
+    /// The same on these file systems.
+    #[must_use]
+    pub fn on(mut self, systems: FileSystems) -> Self {
+        self.systems = systems;
+        self
     }
 
     /// Records one record of the stream, if it is one that is kept. Says whether it was.
@@ -109,7 +118,7 @@ impl Transcript {
         if !Recorder::keeps(record) {
             return Ok(false);
         }
-        let file = LockedFile::open(&self.path, Presence::CreatedIfMissing)?;
+        let file = LockedFile::open_on(&self.path, Presence::CreatedIfMissing, self.systems)?;
         self.follow(&file)?;
         let Some(line) = self.recorder.line(record) else {
             return Ok(false);
@@ -128,7 +137,7 @@ impl Transcript {
     /// What is on the disk is unknown then.
     pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
         if self.recorded > 0 {
-            let file = LockedFile::open(&self.path, Presence::Required)?;
+            let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
             file.finish(sync).map_err(|source| RecordError::Io {
                 path: self.path.clone(),
                 source,

@@ -7,16 +7,17 @@ use serde_json::Value;
 use super::{
     CheckErrorRecord, CheckShellRecord, CheckTextRecord, ContentReplacementRecord,
     ControlResponseRecord, ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord,
-    SessionDamageRecord, SessionErrorRecord, SessionMessageRecord, SessionNoteRecord,
-    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionSwitchRecord, StateCleanedRecord, ToolProgressRecord, ToolResultRecord, TurnEndRecord,
+    SessionDamageRecord, SessionErrorRecord, SessionHitRecord, SessionMessageRecord,
+    SessionNoteRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
+    SessionStatsRecord, SessionSwitchRecord, StateCleanedRecord, ToolProgressRecord,
+    ToolResultRecord, TurnEndRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 23] = [
+const RECORDS: [(&str, MakeSchema); 24] = [
     ("check-error", of::<CheckErrorRecord>),
     ("check-shell", of::<CheckShellRecord>),
     ("check-text", of::<CheckTextRecord>),
@@ -29,6 +30,7 @@ const RECORDS: [(&str, MakeSchema); 23] = [
     ("session-cursor", of::<SessionCursorRecord>),
     ("session-damage", of::<SessionDamageRecord>),
     ("session-error", of::<SessionErrorRecord>),
+    ("session-hit", of::<SessionHitRecord>),
     ("session-message", of::<SessionMessageRecord>),
     ("session-note", of::<SessionNoteRecord>),
     ("session-path", of::<SessionPathRecord>),

@@ -17,6 +17,7 @@ mod permission;
 mod plan;
 mod session;
 mod session_check;
+mod session_hit;
 mod session_message;
 mod session_stats;
 mod session_tail;
@@ -44,6 +45,7 @@ pub use session::{
     SessionStartRecord,
 };
 pub use session_check::{DamageKind, SessionCheckRecord, SessionDamageRecord};
+pub use session_hit::{HitPlace, HitRole, SessionHitRecord};
 pub use session_message::{
     MessageOrigin, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, Speaker,
     SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult,

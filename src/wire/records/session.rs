@@ -142,4 +142,10 @@ pub struct SessionPathRecord {
     pub agent: Option<String>,
     /// The file.
     pub path: String,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where the title comes from: `manual`, `auto`, or `summary`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title_source: Option<String>,
 }

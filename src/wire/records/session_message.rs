@@ -129,7 +129,7 @@ pub struct SpokenImageSource {
 }
 
 /// What turnpipe knows about a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionMessageExtension {
     /// The version of the contract.
     pub v: Version,
@@ -138,6 +138,9 @@ pub struct SessionMessageExtension {
     /// Whether a subagent speaks, or is spoken to.
     #[serde(default, skip_serializing_if = "is_false")]
     pub subagent: bool,
+    /// Which subagent, where it speaks in a file of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]

@@ -1,0 +1,130 @@
+//! Times on the command line: spans and moments.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::UsageError;
+
+/// Units and how many milliseconds they have.
+const UNITS: [(&str, f64); 6] = [
+    ("ms", 1.0),
+    ("s", 1000.0),
+    ("m", 60.0 * 1000.0),
+    ("h", 3600.0 * 1000.0),
+    ("d", 24.0 * 3600.0 * 1000.0),
+    ("w", 7.0 * 24.0 * 3600.0 * 1000.0),
+];
+
+/// A span of time: a number and a unit (`500ms`, `1.5s`, `10m`, `2h`, `3d`, `1w`).
+///
+/// # Errors
+/// What is wrong, for the parser of arguments.
+pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let is_plain = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = digits
+        .parse()
+        .ok()
+        .filter(|_| is_plain)
+        .ok_or("not a number with a unit")?;
+    let unit = &text[digits.len()..];
+    let (_, milliseconds) = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or("name a unit: ms, s, m, h, d or w")?;
+    Duration::try_from_secs_f64(number * milliseconds / 1000.0).map_err(|_| "too long".to_owned())
+}
+
+/// The same, where a number without a unit means seconds.
+///
+/// # Errors
+/// What is wrong, for the parser of arguments.
+pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
+    if text.ends_with(|letter: char| letter.is_ascii_digit()) {
+        return parse_span(&format!("{text}s"));
+    }
+    parse_span(text)
+}
+
+/// A moment: RFC 3339, a date (its start in UTC), or how long ago (`30m`, `12h`, `2d`, `1w`).
+///
+/// # Errors
+/// It is none of these; `option` is named in the message.
+pub(super) fn parse_moment(
+    option: &str,
+    text: &str,
+    now: Timestamp,
+) -> Result<Timestamp, UsageError> {
+    let ago = || {
+        let span = parse_span(text).ok()?;
+        now.checked_sub(span).ok()
+    };
+    let date = || {
+        let date: Date = text.parse().ok()?;
+        let start = date.to_zoned(TimeZone::UTC).ok()?;
+        Some(start.timestamp())
+    };
+    text.parse::<Timestamp>()
+        .ok()
+        .or_else(ago)
+        .or_else(date)
+        .ok_or_else(|| {
+            UsageError::new(format!("{option} {text}: not a time"))
+                .with_hint("e.g. 2026-01-31, 2026-01-31T12:00:00Z, or 2d for two days ago")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_units() {
+        let rows = [
+            ("500ms", Some(Duration::from_millis(500))),
+            ("1.5s", Some(Duration::from_millis(1500))),
+            ("10m", Some(Duration::from_mins(10))),
+            ("3d", Some(Duration::from_hours(72))),
+            ("0s", Some(Duration::ZERO)),
+            ("5", None),
+            ("-5s", None),
+            ("infs", None),
+            ("nans", None),
+            ("1e3s", None),
+            ("s", None),
+            ("5y", None),
+            ("99999999999999999999999w", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(parse_span(text).ok(), expected, "{text}");
+        }
+        assert_eq!(parse_span_or_seconds("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_span_or_seconds("5m"), Ok(Duration::from_mins(5)));
+        assert!(parse_span_or_seconds("").is_err());
+    }
+
+    #[test]
+    fn times_dates_and_ages() {
+        let now = "2026-01-02T00:00:00Z".parse().unwrap();
+        let rows = [
+            ("2026-01-01T12:00:00Z", Some("2026-01-01T12:00:00Z")),
+            ("2025-12-31", Some("2025-12-31T00:00:00Z")),
+            ("2d", Some("2025-12-31T00:00:00Z")),
+            ("90m", Some("2026-01-01T22:30:00Z")),
+            ("2", None),
+            ("yesterday", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            let moment = parse_moment("--since", text, now).ok();
+            let expected = expected.map(|time| time.parse().unwrap());
+            assert_eq!(moment, expected, "{text}");
+        }
+    }
+}

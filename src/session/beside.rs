@@ -1,0 +1,157 @@
+//! The file of ours beside another agent's session file: labels, and what that agent has no record
+//! for.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::claude_content::string;
+use super::lines::for_each_line;
+use super::open::{OpenError, SessionFile, open_safely};
+use super::record::file_beside;
+use super::{Agent, Title, find_title};
+use crate::dialog::Message;
+use crate::jsonl::{FixedFile, Mapping};
+use crate::wire::object::{elements, object};
+
+object! {
+    Row {
+        calls = "preceding_tool_use_ids",
+    }
+}
+
+/// Labels and recaps that are not in the session file itself.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Each with how many of its calls are yet to be answered.
+    waiting: Vec<(usize, Option<Message>)>,
+    /// Which labels a call belongs to.
+    by_call: HashMap<String, Vec<usize>>,
+    /// What belongs to no call.
+    rest: Vec<Message>,
+}
+
+impl Beside {
+    /// What stands beside the session file at `path`; nothing if there is no such file.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        let mut beside = Self::default();
+        let Some(file) = open(path)? else {
+            return Ok(beside);
+        };
+        for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
+            for (_, record) in line.records() {
+                beside.take(record);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(beside)
+    }
+
+    fn take(&mut self, record: &str) {
+        let row = Row::read(record).unwrap_or_default();
+        let calls: Vec<String> = elements(row.calls)
+            .into_iter()
+            .filter_map(|call| string(Some(call)))
+            .collect();
+        for message in Agent::Claude.format().messages(record) {
+            if calls.is_empty() {
+                self.rest.push(message);
+                continue;
+            }
+            for call in &calls {
+                let labels = self.by_call.entry(call.clone()).or_default();
+                labels.push(self.waiting.len());
+            }
+            self.waiting.push((calls.len(), Some(message)));
+        }
+    }
+
+    /// The labels that come after this message, since it answers the last of their calls.
+    pub(super) fn due_after(&mut self, message: &Message) -> Vec<Message> {
+        let mut due = Vec::new();
+        if self.by_call.is_empty() {
+            return due;
+        }
+        for result in message.results() {
+            for label in self.by_call.remove(&result.id).unwrap_or_default() {
+                let (calls, text) = &mut self.waiting[label];
+                *calls -= 1;
+                if *calls == 0 {
+                    due.extend(text.take());
+                }
+            }
+        }
+        due
+    }
+
+    /// What belongs to no call.
+    pub(super) fn rest(self) -> Vec<Message> {
+        self.rest
+    }
+}
+
+/// The title that stands beside a session file, for agents that have no record for it.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn title_beside(path: &Path, mapping: Mapping) -> io::Result<Option<Title>> {
+    let Some(file) = open(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = FixedFile::new(&file.file, file.size, mapping);
+    find_title(&mut bytes, Agent::Claude.format())
+}
+
+/// A file that is missing, or none of those that are read, says nothing.
+fn open(path: &Path) -> io::Result<Option<SessionFile>> {
+    match open_safely(&file_beside(path)) {
+        Ok(file) => Ok(Some(file)),
+        Err(OpenError::Link | OpenError::NotAFile) => Ok(None),
+        Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(OpenError::System(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Scope, Session};
+
+    const SESSION: [&str; 4] = [
+        r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
+        r#"{"type":"assistant","parentUuid":"a","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}},{"type":"tool_use","id":"t2","name":"Read","input":{}}]}}"#,
+        r#"{"type":"user","parentUuid":"b","uuid":"c","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"t2","content":"y"}]}}"#,
+        r#"{"type":"assistant","parentUuid":"c","uuid":"d","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"done"}]}}"#,
+    ];
+
+    fn texts(lines_beside: &[&str]) -> (Vec<String>, Option<Title>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, SESSION.join("\n")).unwrap();
+        std::fs::write(file_beside(&path), lines_beside.join("\n")).unwrap();
+        let session = Session::open(&path).unwrap();
+        let mut texts = Vec::new();
+        session
+            .each_message(Scope::Live, &mut |message| {
+                texts.push(message.text());
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        let title = session.quick_facts(Mapping::Refused).unwrap().title;
+        (texts, title)
+    }
+
+    #[test]
+    fn labels_come_after_the_last_answer_and_titles_where_there_is_none() {
+        let label = r#"{"type":"tool_use_summary","summary":"Read two","preceding_tool_use_ids":["t1","t2"],"turnpipe":{"v":1}}"#;
+        let early = r#"{"type":"tool_use_summary","summary":"Unanswered","preceding_tool_use_ids":["t1","t9"],"turnpipe":{"v":1}}"#;
+        let title = r#"{"type":"ai-title","aiTitle":"Beside","turnpipe":{"v":1}}"#;
+        let (said, found) = texts(&[label, "{torn", early, title]);
+        assert_eq!(said, ["go", "", "", "Read two", "done"]);
+        assert_eq!(found.unwrap().text, "Beside");
+    }
+}

@@ -1,0 +1,178 @@
+use serde_json::json;
+
+use super::*;
+use crate::io::{FixedClock, SeededIds};
+use crate::session::Session;
+
+const PROMPT: &str = r#"{"uuid":"a","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","type":"user","cwd":"/w","message":{"role":"user","parts":[{"text":"fix it"}]}}"#;
+
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn with(lines: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = Self { folder };
+        std::fs::write(bench.path(), lines.join("\n") + "\n").unwrap();
+        bench
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("s.jsonl")
+    }
+
+    fn session(&self) -> ForeignSession {
+        let facts = SessionFacts {
+            session_id: "s".to_owned(),
+            directory: "/w".to_owned(),
+        };
+        let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
+        let agent = Session::open(&self.path()).unwrap().agent();
+        ForeignSession::new(
+            &self.path(),
+            agent,
+            facts,
+            FileSystems::Local,
+            Arc::new(clock),
+            Arc::new(SeededIds::new(7)),
+        )
+    }
+
+    fn title(&self) -> Option<(String, TitleSource)> {
+        let session = Session::open(&self.path()).unwrap();
+        let title = session.title(Mapping::Refused).unwrap();
+        title.map(|title| (title.text, title.source))
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path()).unwrap();
+        let lines = text.lines().filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn title(text: &str) -> String {
+    json!({"type": "title", "ok": true, "title": text, "title_source": "auto", "turnpipe": {"v": 1}})
+        .to_string()
+}
+
+fn manual(text: &str) -> String {
+    json!({"uuid": "m", "parentUuid": "a", "sessionId": "s", "type": "system", "subtype": "custom_title",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "systemPayload": {"customTitle": text, "titleSource": "manual"}})
+    .to_string()
+}
+
+#[test]
+fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
+    let bench = Bench::with(&[PROMPT]);
+    let mut session = bench.session();
+    let label =
+        json!({"type": "tool_use_summary", "summary": "Looked", "preceding_tool_use_ids": ["t"]});
+    let recap = json!({"type": "system", "subtype": "away_summary", "content": "All done."});
+    let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
+    assert_eq!(session.record(&title("Fix it")).unwrap(), Recorded::Within);
+    assert_eq!(
+        session.record(&recap.to_string()).unwrap(),
+        Recorded::Within
+    );
+    assert_eq!(
+        session.record(&label.to_string()).unwrap(),
+        Recorded::Beside
+    );
+    assert_eq!(session.record(&message.to_string()).unwrap(), Recorded::No);
+    assert_eq!(session.finish(Sync::Never).unwrap(), 3);
+    let lines = bench.lines();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[1]["parentUuid"], "a");
+    assert_eq!(lines[2]["parentUuid"], lines[1]["uuid"]);
+    assert_eq!(
+        bench.title(),
+        Some(("Fix it".to_owned(), TitleSource::Auto))
+    );
+    let beside = std::fs::read_to_string(file_beside(&bench.path())).unwrap();
+    assert!(beside.contains(r#""summary":"Looked""#), "{beside}");
+}
+
+#[test]
+fn a_title_that_a_person_gave_stays_unless_asked() {
+    let bench = Bench::with(&[PROMPT, &manual("Mine")]);
+    let mut session = bench.session();
+    let became = session.record(&title("Theirs")).unwrap();
+    assert_eq!(became, Recorded::KeptManualTitle);
+    let asked = json!({"type": "title", "ok": true, "title": "Asked for", "title_source": "auto",
+        "turnpipe": {"v": 1, "supersedes_manual": true}});
+    assert_eq!(
+        session.record(&asked.to_string()).unwrap(),
+        Recorded::Within
+    );
+    assert_eq!(
+        bench.title(),
+        Some(("Asked for".to_owned(), TitleSource::Auto))
+    );
+}
+
+#[test]
+fn a_title_is_written_again_before_it_gets_out_of_sight() {
+    let filler = PROMPT
+        .replace("fix it", &"x".repeat(40_000))
+        .replace(r#""a""#, r#""b""#);
+    let recap =
+        json!({"type": "system", "subtype": "away_summary", "content": "Done."}).to_string();
+    let bench = Bench::with(&[&manual("Mine"), PROMPT, &filler]);
+    let mut session = bench.session();
+    session.record(&recap).unwrap();
+    session.finish(Sync::Never).unwrap();
+    let lines = bench.lines();
+    assert_eq!(lines.len(), 5);
+    assert_eq!(
+        lines[4]["systemPayload"],
+        json!({"customTitle": "Mine", "titleSource": "manual"})
+    );
+    // Now it is near.
+    let mut session = bench.session();
+    session.record(&recap).unwrap();
+    session.finish(Sync::Never).unwrap();
+    assert_eq!(bench.lines().len(), 6);
+}
+
+/// Plan D8: automatic titles race with people who rename the session and take no lock. Whatever the
+/// order, a title that a person gave is the one that counts.
+#[test]
+fn whoever_renames_a_session_wins_every_race() {
+    let rounds = if std::env::var_os("TURNPIPE_FULL").is_some() {
+        10_000
+    } else {
+        200
+    };
+    for round in 0..rounds {
+        let bench = Bench::with(&[PROMPT]);
+        let path = bench.path();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..round % 7 * 40 {
+                    std::hint::spin_loop();
+                }
+                let line = manual("Mine").replace("2026-01-01T00:00:00", "2026-01-02T03:04:05");
+                let mut file = std::fs::OpenOptions::new()
+                    .append(true)
+                    .open(&path)
+                    .unwrap();
+                std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()).unwrap();
+            });
+            let mut session = bench.session();
+            session.record(&title("Theirs")).unwrap();
+            session.finish(Sync::Never).unwrap();
+        });
+        let expected = Some(("Mine".to_owned(), TitleSource::Manual));
+        assert_eq!(
+            bench.title(),
+            expected,
+            "round {round}: {:?}",
+            bench.lines()
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! A match with a little of what stands around it. Pure.
+
+use std::ops::Range;
+
+/// How much is shown before a match and behind it, in bytes.
+const AROUND: usize = 100;
+
+/// How much of a match is shown, in bytes.
+const LONGEST_MATCH: usize = 400;
+
+/// A match in its surroundings, as they stand in the text. Joined, the parts are a part of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// What stands before it.
+    pub before: String,
+    /// What matched, or its beginning.
+    pub matched: String,
+    /// What follows.
+    pub after: String,
+}
+
+impl Excerpt {
+    /// The match at `range` of `text`, in bytes.
+    pub(super) fn around(text: &str, range: Range<usize>) -> Self {
+        let start = text.floor_char_boundary(range.start);
+        let shown = range.end.min(start + LONGEST_MATCH).max(start);
+        let end = text.ceil_char_boundary(shown);
+        let from = text.ceil_char_boundary(start.saturating_sub(AROUND));
+        let to = text.floor_char_boundary(end.saturating_add(AROUND).min(text.len()));
+        Self {
+            before: text[from..start].to_owned(),
+            matched: text[start..end].to_owned(),
+            after: text[end..to].to_owned(),
+        }
+    }
+
+    /// All of it.
+    pub fn text(&self) -> String {
+        [&*self.before, &self.matched, &self.after].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn surroundings_are_short() {
+        let text = format!("{}needle{}", "é".repeat(300), "ü".repeat(300));
+        let excerpt = Excerpt::around(&text, 600..606);
+        assert_eq!(excerpt.matched, "needle");
+        assert_eq!((excerpt.before.len(), excerpt.after.len()), (100, 100));
+        let all = Excerpt::around(&text, 0..text.len());
+        assert_eq!(all.matched.len(), 400);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_a_part_of_the_text(text in "[aé\n]{0,300}", start in 0_usize..600, length in 0_usize..600) {
+            let start = start.min(text.len());
+            let end = (start + length).min(text.len());
+            let excerpt = Excerpt::around(&text, start..end);
+            prop_assert!(text.contains(&excerpt.text()));
+        }
+    }
+}

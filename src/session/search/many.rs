@@ -1,0 +1,142 @@
+//! A search through many sessions, several at once, whose finds come in the order of the sessions.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::query::Query;
+use super::run::Found;
+use crate::session::listing::{Listed, Listing, ThreadNames};
+use crate::session::{Candidate, Session, SessionError};
+
+/// How many finds of a thread may wait to be taken.
+const WAITING: usize = 64;
+
+/// What a search comes upon.
+#[derive(Debug)]
+pub enum SearchEvent {
+    /// The finds that follow are in this session.
+    Session(Box<Listed>),
+    /// Something was found.
+    Found(Box<Found>),
+    /// Some lines of the last session were too long to be looked into.
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        lines: u64,
+    },
+    /// A file cannot be read.
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: SessionError,
+    },
+}
+
+/// Either something, or the end of a session.
+type Sent = Option<SearchEvent>;
+
+/// Looks for a pattern in the sessions among `candidates` that `listing` admits, in their order,
+/// until `visit` breaks. Files that are no sessions are passed over.
+pub fn search_all(
+    candidates: &[Candidate],
+    listing: &Listing,
+    query: &Query,
+    visit: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+) {
+    let candidates: Vec<&Candidate> = candidates
+        .iter()
+        .filter(|candidate| listing.may_admit(candidate))
+        .collect();
+    let names = ThreadNames::default();
+    let jobs = listing.jobs.get().min(candidates.len());
+    std::thread::scope(|scope| {
+        let lanes: Vec<Receiver<Sent>> = (0..jobs)
+            .map(|lane| {
+                let (sender, receiver) = sync_channel(WAITING);
+                let (candidates, names) = (&candidates, &names);
+                scope.spawn(move || {
+                    for candidate in candidates.iter().skip(lane).step_by(jobs) {
+                        let look = Look {
+                            listing,
+                            query,
+                            names,
+                            sender: &sender,
+                        };
+                        if look.search(candidate).is_break() || sender.send(None).is_err() {
+                            return;
+                        }
+                    }
+                });
+                receiver
+            })
+            .collect();
+        // Once this returns, nobody receives any more, which ends the threads.
+        for (_, lane) in candidates.iter().zip(lanes.iter().cycle()) {
+            while let Ok(Some(event)) = lane.recv() {
+                if visit(event).is_break() {
+                    return;
+                }
+            }
+        }
+    });
+}
+
+/// A look at one session.
+struct Look<'a> {
+    listing: &'a Listing,
+    query: &'a Query,
+    names: &'a ThreadNames,
+    sender: &'a SyncSender<Sent>,
+}
+
+impl Look<'_> {
+    /// Breaks once nobody receives any more.
+    fn search(&self, candidate: &Candidate) -> ControlFlow<()> {
+        match self.found_in(candidate) {
+            Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
+            Ok(lines) => self.send(SearchEvent::TooLong {
+                path: candidate.path.clone(),
+                lines,
+            }),
+            Err(error) => self.send(SearchEvent::Failed {
+                path: candidate.path.clone(),
+                error,
+            }),
+        }
+    }
+
+    /// What is known of a session is only found out once something is found in it.
+    fn found_in(&self, candidate: &Candidate) -> Result<u64, SessionError> {
+        let session = Session::open(&candidate.path)?;
+        if !self.listing.admits_agent(session.agent()) {
+            return Ok(0);
+        }
+        let mut told = false;
+        let mut failure = None;
+        let too_long = session.search(self.query, &mut |found| {
+            if !told {
+                match self.listing.examine(&session, candidate, self.names) {
+                    Ok(Some(listed)) => self.send(SearchEvent::Session(Box::new(listed)))?,
+                    Ok(None) => return ControlFlow::Break(()),
+                    Err(error) => {
+                        failure = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
+                told = true;
+            }
+            self.send(SearchEvent::Found(Box::new(found)))
+        })?;
+        failure.map_or(Ok(too_long), Err)
+    }
+
+    fn send(&self, event: SearchEvent) -> ControlFlow<()> {
+        match self.sender.send(Some(event)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+}

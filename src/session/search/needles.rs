@@ -1,0 +1,126 @@
+//! Which bytes a line must hold if a pattern matches in one of its strings. Pure.
+//!
+//! Strings stand in files with escapes, so that only letters and digits stand for themselves, and
+//! even those may be written `\u0061`. Lines with such escapes are wanted whatever they hold.
+
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::query::Case;
+
+/// Shorter words stand on nearly every line, in bytes.
+const SHORTEST: usize = 2;
+
+/// A word of which every spelling is looked for is cut to this many letters.
+const LONGEST_FOLDED: usize = 4;
+
+/// More needles are slower than parsing.
+const MOST_NEEDLES: usize = 64;
+
+/// Beginnings of escapes that stand for letters, digits and the underscore.
+const ESCAPED: [&str; 14] = [
+    "\\u0030", "\\u0031", "\\u0032", "\\u0033", "\\u0034", "\\u0035", "\\u0036", "\\u0037",
+    "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
+];
+
+/// What a line must hold one of; `None` if it may hold anything.
+pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
+    let words = required(pattern, case)?;
+    let mut needles: Vec<String> = match case {
+        Case::Exact => words,
+        Case::Ignored => words.iter().flat_map(|word| spellings(word)).collect(),
+    };
+    needles.extend(ESCAPED.map(str::to_owned));
+    (needles.len() <= MOST_NEEDLES).then_some(needles)
+}
+
+/// Words of which every match holds one.
+fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
+    match pattern.kind() {
+        HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
+        HirKind::Capture(capture) => required(&capture.sub, case),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub, case),
+        HirKind::Concat(parts) => parts
+            .iter()
+            .filter_map(|part| required(part, case))
+            .max_by_key(|words| words.iter().map(String::len).min()),
+        HirKind::Alternation(branches) => {
+            let words: Option<Vec<Vec<String>>> = branches
+                .iter()
+                .map(|branch| required(branch, case))
+                .collect();
+            Some(words?.concat())
+        }
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => None,
+    }
+}
+
+/// The longest stretch of a literal that stands in a file as it is.
+fn longest_word(literal: &[u8], case: Case) -> Option<String> {
+    let stands_for_itself = |byte: &u8| match case {
+        Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
+        // The long s and the sign for Kelvin are other spellings of these two.
+        Case::Ignored => byte.is_ascii_alphanumeric() && !b"kKsS".contains(byte),
+    };
+    let words = literal.split(|byte| !stands_for_itself(byte));
+    let longest = words.max_by_key(|word| word.len())?;
+    (longest.len() >= SHORTEST).then(|| String::from_utf8_lossy(longest).into_owned())
+}
+
+/// The beginning of a word in every mixture of small and capital letters.
+fn spellings(word: &str) -> Vec<String> {
+    let start = word.chars().take(LONGEST_FOLDED);
+    start.fold(vec![String::new()], |spellings, letter| {
+        let mut cases = vec![letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
+        cases.dedup();
+        let longer = spellings
+            .iter()
+            .flat_map(|start| cases.iter().map(move |letter| format!("{start}{letter}")));
+        longer.collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(pattern: &str, case: Case) -> Option<Vec<String>> {
+        let pattern = regex_syntax::parse(pattern).unwrap();
+        let mut needles = needles(&pattern, case)?;
+        needles.truncate(needles.len() - ESCAPED.len());
+        Some(needles)
+    }
+
+    #[test]
+    fn what_every_match_holds() {
+        let table: [(&str, Option<&[&str]>); 13] = [
+            ("login", Some(&["login"])),
+            ("fix the login", Some(&["login"])),
+            ("a\\.b", None),
+            ("login.*button", Some(&["button"])),
+            ("(login|logout) x", Some(&["login", "logout"])),
+            ("login|.", None),
+            ("(login)+", Some(&["login"])),
+            ("(login)*", None),
+            ("[a-z]+", None),
+            ("(?i)login", None),
+            ("^fn main\\b", Some(&["main"])),
+            ("\"quoted\"", Some(&["quoted"])),
+            ("", None),
+        ];
+        for (pattern, expected) in table {
+            let expected = expected.map(|words| words.iter().map(ToString::to_string).collect());
+            assert_eq!(words(pattern, Case::Exact), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_a_word() {
+        let found = words("no1", Case::Ignored).unwrap();
+        assert_eq!(found, ["no1", "nO1", "No1", "NO1"]);
+        assert_eq!(
+            words("task", Case::Ignored).unwrap(),
+            ["ta", "tA", "Ta", "TA"]
+        );
+        assert_eq!(words("skip", Case::Ignored).unwrap()[0], "ip");
+    }
+}

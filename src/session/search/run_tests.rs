@@ -1,0 +1,155 @@
+use std::path::Path;
+
+use super::*;
+use crate::session::search::{Case, PatternKind, PatternOptions, Words};
+
+const ANY: PatternOptions = PatternOptions {
+    kind: PatternKind::Regex,
+    case: Case::Exact,
+    words: Words::Parts,
+};
+
+fn found(text: &str, query: &Query) -> Vec<(u64, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, text).unwrap();
+    all(&path, query)
+        .into_iter()
+        .map(|found| (found.line.unwrap(), found.excerpt.text()))
+        .collect()
+}
+
+fn all(path: &Path, query: &Query) -> Vec<Found> {
+    let session = Session::open(path).unwrap();
+    let mut all = Vec::new();
+    session
+        .search(query, &mut |found| {
+            all.push(found);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    all
+}
+
+fn user(text: &str) -> String {
+    format!(
+        r#"{{"type":"user","parentUuid":null,"sessionId":"s","uuid":"u","message":{{"role":"user","content":"{text}"}}}}"#
+    )
+}
+
+const CALL: &str = r#"{"type":"assistant","parentUuid":"u","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Looking"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"grep -n \"login\" src","n":1}}]}}"#;
+const RESULT: &str = r#"{"type":"user","parentUuid":"a","uuid":"b","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"src/a.rs: fn login()"}]}}"#;
+
+#[test]
+fn text_is_found_as_it_was_said_not_as_it_is_written() {
+    let text = [
+        &*user(r#"say \"hi\"\nto th\u0065 team"#),
+        &user("plain team"),
+        "{torn team",
+        &user("TEAM"),
+    ]
+    .join("\n");
+    let lines = |pattern: &str, options| -> Vec<u64> {
+        let query = Query::new(pattern, options).unwrap();
+        found(&text, &query).iter().map(|(line, _)| *line).collect()
+    };
+    assert_eq!(lines("team", ANY), [1, 2]);
+    assert_eq!(lines("^to the", ANY), [1]);
+    assert_eq!(lines("\"hi\"", ANY), [1]);
+    assert_eq!(lines("message|uuid|role", ANY), [0_u64; 0]);
+    let ignored = PatternOptions {
+        case: Case::Ignored,
+        ..ANY
+    };
+    assert_eq!(lines("team", ignored), [1, 2, 4]);
+    let whole = PatternOptions {
+        words: Words::Whole,
+        ..ANY
+    };
+    assert_eq!(lines("tea", whole), [0_u64; 0]);
+    let fixed = PatternOptions {
+        kind: PatternKind::Fixed,
+        ..ANY
+    };
+    assert_eq!(lines(".*", fixed), [0_u64; 0]);
+    assert_eq!(lines("\"\nto", fixed), [1]);
+    assert!(Query::new("(", ANY).is_err());
+}
+
+#[test]
+fn calls_and_results_are_searched_on_request() {
+    let text = [&*user("the login"), CALL, RESULT].join("\n");
+    let query = Query::new("login", ANY).unwrap();
+    assert_eq!(found(&text, &query), [(1, "the login".to_owned())]);
+    let query = query.in_places(vec![FoundIn::Call, FoundIn::Result]);
+    let expected = [
+        (2, "grep -n \"login\" src".to_owned()),
+        (3, "src/a.rs: fn login()".to_owned()),
+    ];
+    assert_eq!(found(&text, &query), expected);
+    let query = query.by_roles(vec![Role::Assistant]);
+    assert_eq!(found(&text, &query), expected[..1]);
+}
+
+#[test]
+fn a_search_stops_when_it_has_enough() {
+    let text = [&*user("one one"), &user("one"), &user("one")].join("\n");
+    let query = Query::new("one", ANY).unwrap();
+    assert_eq!(found(&text, &query).len(), 3);
+    let query = query.at_most(NonZeroUsize::MIN);
+    assert_eq!(found(&text, &query).len(), 1);
+}
+
+/// What the prefilter passes over holds no match: real files, searched with it and without.
+#[test]
+fn lines_that_are_passed_over_hold_no_match() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
+    let recordings = std::env::var_os("TURNPIPE_TEST_DATA");
+    let roots = [Some(data), recordings.map(Into::into)];
+    let places = [
+        FoundIn::Text,
+        FoundIn::Thinking,
+        FoundIn::Call,
+        FoundIn::Result,
+    ];
+    let mut total = 0;
+    for candidate in roots
+        .into_iter()
+        .flatten()
+        .flat_map(|path| crate::session::discover(&[crate::session::Root { agent: None, path }]))
+    {
+        let Ok(session) = Session::open(&candidate.path) else {
+            continue;
+        };
+        drop(session);
+        for (pattern, case) in [
+            ("file", Case::Exact),
+            ("error|fix", Case::Ignored),
+            ("a b", Case::Exact),
+            ("the \\w+ing", Case::Ignored),
+        ] {
+            let options = PatternOptions { case, ..ANY };
+            let query = Query::new(pattern, options)
+                .unwrap()
+                .in_places(places.to_vec());
+            let slow = Query {
+                needles: None,
+                ..query.clone()
+            };
+            let (quick, slow) = (all(&candidate.path, &query), all(&candidate.path, &slow));
+            let told = |found: &[Found]| -> Vec<(Option<u64>, String)> {
+                let told = found.iter();
+                told.map(|found| (found.line, found.excerpt.text()))
+                    .collect()
+            };
+            assert_eq!(
+                told(&quick),
+                told(&slow),
+                "{pattern} in {:?}",
+                candidate.path
+            );
+            total += quick.len();
+        }
+    }
+    assert!(total > 3, "only {total}");
+}

@@ -1,0 +1,113 @@
+//! Masking what looks like a key or a password.
+//!
+//! Well-known forms only: what has none cannot be told from other text, so that this keeps the worst
+//! from being written down and promises nothing.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// What stands in for a secret.
+pub const MASK: &str = "[redacted]";
+
+/// Forms of secrets. A group named `kept` stays: it tells what kind of secret it was.
+const FORMS: [&str; 15] = [
+    // A private key with all its lines; one that is cut off, too.
+    r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+    r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{16,}",
+    r"\b(?<kept>sk-(?:proj-|or-v1-)?)[A-Za-z0-9_-]{20,}",
+    r"\b(?<kept>gh[pousr]_)[A-Za-z0-9]{30,}",
+    r"\b(?<kept>github_pat_)[A-Za-z0-9_]{30,}",
+    r"\b(?<kept>glpat-)[A-Za-z0-9_-]{20,}",
+    r"\b(?<kept>(?:AKIA|ASIA))[0-9A-Z]{16}\b",
+    r"\b(?<kept>AIza)[A-Za-z0-9_-]{35}",
+    r"\b(?<kept>xox[abeoprs]-)[A-Za-z0-9-]{10,}",
+    r"\b(?<kept>(?:sk|rk)_live_)[A-Za-z0-9]{16,}",
+    r"\b(?<kept>hf_)[A-Za-z0-9]{30,}",
+    r"\b(?<kept>npm_)[A-Za-z0-9]{36}",
+    r"\b(?<kept>eyJ)[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"(?i)(?<kept>\bauthorization\s*:\s*(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    // Whatever is called so. A name in place of a value, as in `token=$TOKEN`, is no secret.
+    r#"(?i)(?<kept>\b[a-z0-9_]*(?:api_?key|secret|passwd|password|access_?token|auth_?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{12,}"#,
+];
+
+/// All forms at once; of several that match at a place the first counts.
+static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let forms: Vec<String> = (0..)
+        .zip(FORMS)
+        .map(|(number, form): (usize, &str)| form.replace("<kept>", &format!("<kept{number}>")))
+        .collect();
+    // The forms are part of the program, and a test holds them to be right.
+    Regex::new(&forms.join("|")).ok()
+});
+
+/// The text with a mask in place of what looks like a secret.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let Some(secret) = &*SECRET else {
+        return Cow::Owned(MASK.to_owned());
+    };
+    secret.replace_all(text, |found: &Captures<'_>| {
+        let kept = found.iter().skip(1).flatten().next();
+        format!("{}{MASK}", kept.map_or("", |kept| kept.as_str()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_secret_is_masked() {
+        let long = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+        let rows = [
+            (
+                format!("key sk-ant-{long} end"),
+                "key sk-ant-[redacted] end",
+            ),
+            (format!("sk-proj-{long}"), "sk-proj-[redacted]"),
+            (format!("ghp_{long}"), "ghp_[redacted]"),
+            ("AKIAABCDEFGHIJKLMNOP".to_owned(), "AKIA[redacted]"),
+            (
+                format!("curl -H 'Authorization: Bearer {long}'"),
+                "curl -H 'Authorization: Bearer [redacted]'",
+            ),
+            (format!("DB_PASSWORD={long}"), "DB_PASSWORD=[redacted]"),
+            (
+                format!(r#"{{"api_key": "{long}"}}"#),
+                r#"{"api_key": "[redacted]"}"#,
+            ),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY-----\nrest"
+                    .to_owned(),
+                "-----BEGIN RSA PRIVATE KEY-----[redacted]\nrest",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(redact(&text), expected);
+        }
+    }
+
+    #[test]
+    fn what_looks_like_none_stays() {
+        for text in [
+            "the password is checked in login.rs",
+            "task-force sk-learn ghp_short",
+            "token=$TOKEN",
+            "secret: short",
+            "3c1f7a52-9a0e-4d37-8f4e-5b6d2c9e0a11",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_more_is_masked_the_second_time(text in "(sk-|password=|[a-z0-9 ]){0,12}") {
+            let once = redact(&text).into_owned();
+            prop_assert_eq!(redact(&once), &*once);
+        }
+    }
+}

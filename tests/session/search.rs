@@ -1,0 +1,106 @@
+//! `session search`.
+
+use serde_json::Value;
+
+use crate::bench::{data, recordings, session};
+
+#[test]
+fn what_was_said_is_found_in_sessions_of_all_agents() {
+    let root = data("");
+    let found = session(&["search", "-i", "file|hi", "--root", &root]);
+    assert_eq!(found.status, Some(0), "{}", found.messages);
+    let records = found.records();
+    let mut agents: Vec<&str> = records
+        .iter()
+        .map(|record| record["agent"].as_str().unwrap())
+        .collect();
+    agents.dedup();
+    assert!(agents.len() > 1, "{agents:?}");
+    let schema = turnpipe::wire::records::schema("session-hit").unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for record in &records {
+        assert!(validator.is_valid(record), "{record}");
+        let (snippet, matched) = (&record["snippet"], record["match"].as_str().unwrap());
+        assert!(snippet.as_str().unwrap().contains(matched), "{record}");
+    }
+}
+
+#[test]
+fn parts_and_roles_can_be_chosen() {
+    let file = data("claude-parallel.jsonl");
+    let search = |arguments: &[&str]| -> Vec<Value> {
+        session(&[&["search", ".", &file], arguments].concat()).records()
+    };
+    let places = |records: &[Value]| -> Vec<String> {
+        let mut places: Vec<String> = records
+            .iter()
+            .map(|record| record["in"].as_str().unwrap().to_owned())
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    };
+    assert_eq!(places(&search(&[])), ["text"]);
+    assert_eq!(
+        places(&search(&["--in", "calls,results"])),
+        ["call", "result"]
+    );
+    let calls = search(&["--in", "all", "--role", "assistant"]);
+    assert!(calls.iter().all(|record| record["role"] == "assistant"));
+    assert!(calls.iter().any(|record| record["tool"].is_string()));
+    assert_eq!(search(&["--in", "all", "-n", "2"]).len(), 2);
+    assert_eq!(search(&["--in", "all", "-m", "1"]).len(), 1);
+    assert_eq!(search(&["--agent", "pi"]).len(), 0);
+    assert_eq!(search(&["--since", "2100-01-01"]).len(), 0);
+}
+
+#[test]
+fn nothing_found_is_an_answer_and_a_bad_pattern_a_mistake() {
+    let file = data("claude-parallel.jsonl");
+    let nothing = session(&["search", "no such words", &file]);
+    assert_eq!((nothing.status, &*nothing.text), (Some(0), ""));
+    let asked = session(&["search", "no such words", &file, "--exit-status"]);
+    assert_eq!(asked.status, Some(1));
+    let some = session(&["search", ".", &file, "--exit-status"]);
+    assert_eq!(some.status, Some(0));
+    let bad = session(&["search", "(", &file]);
+    assert_eq!(bad.status, Some(2));
+    assert!(
+        bad.messages.starts_with("turnpipe: pattern (:"),
+        "{}",
+        bad.messages
+    );
+    let missing = session(&["search", "x", "./nowhere.jsonl"]);
+    assert_eq!(missing.status, Some(2));
+}
+
+#[test]
+fn people_see_a_heading_and_lines() {
+    let file = data("claude-parallel.jsonl");
+    let page = session(&["search", "differ", &file, "-o", "text"]).text;
+    let lines: Vec<&str> = page.lines().collect();
+    assert_eq!(lines[0], "Compare files · claude", "{page}");
+    assert!(lines[1].ends_with("claude-parallel.jsonl"), "{page}");
+    assert!(lines[2].ends_with("They differ."), "{page}");
+    let colored = session(&["search", "differ", &file, "-o", "text", "--color", "always"]).text;
+    assert!(
+        colored.contains("They \u{1b}[1;31mdiffer\u{1b}[0m."),
+        "{colored}"
+    );
+}
+
+#[test]
+fn recordings_are_searched() {
+    let Some(folder) = recordings() else {
+        return;
+    };
+    let root = folder.display().to_string();
+    let arguments = ["search", "-i", "parser", "--root", &root, "--in", "all"];
+    let (alone, together) = (
+        session(&[&arguments[..], &["--jobs", "1"]].concat()),
+        session(&[&arguments[..], &["--jobs", "7"]].concat()),
+    );
+    assert_eq!(alone.status, Some(0), "{}", alone.messages);
+    assert!(alone.records().len() > 50);
+    assert_eq!(alone.text, together.text);
+}
