@@ -32,6 +32,10 @@ pub mod exec;
 
 pub mod model;
 
+pub mod side;
+
 pub mod config;
+
+pub mod flow;
 
 pub mod cmd;

@@ -53,6 +53,8 @@ pub(super) struct ConfigFile {
     pub(super) state_dir: Option<PathBuf>,
     /// How many calls run at once.
     pub(super) max_concurrency: Option<std::num::NonZeroUsize>,
+    /// Whether batches of calls get labels.
+    pub(super) emit_tool_use_summaries: Option<bool>,
     /// Manifests of command tools; relative to the file.
     pub(super) tools: Vec<PathBuf>,
     /// The largest inline result of single tools, in UTF-16 units; 0 is no limit.

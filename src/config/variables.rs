@@ -84,6 +84,21 @@ pub(super) const PI_HOME: Variable = Variable {
     purpose: "pi's directory, else `~/.pi/agent`",
 };
 
+/// Whether batches of calls get labels.
+pub(super) const LABELS: Variable = Variable {
+    names: &[
+        "TURNPIPE_EMIT_TOOL_USE_SUMMARIES",
+        "QWEN_CODE_EMIT_TOOL_USE_SUMMARIES",
+        "CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES",
+    ],
+    purpose: "`0` or `false`: no labels for batches of calls; `1` or `true`: labels, whatever the \
+              settings say",
+};
+/// Whether sessions get no automatic titles.
+pub(super) const AUTO_TITLE_OFF: Variable = Variable {
+    names: &["TURNPIPE_DISABLE_AUTO_TITLE", "QWEN_DISABLE_AUTO_TITLE"],
+    purpose: "`title --auto` does nothing; unless it is empty, `0`, `false`, `no` or `off`",
+};
 /// The model for labels, titles and recaps.
 pub(super) const FAST_MODEL: Variable = Variable {
     names: &["TURNPIPE_FAST_MODEL"],
@@ -206,6 +221,8 @@ pub const VARIABLES: &[Variable] = &[
     CODEX_HOME,
     GEMINI_HOME,
     PI_HOME,
+    LABELS,
+    AUTO_TITLE_OFF,
     FAST_MODEL,
     MAIN_MODEL,
     OPENAI_KEY,
