@@ -42,7 +42,6 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "state" -d 'Look after the state that sessions leave'
-complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "model-call" -d 'Send one request to a model and print its reply'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "man" -d 'Write manual pages'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l emit -d 'When results go out' -r -f -a "result\t'Each as soon as its turn in call order comes'
@@ -117,7 +116,6 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
 kebab\t'`fix-login-button`'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'The language of titles: `auto` for that of the conversation, or a code like `de`' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s j -l jobs -d 'How many sessions are named at once' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'At most so many requests a minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'Where attempts are counted' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
@@ -133,6 +131,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -151,7 +150,6 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'How long somebody must have been away, in minutes' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'The language of recaps: `auto` for that of the conversation, or a code like `de`' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s j -l jobs -d 'How many sessions are looked at at once' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'At most so many requests a minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -166,6 +164,7 @@ codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -493,21 +492,6 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
-always\t'Always'
-never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l stream -d 'Print the reply as it comes, one event a line'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l retry -d 'Try again after failures that may pass'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l dry-run -d 'Print the body of each request instead of sending it'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l print-prompt -d 'Print the prompts instead of using them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand model-call" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'

@@ -1,7 +1,6 @@
 //! `recap`: where somebody left off.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,9 +56,6 @@ pub(super) struct RecapArguments {
     /// The language of recaps: `auto` for that of the conversation, or a code like `de`
     #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
     language: LanguageChoice,
-    /// How many sessions are looked at at once
-    #[arg(short, long, value_name = "N", default_value = "4")]
-    jobs: NonZeroUsize,
     /// At most so many requests a minute
     #[arg(long, value_name = "N")]
     rpm: Option<u32>,
@@ -185,7 +181,7 @@ impl RecapArguments {
                 let mut progress = SideProgress::new(wanted.len(), globals, io.terminal);
                 each_in_order(
                     &wanted,
-                    self.jobs.get(),
+                    self.source.waiting_jobs(),
                     |wanted| work.of_session(wanted),
                     |_, recapped| -> anyhow::Result<()> {
                         progress.advance();

@@ -1,6 +1,5 @@
 //! `title`: titles for sessions.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,9 +55,6 @@ pub(super) struct TitleArguments {
     /// The language of titles: `auto` for that of the conversation, or a code like `de`
     #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
     language: LanguageChoice,
-    /// How many sessions are named at once
-    #[arg(short, long, value_name = "N", default_value = "4")]
-    jobs: NonZeroUsize,
     /// At most so many requests a minute
     #[arg(long, value_name = "N")]
     rpm: Option<u32>,
@@ -174,7 +170,7 @@ impl TitleArguments {
                 let mut progress = SideProgress::new(wanted.len(), globals, io.terminal);
                 each_in_order(
                     &wanted,
-                    self.jobs.get(),
+                    self.source.waiting_jobs(),
                     |wanted| work.of_session(wanted),
                     |_, titled| -> anyhow::Result<()> {
                         progress.advance();

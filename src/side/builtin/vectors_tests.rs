@@ -53,6 +53,9 @@ fn answer(row: &Row) -> String {
     }
 }
 
+/// The text of a result, and whether it says that the call failed.
+type Ended = (String, bool);
+
 fn label_of(row: &Row) -> String {
     let records: Vec<Value> = row
         .input
@@ -80,7 +83,7 @@ fn label_of(row: &Row) -> String {
         }
         _ => String::new(),
     };
-    let calls: Vec<(String, Box<RawValue>, Option<(String, bool)>)> = blocks("tool_use")
+    let calls: Vec<(String, Box<RawValue>, Option<Ended>)> = blocks("tool_use")
         .into_iter()
         .map(|call| {
             let result = results
