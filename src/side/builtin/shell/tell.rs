@@ -1,7 +1,7 @@
 //! One line about a command that was run.
 
 use super::acts::{Act, Context, Kind, act, begins_loop, is_filter};
-use super::description::in_the_past;
+use super::description::{in_the_past, lowered_first};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::segments::{Joint, Segment, segments};
 use crate::side::builtin::cells::cut;
@@ -136,7 +136,7 @@ impl Report<'_> {
         let description = self.described(&told);
         let phrase = match &description {
             Some(description) => description.clone(),
-            None if told.is_empty() => "Ran shell command".to_owned(),
+            None if told.is_empty() => format!("Ran {}", lowered_first(&name)),
             None => format!("{verb} {object}").trim().to_owned(),
         };
         let finding = told
