@@ -211,7 +211,9 @@ impl Report<'_> {
             (_, Some(task)) if matches!(self.ran.ending, Ending::Failed(_)) => task,
             ([], _) => {
                 let program = self.parts.first().map(Segment::program).unwrap_or_default();
-                if program.is_empty() {
+                if self.parts.first().is_some_and(begins_loop) {
+                    "shell loop".to_owned()
+                } else if program.is_empty() {
                     "Command".to_owned()
                 } else {
                     cut(program, 30)
