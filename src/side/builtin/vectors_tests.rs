@@ -139,9 +139,9 @@ fn rows_reach_their_shares() {
             if holds(row, &answer) {
                 right += 1;
             } else {
-                let _ = write!(
+                let _ = writeln!(
                     report,
-                    "{}: {answer:?} must {:?} must not {:?} like {:?}\n",
+                    "{}: {answer:?} must {:?} must not {:?} like {:?}",
                     row.id, row.must, row.must_not, row.accept
                 );
             }
@@ -152,12 +152,12 @@ fn rows_reach_their_shares() {
             );
             assert!(answer.split(' ').count() <= 40, "{}: {answer}", row.id);
             if std::env::var_os("TURNPIPE_SHOW").is_some() {
-                let _ = write!(report, "    {}: {answer}\n", row.id);
+                let _ = writeln!(report, "    {}: {answer}", row.id);
             }
         }
         let reached = f64::from(right) / f64::from(u32::try_from(of_kind.len()).unwrap());
         missed |= reached < share;
-        let _ = write!(report, "{kind}: {right} of {}\n", of_kind.len());
+        let _ = writeln!(report, "{kind}: {right} of {}", of_kind.len());
     }
     assert!(
         !missed && std::env::var_os("TURNPIPE_SHOW").is_none(),

@@ -10,6 +10,13 @@ const WIDEST: usize = 56;
 /// more than the try is known.
 pub(super) fn in_the_past(description: &str) -> Option<String> {
     let line = description.lines().next()?.trim();
+    // Some agents give the command itself.
+    if [" && ", " || ", " | ", "; "]
+        .iter()
+        .any(|sign| line.contains(sign))
+    {
+        return None;
+    }
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     let past = past_of(first)?;
     let mut told = past.to_owned();

@@ -1,7 +1,7 @@
 //! One line about a command that was run.
 
 use super::acts::{Act, Context, Kind, act, begins_loop, is_filter};
-use super::description::in_the_past;
+use super::description::{in_the_past, lowered_first};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::segments::{Joint, Segment, segments};
 use crate::side::builtin::cells::cut;
@@ -136,7 +136,7 @@ impl Report<'_> {
         let description = self.described(&told);
         let phrase = match &description {
             Some(description) => description.clone(),
-            None if told.is_empty() => "Ran shell command".to_owned(),
+            None if told.is_empty() => format!("Ran {}", lowered_first(&name)),
             None => format!("{verb} {object}").trim().to_owned(),
         };
         let finding = told
@@ -211,7 +211,9 @@ impl Report<'_> {
             (_, Some(task)) if matches!(self.ran.ending, Ending::Failed(_)) => task,
             ([], _) => {
                 let program = self.parts.first().map(Segment::program).unwrap_or_default();
-                if program.is_empty() {
+                if self.parts.first().is_some_and(begins_loop) {
+                    "shell loop".to_owned()
+                } else if program.is_empty() {
                     "Command".to_owned()
                 } else {
                     cut(program, 30)
