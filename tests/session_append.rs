@@ -116,7 +116,7 @@ fn the_file_of_another_agent_gets_what_it_tolerates_and_the_rest_stands_beside_i
             "message": {"role": "user",
                 "content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}}),
     ];
-    let theirs: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let theirs = rows.map(|row| format!("{row}\n")).concat();
     fs::write(bench.path("theirs.jsonl"), &theirs).unwrap();
     let label = json!({"type": "tool_use_summary", "summary": "Ran a command",
         "preceding_tool_use_ids": ["t"], "turnpipe": {"v": 1,

@@ -42,6 +42,10 @@ const PIECES_AHEAD: usize = 64;
 /// each as soon as its line is whole. A file that does not exist is begun in the form of a Claude
 /// Code transcript. A file of another agent gets no messages: titles and recaps go into it in its
 /// own form, where it has one, labels and costs into `FILE.turnpipe.jsonl` beside it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct SessionAppendArguments {
     /// The file

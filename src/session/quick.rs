@@ -55,18 +55,15 @@ impl Session {
         }
         let mut bytes = self.bytes(mapping);
         let mut ends = self.read_ends(&mut bytes)?;
-        ends.facts.title = match find_title(&mut bytes, self.format())? {
-            Some(title) => Some(title),
-            None => {
-                let summary = ends
-                    .summaries
-                    .last_of(|leaf| self.holds_record(leaf, mapping))?;
-                match summary {
-                    Some(summary) => Some(summary),
-                    None => title_beside(&self.file.path, mapping)?,
-                }
-            }
-        };
+        ends.facts.title = find_title(&mut bytes, self.format())?;
+        if ends.facts.title.is_none() {
+            ends.facts.title = ends
+                .summaries
+                .last_of(|leaf| self.holds_record(leaf, mapping))?;
+        }
+        if ends.facts.title.is_none() {
+            ends.facts.title = title_beside(&self.file.path, mapping)?;
+        }
         Ok(ends.facts)
     }
 

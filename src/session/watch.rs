@@ -136,7 +136,7 @@ mod tests {
         let watch = Watch::beside(&path);
         std::fs::write(&path, "x").unwrap();
         let begun = Instant::now();
-        assert_eq!(watch.wait(Duration::from_secs(60), None), Woken::Look);
+        assert_eq!(watch.wait(Duration::from_mins(1), None), Woken::Look);
         assert!(begun.elapsed() < LONGEST || watch.notices.is_none());
         // Old notices do not end the next wait.
         let begun = Instant::now();

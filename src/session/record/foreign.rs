@@ -81,10 +81,11 @@ impl ForeignSession {
         };
         match destination(self.agent, &value) {
             Destination::Within(metadata) => self.write_within(metadata, &value),
-            Destination::Beside => match self.beside.record(record)? {
-                true => Ok(Recorded::Beside),
-                false => Ok(Recorded::No),
-            },
+            Destination::Beside => Ok(if self.beside.record(record)? {
+                Recorded::Beside
+            } else {
+                Recorded::No
+            }),
             Destination::Nowhere => Ok(Recorded::No),
         }
     }
