@@ -167,6 +167,45 @@ fn secrets_are_masked_on_request_in_the_file_only() {
 }
 
 #[test]
+fn what_is_no_file_is_refused_at_once() {
+    let bench = Bench::new();
+    fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
+    let run = bench.shell(
+        "mkfifo pipe; mkdir folder; ln -s nowhere link
+         for f in pipe folder link /dev/null; do
+           turnpipe session append $f < call > /dev/null; echo $?
+         done; ls",
+    );
+    assert_eq!(text(&run.stdout), "2\n2\n2\n2\ncall\nfolder\nlink\npipe\n");
+}
+
+/// Plan D10: a limit of file sizes cuts a write short.
+#[test]
+fn a_limit_of_file_sizes_glues_nothing() {
+    let bench = Bench::new();
+    let calls: String = (0..40)
+        .map(|n| call(&format!("m{n}"), &format!("t{n}"), &"x".repeat(300)))
+        .collect();
+    fs::write(bench.path("calls"), calls).unwrap();
+    fs::write(bench.path("call"), call("last", "last", "true")).unwrap();
+    let run = bench.shell(
+        "( trap '' XFSZ; ulimit -f 8; \"$TURNPIPE\" session append s.jsonl < calls > /dev/null ); echo $?
+         turnpipe session append s.jsonl < call > /dev/null; echo $?",
+    );
+    assert_eq!(text(&run.stdout), "74\n0\n", "{}", text(&run.stderr));
+    let content = fs::read(bench.path("s.jsonl")).unwrap();
+    let whole: Vec<Value> = content
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    for (n, line) in whole[..whole.len() - 1].iter().enumerate() {
+        assert_eq!(line["message"]["id"], format!("m{n}"));
+    }
+    assert!(whole.len() > 3);
+    assert_eq!(whole[whole.len() - 1]["message"]["id"], "last");
+}
+
+#[test]
 fn a_reader_that_leaves_does_not_stop_the_recording() {
     let bench = Bench::new();
     let calls: Vec<String> = (0..3000)

@@ -139,8 +139,7 @@ impl SessionAppendArguments {
 
     /// What is recorded in.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
-        let whose = ownership(&self.file)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        let whose = ownership(&self.file).map_err(|error| unreadable(&self.file, error.into()))?;
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Ours(None));
         }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 
 use clap::{Args, ValueEnum};
 
@@ -93,6 +92,22 @@ impl ListForm {
     }
 }
 
+/// How many processors this process may use. Quotas are not asked for, which takes longer than
+/// looking up a title.
+#[cfg(target_os = "linux")]
+fn processors() -> NonZeroUsize {
+    let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
+    let allowed = allowed.ok().and_then(|count| usize::try_from(count).ok());
+    allowed
+        .and_then(NonZeroUsize::new)
+        .unwrap_or(NonZeroUsize::MIN)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
 impl SourceArguments {
     /// Whether files may be mapped.
     pub(super) fn mapping(&self) -> Mapping {
@@ -137,8 +152,7 @@ impl SourceArguments {
 
     /// How many threads may read.
     pub(super) fn jobs(&self) -> NonZeroUsize {
-        let usual = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.jobs.unwrap_or_else(usual)
+        self.jobs.unwrap_or_else(processors)
     }
 
     /// The file that somebody means.

@@ -121,7 +121,7 @@ impl SessionTailArguments {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let facts = session.quick_facts(self.source.mapping())?;
+        let facts = session.facts_of_ends(self.source.mapping())?;
         let about = About {
             session_id: facts.session_id.map(SessionId),
             ..About::default()
@@ -162,7 +162,7 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                let facts = session.quick_facts(self.source.mapping())?;
+                let facts = session.facts_of_ends(self.source.mapping())?;
                 let format = session.format();
                 let about = About {
                     session_id: facts.session_id.map(SessionId),

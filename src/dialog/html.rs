@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::outline::{gist, media_word, result_text};
+use super::rich_text::rich_text;
 use super::text::word;
 use super::{Call, CallResult, Media, Origin, Piece, Role};
 use crate::text::{terminal_safe, terminal_safe_line};
@@ -74,8 +75,12 @@ impl Html {
                     );
                 }
                 let time = time.as_deref().map(line).map_or_else(String::new, |time| {
-                    format!("<time datetime=\"{time}\">{time}</time>")
+                    format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
                 });
+                if class == "reply" {
+                    let text = rich_text(&terminal_safe(text.trim_end()));
+                    return format!("<article class=\"reply\">{time}{text}</article>\n");
+                }
                 let text = block(text);
                 format!(
                     "<article class=\"{class}\">{time}<div class=\"text\">{text}</div></article>\n"
@@ -157,6 +162,11 @@ fn image(media: &Media) -> String {
         ),
         _ => line(&media_word(media)),
     }
+}
+
+/// A time as people write it: without fractions, and in two words.
+fn to_the_second(time: &str) -> String {
+    time.get(..19).unwrap_or(time).replace('T', " ")
 }
 
 /// Harmless text of several lines.

@@ -9,6 +9,7 @@ mod markdown;
 mod message;
 mod outline;
 mod pairs;
+mod rich_text;
 mod selection;
 mod text;
 mod to_record;

@@ -92,7 +92,7 @@ pub(super) const PRESETS: &[Preset] = &[
         thinking_off: r#"{"enable_thinking":false}"#,
         forced_call: ForcedCall::Any,
         json: JsonForm::Object,
-        cache_marks: CacheMarks::From(1024),
+        cache_marks: CacheMarks::None,
         headers: &[("X-DashScope-CacheControl", "enable")],
     },
     Preset {
@@ -215,6 +215,8 @@ pub(super) const MODEL_RULES: &[ModelRule] = &[
     ModelRule::of("anthropic", "claude-3-7-sonnet").cached_from(1024),
     ModelRule::of("anthropic", "claude-3-5-haiku").cached_from(2048),
     ModelRule::of("anthropic", "claude-3-haiku").cached_from(2048),
+    // Of the others some drop the parts that a mark needs, and none caches by marks.
+    ModelRule::of("dashscope", "qwen").cached_from(1024),
     ModelRule::of("gemini", "gemini-2.5-flash").thinking_off(NO_BUDGET),
     // It cannot be turned off, only kept short.
     ModelRule::of("gemini", "gemini-2.5-pro").thinking_off(

@@ -28,8 +28,8 @@ fn world() -> ModelWorld {
 fn limits() -> TimeLimits {
     TimeLimits {
         connect: Duration::from_secs(5),
-        idle: Duration::from_secs(10),
-        total: Duration::from_secs(20),
+        idle: Duration::from_mins(1),
+        total: Duration::from_mins(2),
     }
 }
 
@@ -338,19 +338,25 @@ fn silence_and_dripping_end_in_time() {
     let dripping: Vec<Step> = std::iter::once(Step::Send(open_answer(200, &[EVENTS])))
         .chain((0..100).flat_map(drip))
         .collect();
-    for (script, limit) in [(stuck, 200), (silent, 200), (dripping, 600)] {
+    let ms = Duration::from_millis;
+    let minute = Duration::from_mins(1);
+    for (script, idle, total) in [
+        (stuck, ms(200), minute),
+        (silent, ms(200), minute),
+        (dripping, minute, ms(400)),
+    ] {
         let server = TestServer::start(vec![script]);
         let mut settings = settings("openai", &server.url("/v1"));
-        settings.http.limits.idle = Duration::from_millis(200);
-        settings.http.limits.total = Duration::from_millis(600);
+        settings.http.limits.idle = idle;
+        settings.http.limits.total = total;
         let model = provider(&connector(settings), "openai:m");
         let start = Instant::now();
         let failure = model
             .stream(&request(), &Stop::default(), &mut |_| ())
             .unwrap_err();
-        let limit = Duration::from_millis(limit);
+        let limit = idle.min(total);
         assert_eq!(failure, Failure::TimedOut { limit });
-        assert!(start.elapsed() < limit + Duration::from_secs(3));
+        assert!(start.elapsed() < minute / 2, "{:?}", start.elapsed());
     }
 }
 
@@ -371,7 +377,7 @@ fn stopping_closes_the_connection_at_once() {
         });
         assert_eq!(server.next(), Seen::Closed);
         assert!(
-            start.elapsed() < Duration::from_secs(2),
+            start.elapsed() < Duration::from_secs(20),
             "{:?}",
             start.elapsed()
         );

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memchr::{memchr_iter, memrchr};
+use memchr::memrchr;
 
 use super::open::SessionFile;
 use crate::jsonl::read_at;
@@ -37,14 +37,8 @@ impl Head {
         self.bytes.len() as u64
     }
 
-    /// The lines, without their newlines.
+    /// The lines, with their newlines.
     pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        let ends = memchr_iter(b'\n', &self.bytes).chain(std::iter::once(self.bytes.len()));
-        let mut start = 0;
-        ends.map(move |end| {
-            let line = &self.bytes[start.min(end)..end];
-            start = end + 1;
-            line
-        })
+        self.bytes.split_inclusive(|byte| *byte == b'\n')
     }
 }

@@ -16,7 +16,7 @@ use super::transcript::{Session, SessionError};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
-/// How many files are looked at before one asks whether that is enough.
+/// How many more files are looked at before one asks whether that is enough.
 const STEP: usize = 64;
 
 /// How much is found out about each session.
@@ -96,6 +96,8 @@ pub fn list(
             break;
         }
         let step = match listing.filter.limit {
+            // As a rule the last changed were active last, and are enough.
+            Some(limit) if rest.len() == candidates.len() => limit.get().min(rest.len()),
             Some(limit) => limit.get().max(STEP).min(rest.len()),
             None => rest.len(),
         };

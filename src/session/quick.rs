@@ -54,15 +54,7 @@ impl Session {
             return Ok(self.facts(mapping)?.0);
         }
         let mut bytes = self.bytes(mapping);
-        let mut ends = Ends::default();
-        let head = self.read_head(&mut ends)?;
-        if head < self.file.size {
-            let prompt = match ends.facts.first_prompt {
-                Some(_) => Prompt::Known,
-                None => Prompt::Wanted,
-            };
-            ends = self.read_tail(&mut bytes, head, prompt)?.following(ends);
-        }
+        let mut ends = self.read_ends(&mut bytes)?;
         ends.facts.title = match find_title(&mut bytes, self.format())? {
             Some(title) => Some(title),
             None => {
@@ -78,11 +70,35 @@ impl Session {
         Ok(ends.facts)
     }
 
+    /// What the ends of the file tell, without its title, which may stand anywhere.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn facts_of_ends(&self, mapping: Mapping) -> io::Result<Facts> {
+        if self.is_document() {
+            return Ok(self.facts(mapping)?.0);
+        }
+        Ok(self.read_ends(&mut self.bytes(mapping))?.facts)
+    }
+
+    fn read_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Ends> {
+        let mut ends = Ends::default();
+        let head = self.read_head(&mut ends)?;
+        if head < self.file.size {
+            let prompt = match ends.facts.first_prompt {
+                Some(_) => Prompt::Known,
+                None => Prompt::Wanted,
+            };
+            ends = self.read_tail(bytes, head, prompt)?.following(ends);
+        }
+        Ok(ends)
+    }
+
     /// Reads the head; returns where it stopped.
     fn read_head(&self, ends: &mut Ends) -> io::Result<u64> {
         let mut stopped = 0;
         for line in self.head.lines() {
-            stopped += line.len() as u64 + 1;
+            stopped += line.len() as u64;
             self.note_line(line, Prompt::Wanted, ends);
             if ends.has_begun() {
                 return Ok(stopped.min(self.file.size));

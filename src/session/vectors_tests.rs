@@ -101,3 +101,39 @@ fn titles_are_those_of_the_agent_itself() {
     }
     assert!(compared > 20, "only {compared} rows");
 }
+
+/// The rows of an area, if they are at hand.
+fn rows_of(area: &str) -> Option<Vec<Value>> {
+    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        println!("skipped: TURNPIPE_TEST_DATA is not set");
+        return None;
+    };
+    let path = std::path::Path::new(&folder).join("vectors/qwen-code.jsonl");
+    let rows = std::fs::read_to_string(path).unwrap();
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    Some(rows.filter(|row: &Value| row["area"] == area).collect())
+}
+
+/// Lines from which the agent itself takes a part of a torn record; here it stays lost, since what
+/// is left of a record is no record.
+#[test]
+fn records_on_a_line_are_those_of_the_agent_itself() {
+    for row in rows_of("jsonl.parseLineTolerant").into_iter().flatten() {
+        let line = decoded(&row["input"]);
+        let (records, _) = super::recover::records_on_line(line.as_bytes());
+        let found: Vec<Value> = records
+            .iter()
+            .map(|record| serde_json::from_str(record.text(line.as_bytes())).unwrap())
+            .collect();
+        assert_eq!(Value::from(found), row["expected"], "{row}");
+    }
+}
+
+#[test]
+fn hashes_of_directories_are_those_of_the_agent_itself() {
+    for row in rows_of("storage.projectDirName").into_iter().flatten() {
+        let directory = decoded(&row["input"]);
+        let hash = super::project_hash(std::path::Path::new(&directory));
+        assert_eq!(row["expected"]["projectHash"], hash, "{row}");
+    }
+}

@@ -297,6 +297,7 @@ fn prefixes_are_marked_only_where_they_are_long_enough() {
     );
     assert_eq!(marks("dashscope", "qwen3", 4 * 1000, instructions), 0);
     assert_eq!(marks("dashscope", "qwen3", 4 * 1100, instructions), 1);
+    assert_eq!(marks("dashscope", "glm-4.6", 100_000, instructions), 0);
     assert_eq!(marks("openai", "gpt-4.1", 100_000, instructions), 0);
     let conversation = SharedPrefix::Conversation;
     assert_eq!(

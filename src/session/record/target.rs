@@ -1,6 +1,5 @@
 //! The file that a stream is recorded in.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use super::{Chain, Recorder, SessionFacts};
 use crate::io::{Clock, Ids};
 use crate::session::durable::{AppendError, FileSystems, LockedFile, OpenError, Presence, Sync};
+use crate::session::{OpenError as Unreadable, open_safely};
 
 /// Longest line that is looked at for who wrote a file, in bytes.
 const FIRST_LINE: u64 = 1024 * 1024;
@@ -61,11 +61,13 @@ pub struct Transcript {
 /// Tells whose file it is by its first record.
 ///
 /// # Errors
-/// The file exists but cannot be read.
-pub fn ownership(path: &Path) -> io::Result<Ownership> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ownership::Nobody),
+/// Something is there that is no regular file, or it cannot be read.
+pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
+    let file = match open_safely(path) {
+        Ok(file) => file.file,
+        Err(Unreadable::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Ownership::Nobody);
+        }
         Err(error) => return Err(error),
     };
     let mut start = Vec::new();

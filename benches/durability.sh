@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The durability plan in full size; small sizes are ordinary tests. Takes ten minutes or so.
+#
+# usage: benches/durability.sh [TEST...]      (the tests stand in benches/durability.py)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --release --quiet
+TURNPIPE_FULL=1 cargo test --quiet --lib -- session::durable session::record
+exec python3 benches/durability.py "$PWD/target/release/turnpipe" "$@"

@@ -1,0 +1,78 @@
+//! What a model says, which is Markdown as a rule, as markup for a page.
+//!
+//! Tags in the text stay text, pictures become their descriptions, and links lead to the web or
+//! nowhere: a page loads nothing, and nothing that was said becomes markup of its own.
+
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+/// What links may begin with.
+const LINKS: [&str; 3] = ["https://", "http://", "mailto:"];
+
+/// Markup for a text that is harmless already.
+pub(super) fn rich_text(text: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let events = Parser::new_ext(text, options).filter_map(|event| match event {
+        Event::Html(tag) | Event::InlineHtml(tag) => Some(Event::Text(tag)),
+        Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
+        // A line break was meant as one.
+        Event::SoftBreak => Some(Event::HardBreak),
+        Event::Start(Tag::Link {
+            link_type,
+            dest_url,
+            id,
+            ..
+        }) => {
+            let leads_somewhere = LINKS.iter().any(|start| dest_url.starts_with(start));
+            Some(Event::Start(Tag::Link {
+                link_type,
+                dest_url: if leads_somewhere {
+                    dest_url
+                } else {
+                    CowStr::Borrowed("")
+                },
+                title: CowStr::Borrowed(""),
+                id,
+            }))
+        }
+        other => Some(other),
+    });
+    let mut page = String::with_capacity(text.len() * 5 / 4);
+    html::push_html(&mut page, events);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn markdown_becomes_markup_and_tags_stay_text() {
+        let rows = [
+            (
+                "**a** `b<c`",
+                "<p><strong>a</strong> <code>b&lt;c</code></p>\n",
+            ),
+            ("<b onclick=x>", "&lt;b onclick=x&gt;"),
+            ("a <i>b</i>", "<p>a &lt;i&gt;b&lt;/i&gt;</p>\n"),
+            ("![x](https://a/b.png)", "<p>x</p>\n"),
+            ("[x](javascript:1)", "<p><a href=\"\">x</a></p>\n"),
+            ("[x](https://a/)", "<p><a href=\"https://a/\">x</a></p>\n"),
+            ("a\nb", "<p>a<br />\nb</p>\n"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(rich_text(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_brings_tags_of_its_own(text in "[<>a/= \"'!\\[\\]()`*_~|\n:#-]{0,60}") {
+            let page = rich_text(&text);
+            for tag in ["<a/", "<img", "<script", "<!", "src=", "onclick"] {
+                prop_assert!(!page.contains(tag), "{page}");
+            }
+        }
+    }
+}
