@@ -34,6 +34,9 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-config -d 'Read no
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Print version'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Tell where somebody left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Ask for a verdict on each input line'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
@@ -82,6 +85,102 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l qui
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l emit -d 'When labels go out' -r -f -a "turn\t'Before the content of the next message'
+ready\t'As soon as they are there; no line waits, and a label that is late is dropped'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l hold-ms -d 'How long a line may wait for a label before the label is dropped, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s j -l jobs -d 'How many labels are made at once' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Append the labels to this session file as well' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Read this settings file of an agent for whether labels are wanted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read one dialect only, instead of telling it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+openai\t'`OpenAI` chat completions'
+gemini\t'Gemini contents, Qwen Code session parts'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
+jsonl\t'Records'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l shortcuts -d 'Label single calls that read or search by the built-in rules, without asking the model'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-echo -d 'Do not copy the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l dry-run -d 'Print the body of each request instead of sending it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l print-prompt -d 'Print the prompts instead of using them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
+kebab\t'`fix-login-button`'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'The language of titles: `auto` for that of the conversation, or a code like `de`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'At most so many requests a minute' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'Where attempts are counted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
+jsonl\t'Records'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
+qwen\t'Qwen Code'
+codex\t'Codex CLI'
+gemini\t'Gemini CLI'
+pi\t'pi'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l write -d 'Write the title into the session file, unless a person gave one'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it over a title that a person gave as well'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Do it only where an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l dry-run -d 'Print the body of each request instead of sending it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l print-prompt -d 'Print the prompts instead of using them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'How long somebody must have been away, in minutes' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'The language of recaps: `auto` for that of the conversation, or a code like `de`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'At most so many requests a minute' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
+jsonl\t'Records'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
+qwen\t'Qwen Code'
+codex\t'Codex CLI'
+gemini\t'Gemini CLI'
+pi\t'pi'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l write -d 'Write the recap into the session file, so that it is shown on resuming'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Do it only where an agent would on its own: three prompts, two since the last recap, nothing unanswered, and nobody there for five minutes'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print the recap whenever somebody comes back to it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l dry-run -d 'Print the body of each request instead of sending it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l print-prompt -d 'Print the prompts instead of using them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -103,7 +202,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text is to be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text is to be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
+label\t'A label for a batch of tool calls'
+title\t'A session title'
+recap\t'A session recap, in the tags that the prompt asks for'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'

@@ -12,6 +12,8 @@ pub mod jsonl;
 
 pub mod process;
 
+pub mod http;
+
 pub mod wire;
 
 pub mod dialog;
@@ -28,6 +30,12 @@ pub mod results;
 
 pub mod exec;
 
+pub mod model;
+
+pub mod side;
+
 pub mod config;
+
+pub mod flow;
 
 pub mod cmd;

@@ -31,14 +31,11 @@ pub(crate) fn main() {
         .collect();
     let rounds = numbers.first().copied().unwrap_or(5);
     let children = numbers.get(1).copied().unwrap_or(10_000);
-    let mut ways: [Way; 9] = [
+    let mut ways: [Way; 6] = [
         ("xargs -P10 -n1", by_xargs, Vec::new()),
         ("plain posix_spawn, 10 threads", by_plain_loop, Vec::new()),
-        ("Spawners(1)", |n| by_spawners(n, 1), Vec::new()),
-        ("Spawners(2)", |n| by_spawners(n, 2), Vec::new()),
-        ("Spawners(4)", |n| by_spawners(n, 4), Vec::new()),
-        ("Spawners(10)", |n| by_spawners(n, 10), Vec::new()),
-        ("Spawners(4), confined", by_confined_spawners, Vec::new()),
+        ("Spawners", by_free_spawners, Vec::new()),
+        ("Spawners, confined", by_confined_spawners, Vec::new()),
         ("run-tools", |n| by_run_tools(n, "off"), Vec::new()),
         (
             "run-tools, confined",
@@ -46,7 +43,7 @@ pub(crate) fn main() {
             Vec::new(),
         ),
     ];
-    by_spawners(100, 4);
+    by_free_spawners(100);
     let before = facts();
     for _ in 0..rounds {
         for (_, run, costs) in &mut ways {
@@ -79,11 +76,11 @@ pub(crate) fn main() {
         );
     }
     println!(
-        "confined: {:.2} x Spawners(4), processor {:.2} x; run-tools {:.2} x, processor {:.2} x",
-        walls[6] / walls[4],
-        processors[6] / processors[4],
-        walls[8] / walls[7],
-        processors[8] / processors[7],
+        "confined: {:.2} x free, processor {:.2} x; run-tools {:.2} x, processor {:.2} x",
+        walls[3] / walls[2],
+        processors[3] / processors[2],
+        walls[5] / walls[4],
+        processors[5] / processors[4],
     );
     println!("before: {before}\nafter:  {after}");
 }
@@ -154,11 +151,11 @@ fn from_callers(children: usize, run: impl Fn() + Sync) {
     });
 }
 
-fn by_spawners(children: usize, threads: usize) {
-    by(&Spawners::new(threads), children);
+fn by_free_spawners(children: usize) {
+    by(&Spawners::new(4), children);
 }
 
-/// To be compared with `Spawners(4)`.
+/// To be compared with the free ones.
 fn by_confined_spawners(children: usize) {
     let options = LaneOptions {
         enforcement: Enforcement::Require,

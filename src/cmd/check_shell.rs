@@ -10,11 +10,11 @@ use clap::Args;
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::{Question, Surroundings};
 use super::{Globals, Outcome};
-use crate::io::Io;
+use crate::io::{Environment, Io};
 use crate::process::Spawners;
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
-use crate::tools::GitProbe;
+use crate::tools::{GitProbe, from_the_workspace, workspace_program};
 use crate::wire::records::{CheckShellRecord, VerdictAccess};
 
 /// Tell whether shell commands only read
@@ -47,7 +47,7 @@ impl CheckShellArguments {
                 Some(directory) => {
                     let directory = here.join(directory);
                     let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment);
-                    settled(analysis, &probe, &directory)
+                    settled(analysis, &probe, &environment, &directory)
                 }
                 None => analysis.without_a_look(),
             }
@@ -69,8 +69,23 @@ impl CheckShellArguments {
     }
 }
 
-fn settled(analysis: Analysis, probe: &GitProbe, directory: &Path) -> Analysis {
-    analysis.settled(|requirement| probe.settle(requirement, directory))
+/// As a call in a session that may write in this directory is looked at.
+fn settled(
+    analysis: Analysis,
+    probe: &GitProbe,
+    environment: &Environment,
+    directory: &Path,
+) -> Analysis {
+    let mut analysis = analysis.settled(|requirement| probe.settle(requirement, directory));
+    let workspace = [directory.to_owned()];
+    if analysis.verdict.is_read_only()
+        && let Some(program) = workspace_program(&analysis.programs, environment, &workspace)
+    {
+        analysis.why = from_the_workspace(program);
+        analysis.verdict = Verdict::Unknown;
+        analysis.programs.clear();
+    }
+    analysis
 }
 
 fn record(command: &str, analysis: Analysis) -> CheckShellRecord {

@@ -4,8 +4,12 @@ use clap::{Args, ValueEnum};
 
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::Surroundings;
-use super::{Globals, Outcome, UsageError};
+use super::{Globals, Outcome};
 use crate::io::Io;
+use crate::side::Rejection;
+use crate::side::label::clean_label;
+use crate::side::recap::clean_recap;
+use crate::side::title::{TitleStyle, clean_title};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{self, CheckTextRecord};
 
@@ -29,13 +33,10 @@ pub(super) enum TextKind {
     /// One line that is harmless on a terminal
     Terminal,
     /// A label for a batch of tool calls
-    #[value(hide = true)]
     Label,
     /// A session title
-    #[value(hide = true)]
     Title,
-    /// A session recap
-    #[value(hide = true)]
+    /// A session recap, in the tags that the prompt asks for
     Recap,
 }
 
@@ -45,11 +46,16 @@ impl CheckTextArguments {
     /// # Errors
     /// The kind is not available, or reading or writing failed.
     pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let clean = match self.kind {
+        let clean: fn(&str) -> CheckTextRecord = match self.kind {
             TextKind::Terminal => clean_for_terminal,
-            TextKind::Label => return Err(not_available("label").into()),
-            TextKind::Title => return Err(not_available("title").into()),
-            TextKind::Recap => return Err(not_available("recap").into()),
+            TextKind::Label => |text| cleaned(records::TextKind::Label, clean_label(text)),
+            TextKind::Title => |text| {
+                cleaned(
+                    records::TextKind::Title,
+                    clean_title(text, TitleStyle::Sentence),
+                )
+            },
+            TextKind::Recap => |text| cleaned(records::TextKind::Recap, clean_recap(text)),
         };
         let check = Check {
             name: "text",
@@ -65,9 +71,9 @@ fn clean_for_terminal(text: &str) -> CheckTextRecord {
     CheckTextRecord::passed(records::TextKind::Terminal, terminal_safe_line(text))
 }
 
-fn not_available(kind: &str) -> UsageError {
-    UsageError::new(format!(
-        "check text: `--as {kind}` is not available in this version"
-    ))
-    .with_hint("only `--as terminal` is")
+fn cleaned(kind: records::TextKind, text: Result<String, Rejection>) -> CheckTextRecord {
+    match text {
+        Ok(text) => CheckTextRecord::passed(kind, text),
+        Err(rejection) => CheckTextRecord::rejected(kind, rejection.into()),
+    }
 }

@@ -12,10 +12,14 @@ use super::check_text::CheckTextArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
+use super::model_call::ModelCallArguments;
+use super::recap::RecapArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
 use super::session::SessionArguments;
 use super::state::StateArguments;
+use super::summarize_batch::SummarizeBatchArguments;
+use super::title::TitleArguments;
 use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
 use crate::io::Io;
@@ -26,6 +30,23 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "run-tools",
         augment: RunToolsArguments::augment_args,
         run: |matches, globals, io| RunToolsArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "summarize-batch",
+        augment: SummarizeBatchArguments::augment_args,
+        run: |matches, globals, io| {
+            SummarizeBatchArguments::from_arg_matches(matches)?.run(globals, io)
+        },
+    },
+    Subcommand {
+        name: "title",
+        augment: TitleArguments::augment_args,
+        run: |matches, globals, io| TitleArguments::from_arg_matches(matches)?.run(globals, io),
+    },
+    Subcommand {
+        name: "recap",
+        augment: RecapArguments::augment_args,
+        run: |matches, globals, io| RecapArguments::from_arg_matches(matches)?.run(globals, io),
     },
     Subcommand {
         name: "check",
@@ -83,6 +104,17 @@ const LEAVES: &[Leaf] = &[
             augment: RunToolsArguments::augment_args,
             run: |matches, globals, io| {
                 RunToolsArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+    // For tests; it stands nowhere else, so that no help and no completion names it.
+    Leaf {
+        path: &["model-call"],
+        command: Subcommand {
+            name: "model-call",
+            augment: ModelCallArguments::augment_args,
+            run: |matches, globals, io| {
+                ModelCallArguments::from_arg_matches(matches)?.run(globals, io)
             },
         },
     },

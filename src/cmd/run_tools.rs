@@ -26,7 +26,7 @@ use crate::io::{Input, Io};
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::process::{EndSignal, Spawners, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::ToolContext;
+use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
 
 /// Threads that start processes. More than the machine has cores would only wait.
@@ -272,6 +272,7 @@ impl RunToolsArguments {
             allowed_directories: allowed,
             environment: Arc::new(io.environment.clone()),
             kept_variables: Arc::new(self.env.iter().cloned().collect()),
+            child_variables: ChildVariables::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,

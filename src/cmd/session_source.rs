@@ -16,6 +16,9 @@ use crate::session::{
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
 
+/// How many things are done at once that wait for others, unless somebody says otherwise.
+const WAITING_JOBS: usize = 4;
+
 /// Forks of forks are followed so far.
 const MOST_ANCESTORS: usize = 16;
 
@@ -140,6 +143,11 @@ impl SourceArguments {
             mapping: self.mapping(),
             jobs: self.jobs(),
         }
+    }
+
+    /// How many things are done at once that wait for others rather than for this machine.
+    pub(super) fn waiting_jobs(&self) -> usize {
+        self.jobs.map_or(WAITING_JOBS, NonZeroUsize::get)
     }
 
     /// How many threads may read.

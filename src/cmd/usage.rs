@@ -144,7 +144,7 @@ mod tests {
         let complaint = complaint(&["turnpipe", "check", "text", "--as", "x"]);
         assert_eq!(
             complaint.problem,
-            "invalid value 'x' for '--as <KIND>' [possible values: terminal]"
+            "invalid value 'x' for '--as <KIND>' [possible values: terminal, label, title, recap]"
         );
     }
 }

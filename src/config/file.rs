@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::model_tables::{HttpTable, ProviderTable};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 
@@ -45,13 +46,15 @@ pub enum ConfigError {
 
 /// What a file can set. Unknown keys are errors: a setting that is silently ignored is worse than
 /// none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
     /// Where state is kept.
     pub(super) state_dir: Option<PathBuf>,
     /// How many calls run at once.
     pub(super) max_concurrency: Option<std::num::NonZeroUsize>,
+    /// Whether batches of calls get labels.
+    pub(super) emit_tool_use_summaries: Option<bool>,
     /// Manifests of command tools; relative to the file.
     pub(super) tools: Vec<PathBuf>,
     /// The largest inline result of single tools, in UTF-16 units; 0 is no limit.
@@ -60,6 +63,14 @@ pub(super) struct ConfigFile {
     pub(super) bash_default_timeout_ms: Option<u64>,
     /// The longest timeout a shell call can ask for.
     pub(super) bash_max_timeout_ms: Option<u64>,
+    /// The model for labels, titles and recaps.
+    pub(super) fast_model: Option<String>,
+    /// The model for the conversation itself.
+    pub(super) model: Option<String>,
+    /// Providers of models, known ones and others.
+    pub(super) providers: BTreeMap<String, ProviderTable>,
+    /// How requests are made.
+    pub(super) http: HttpTable,
 }
 
 impl ConfigFile {
@@ -106,6 +117,10 @@ impl ConfigFile {
             for manifest in &mut file.tools {
                 *manifest = base.join(&*manifest);
             }
+            file.providers
+                .values_mut()
+                .for_each(|table| table.resolve_paths(base));
+            file.http.resolve_paths(base);
         }
         Ok(file)
     }

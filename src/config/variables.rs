@@ -84,6 +84,128 @@ pub(super) const PI_HOME: Variable = Variable {
     purpose: "pi's directory, else `~/.pi/agent`",
 };
 
+/// Whether batches of calls get labels.
+pub(super) const LABELS: Variable = Variable {
+    names: &[
+        "TURNPIPE_EMIT_TOOL_USE_SUMMARIES",
+        "QWEN_CODE_EMIT_TOOL_USE_SUMMARIES",
+        "CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES",
+    ],
+    purpose: "`0` or `false`: no labels for batches of calls; `1` or `true`: labels, whatever the \
+              settings say",
+};
+/// Whether sessions get no automatic titles.
+pub(super) const AUTO_TITLE_OFF: Variable = Variable {
+    names: &["TURNPIPE_DISABLE_AUTO_TITLE", "QWEN_DISABLE_AUTO_TITLE"],
+    purpose: "`title --auto` does nothing; unless it is empty, `0`, `false`, `no` or `off`",
+};
+/// The model for labels, titles and recaps.
+pub(super) const FAST_MODEL: Variable = Variable {
+    names: &["TURNPIPE_FAST_MODEL"],
+    purpose: "the model for labels, titles and recaps, as `provider:model`",
+};
+/// The model for the conversation itself.
+pub(super) const MAIN_MODEL: Variable = Variable {
+    names: &["TURNPIPE_MODEL"],
+    purpose: "the main model, as `provider:model`",
+};
+/// `OpenAI`'s key.
+pub(super) const OPENAI_KEY: Variable = Variable {
+    names: &["OPENAI_API_KEY"],
+    purpose: "the key of the provider `openai`",
+};
+/// `OpenAI`'s address.
+pub(super) const OPENAI_ADDRESS: Variable = Variable {
+    names: &["OPENAI_BASE_URL"],
+    purpose: "the address of the provider `openai`, with `/v1`",
+};
+/// Anthropic's key.
+pub(super) const ANTHROPIC_KEY: Variable = Variable {
+    names: &["ANTHROPIC_API_KEY"],
+    purpose: "the key of the provider `anthropic`",
+};
+/// A token for Anthropic.
+pub(super) const ANTHROPIC_TOKEN: Variable = Variable {
+    names: &["ANTHROPIC_AUTH_TOKEN"],
+    purpose: "a bearer token for the provider `anthropic`, where there is no key",
+};
+/// Anthropic's address.
+pub(super) const ANTHROPIC_ADDRESS: Variable = Variable {
+    names: &["ANTHROPIC_BASE_URL"],
+    purpose: "the address of the provider `anthropic`, without `/v1`",
+};
+/// Gemini's key.
+pub(super) const GEMINI_KEY: Variable = Variable {
+    names: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    purpose: "the key of the provider `gemini`",
+};
+/// Gemini's address.
+pub(super) const GEMINI_ADDRESS: Variable = Variable {
+    names: &["GOOGLE_GEMINI_BASE_URL"],
+    purpose: "the address of the provider `gemini`, without `/v1beta`",
+};
+/// `DashScope`'s key.
+pub(super) const DASHSCOPE_KEY: Variable = Variable {
+    names: &["DASHSCOPE_API_KEY"],
+    purpose: "the key of the provider `dashscope`",
+};
+/// `DashScope`'s address.
+pub(super) const DASHSCOPE_ADDRESS: Variable = Variable {
+    names: &["DASHSCOPE_BASE_URL"],
+    purpose: "the address of the provider `dashscope`, with `/v1`",
+};
+/// `OpenRouter`'s key.
+pub(super) const OPENROUTER_KEY: Variable = Variable {
+    names: &["OPENROUTER_API_KEY"],
+    purpose: "the key of the provider `openrouter`",
+};
+/// Ollama's key, for its cloud.
+pub(super) const OLLAMA_KEY: Variable = Variable {
+    names: &["OLLAMA_API_KEY"],
+    purpose: "the key of the provider `ollama`, where it wants one",
+};
+/// Ollama's address.
+pub(super) const OLLAMA_ADDRESS: Variable = Variable {
+    names: &["OLLAMA_HOST"],
+    purpose: "the address of the provider `ollama`; scheme and port may be missing",
+};
+/// The proxy for requests without encryption. In capitals it is not believed where a web server
+/// runs us: there it is a header of somebody's request.
+pub(super) const HTTP_PROXY: Variable = Variable {
+    names: &["http_proxy", "HTTP_PROXY"],
+    purpose: "the proxy for `http` addresses",
+};
+/// The proxy for encrypted requests.
+pub(super) const HTTPS_PROXY: Variable = Variable {
+    names: &["https_proxy", "HTTPS_PROXY"],
+    purpose: "the proxy for `https` addresses",
+};
+/// The proxy for all others.
+pub(super) const ALL_PROXY: Variable = Variable {
+    names: &["all_proxy", "ALL_PROXY"],
+    purpose: "the proxy for what has none of its own; `socks5://` works too",
+};
+/// What is reached without a proxy.
+pub(super) const NO_PROXY: Variable = Variable {
+    names: &["no_proxy", "NO_PROXY"],
+    purpose: "hosts that are reached without a proxy, with commas between",
+};
+/// A mark of web servers.
+pub(super) const WEB_SERVER: Variable = Variable {
+    names: &["REQUEST_METHOD"],
+    purpose: "if it is set, a web server runs us, and `HTTP_PROXY` is not believed",
+};
+/// Root certificates.
+pub(super) const CERTIFICATE_FILE: Variable = Variable {
+    names: &["SSL_CERT_FILE"],
+    purpose: "a PEM file in the place of the system's root certificates",
+};
+/// Root certificates.
+pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable {
+    names: &["SSL_CERT_DIR"],
+    purpose: "a directory in the place of the system's root certificates",
+};
+
 /// All of them, for the documentation, with those that `io` reads.
 pub const VARIABLES: &[Variable] = &[
     CONFIG,
@@ -99,6 +221,29 @@ pub const VARIABLES: &[Variable] = &[
     CODEX_HOME,
     GEMINI_HOME,
     PI_HOME,
+    LABELS,
+    AUTO_TITLE_OFF,
+    FAST_MODEL,
+    MAIN_MODEL,
+    OPENAI_KEY,
+    OPENAI_ADDRESS,
+    ANTHROPIC_KEY,
+    ANTHROPIC_TOKEN,
+    ANTHROPIC_ADDRESS,
+    GEMINI_KEY,
+    GEMINI_ADDRESS,
+    DASHSCOPE_KEY,
+    DASHSCOPE_ADDRESS,
+    OPENROUTER_KEY,
+    OLLAMA_KEY,
+    OLLAMA_ADDRESS,
+    HTTP_PROXY,
+    HTTPS_PROXY,
+    ALL_PROXY,
+    NO_PROXY,
+    WEB_SERVER,
+    CERTIFICATE_FILE,
+    CERTIFICATE_DIRECTORY,
     Variable {
         names: &["TURNPIPE_CLOCK"],
         purpose: "a fixed time (RFC 3339) for reproducible output; every duration is then 0",

@@ -1,8 +1,8 @@
 //! Threads that run calls: started when first needed, kept, never more than the cap.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// One piece of work.
@@ -11,18 +11,28 @@ pub(super) type Job = Box<dyn FnOnce() + Send>;
 /// A growing pool. Dropping it lets running jobs finish on their own; nobody waits for them.
 #[derive(Debug)]
 pub(super) struct Workers {
-    jobs: Sender<Job>,
-    queue: Arc<Mutex<Receiver<Job>>>,
+    queue: Arc<Queue>,
     started: usize,
     cap: NonZeroUsize,
 }
 
+/// Waiting threads wait for work, not for each other: a job wakes one of them.
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
 impl Workers {
     pub(super) fn new(cap: NonZeroUsize) -> Self {
-        let (jobs, queue) = channel();
         Self {
-            jobs,
-            queue: Arc::new(Mutex::new(queue)),
+            queue: Arc::default(),
             started: 0,
             cap,
         }
@@ -36,13 +46,8 @@ impl Workers {
             let spawned = thread::Builder::new()
                 .name("call".to_owned())
                 .spawn(move || {
-                    loop {
-                        // The lock is held while waiting: whoever holds it is the next to work.
-                        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                        match next {
-                            Ok(job) => job(),
-                            Err(_) => break,
-                        }
+                    while let Some(job) = queue.next() {
+                        job();
                     }
                 });
             if spawned.is_ok() {
@@ -53,7 +58,47 @@ impl Workers {
                 return;
             }
         }
-        // The receiver lives in `self.queue`, so sending cannot fail.
-        let _ = self.jobs.send(job);
+        self.queue.lock().jobs.push_back(job);
+        self.queue.work.notify_one();
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.queue.lock().closed = true;
+        self.queue.work.notify_all();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job, `None` when there will be none any more.
+    fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(job);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self
+                .work
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("State")
+            .field("jobs", &self.jobs.len())
+            .field("closed", &self.closed)
+            .finish()
     }
 }

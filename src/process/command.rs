@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Captured;
+
+/// Environment variables, shared by the children that get the same ones.
+pub type Variables = Arc<[(OsString, OsString)]>;
 
 /// A program to run. Nothing is inherited but what stands here: the child gets its own session and
 /// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2.
@@ -15,7 +19,7 @@ pub struct Command {
     /// Arguments after the program's name.
     pub arguments: Vec<OsString>,
     /// The whole environment of the child.
-    pub environment: Vec<(OsString, OsString)>,
+    pub environment: Variables,
     /// The child's working directory.
     pub directory: PathBuf,
     /// What the child reads.

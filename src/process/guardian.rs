@@ -2,8 +2,8 @@
 //! this process is killed and cannot do it itself.
 //!
 //! It holds the reading end of a pipe that nobody writes to; its end is our end. Which sessions
-//! there are stands in a table in shared memory, so that a call costs two writes of four bytes and
-//! wakes nobody. Orphans it has to look for itself while we live, see [`WATCH`]; what it missed it
+//! there are stands in a table in shared memory, so that a call costs three stores and wakes
+//! nobody. Orphans it has to look for itself while we live, see [`WATCH`]; what it missed it
 //! knows by a variable that all children have in their environment.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,6 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::exec_strings::ExecStrings;
+use super::guardian_table::{GuardedCall, Table, calls};
 use super::pipes::ChildEnds;
 use super::process_table::{Stat, all, has_variable, parse_children, stat};
 use super::start::Start;
@@ -39,10 +39,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// it is read may not be in it.
 const LAST_LOOKS: u32 = 3;
 
-/// Bytes of a place in the table: the leader's process id (0 before it is started), and when the
-/// call began (0 if the place is free).
-const PLACE: usize = 16;
-
 /// What the guardian is started with.
 static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
 static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
@@ -59,7 +55,7 @@ pub struct GuardianPlan {
 #[derive(Debug)]
 struct Guardian {
     pid: Pid,
-    table: File,
+    table: Table,
     places: Mutex<Places>,
     /// Never written to.
     _lifeline: OwnedFd,
@@ -67,14 +63,14 @@ struct Guardian {
 
 #[derive(Debug, Default)]
 struct Places {
-    free: Vec<u64>,
-    used: u64,
+    free: Vec<usize>,
+    used: usize,
 }
 
 /// A child's place in the table, given up when it is dropped.
 #[derive(Debug)]
 pub(super) struct Entry {
-    place: u64,
+    place: usize,
 }
 
 /// Has the program that runs here started once more as a guardian, before the first child.
@@ -101,7 +97,7 @@ pub(super) fn enter() -> Option<Entry> {
             places.used - 1
         })
     };
-    guardian.write(place, 0, super::orphans::now().max(1));
+    guardian.table.set(place, 0, super::orphans::now().max(1));
     Some(Entry { place })
 }
 
@@ -109,7 +105,7 @@ impl Entry {
     /// Enters the leader of its session.
     pub(super) fn started(&self, leader: Pid) {
         if let Some(Some(guardian)) = GUARDIAN.get() {
-            guardian.write_leader(self.place, leader.as_raw_pid());
+            guardian.table.set_leader(self.place, leader.as_raw_pid());
         }
     }
 }
@@ -117,7 +113,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(Some(guardian)) = GUARDIAN.get() {
-            guardian.write(self.place, 0, 0);
+            guardian.table.set(self.place, 0, 0);
             guardian.places().free.push(self.place);
         }
     }
@@ -126,8 +122,7 @@ impl Drop for Entry {
 impl Guardian {
     fn start(plan: &GuardianPlan) -> io::Result<Self> {
         let (theirs, lifeline) = io::pipe()?;
-        let table = rustix::fs::memfd_create("turnpipe-sessions", rustix::fs::MemfdFlags::CLOEXEC)?;
-        let table = above_streams(table)?;
+        let table = Table::new()?;
         let own = rustix::process::getpid().to_string();
         let mut arguments = ExecStrings::with_capacity(4, 64);
         for argument in ["turnpipe-guardian", plan.argument, plan.mark, &own] {
@@ -140,13 +135,13 @@ impl Guardian {
             directory: CString::from(c"/"),
             ends: ChildEnds {
                 stdin: Arc::new(above_streams(theirs.into())?),
-                stdout: table.try_clone()?,
+                stdout: table.descriptor()?,
                 stderr: above_streams(File::options().write(true).open("/dev/null")?.into())?,
             },
         };
         Ok(Self {
             pid: spawn(&Attributes::new()?, &start)?,
-            table: File::from(table),
+            table,
             places: Mutex::default(),
             _lifeline: lifeline.into(),
         })
@@ -154,19 +149,6 @@ impl Guardian {
 
     fn places(&self) -> std::sync::MutexGuard<'_, Places> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, place: u64, leader: i32, began: u64) {
-        let mut bytes = [0; PLACE];
-        bytes[..4].copy_from_slice(&leader.to_ne_bytes());
-        bytes[8..].copy_from_slice(&began.to_ne_bytes());
-        // Only a machine without memory refuses, and then the child is not guarded.
-        let _ = self.table.write_all_at(&bytes, place * PLACE as u64);
-    }
-
-    fn write_leader(&self, place: u64, leader: i32) {
-        let offset = place * PLACE as u64;
-        let _ = self.table.write_all_at(&leader.to_ne_bytes(), offset);
     }
 }
 
@@ -194,7 +176,7 @@ pub fn guard(arguments: &[OsString]) {
     };
     let lifeline = io::stdin();
     let calls = loop {
-        let calls = calls();
+        let calls = guarded_calls();
         let pause = if calls.is_empty() {
             IDLE
         } else {
@@ -202,7 +184,7 @@ pub fn guard(arguments: &[OsString]) {
             WATCH
         };
         if is_over(lifeline.as_fd(), pause) {
-            break self::calls();
+            break guarded_calls();
         }
     };
     // Its descriptors are closed a moment before its children are given away.
@@ -230,37 +212,10 @@ fn is_over(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     matches!(poll(&mut set, pause.as_ref()), Ok(1..))
 }
 
-/// A call in the table.
-#[derive(Debug, Clone, Copy)]
-struct GuardedCall {
-    leader: i32,
-    began: u64,
-}
-
 /// The calls in the table, which is our standard output.
-fn calls() -> Vec<GuardedCall> {
-    let Ok(table) = io::stdout().as_fd().try_clone_to_owned() else {
-        return Vec::new();
-    };
-    let table = File::from(table);
-    let length = table.metadata().map_or(0, |facts| facts.len());
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-    if table.read_exact_at(&mut bytes, 0).is_err() {
-        return Vec::new();
-    }
-    let (places, _) = bytes.as_chunks::<PLACE>();
-    places
-        .iter()
-        .filter_map(|place| {
-            let (leader, rest) = place.split_first_chunk::<4>()?;
-            let began = rest.last_chunk::<8>()?;
-            Some(GuardedCall {
-                leader: i32::from_ne_bytes(*leader),
-                began: u64::from_ne_bytes(*began),
-            })
-        })
-        .filter(|call| call.began > 0)
-        .collect()
+fn guarded_calls() -> Vec<GuardedCall> {
+    let table = io::stdout().as_fd().try_clone_to_owned();
+    table.map_or_else(|_| Vec::new(), |table| calls(&File::from(table)))
 }
 
 /// What the guardian has seen of the guarded process.

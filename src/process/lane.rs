@@ -37,7 +37,28 @@ pub(super) struct Temporary {
     pub(super) variable: CString,
 }
 
+/// Which threads may start a pool's children.
+#[derive(Debug)]
+pub(super) enum Starter {
+    /// Those that restricted themselves.
+    SpawnerThread,
+    /// Any; what is said of the children's confinement.
+    AnyThread(Option<Confinement>),
+}
+
 impl Restrictions {
+    /// Which threads may start the children.
+    pub(super) fn starter(&self) -> Starter {
+        match self {
+            Self::Free => Starter::AnyThread(None),
+            Self::Lane {
+                enforcement: Enforcement::Off,
+                temporary: None,
+            } => Starter::AnyThread(Some(switched_off())),
+            Self::Lane { .. } => Starter::SpawnerThread,
+        }
+    }
+
     /// Restricts the calling thread for good.
     ///
     /// # Errors
@@ -56,7 +77,7 @@ impl Restrictions {
         };
         let temporary = temporary.clone().map(Temporary::new).transpose()?;
         let confinement = match enforcement {
-            Enforcement::Off => Confinement::nothing("switched off"),
+            Enforcement::Off => switched_off(),
             Enforcement::Auto | Enforcement::Require => confine(temporary.as_ref()),
         };
         if *enforcement == Enforcement::Require && !confinement.is_complete() {
@@ -68,6 +89,10 @@ impl Restrictions {
             temporary,
         })
     }
+}
+
+fn switched_off() -> Confinement {
+    Confinement::nothing("switched off")
 }
 
 impl Temporary {

@@ -28,6 +28,8 @@ mod group;
 #[cfg(target_os = "linux")]
 mod guardian;
 #[cfg(target_os = "linux")]
+mod guardian_table;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(unix)]
 mod lane;
@@ -76,7 +78,9 @@ mod std_spawn;
 
 pub use cancel::{CancelToken, CancelWait};
 pub use captured::Captured;
-pub use command::{Capture, Command, Ended, ExitStatus, Finished, Limits, SpawnError, Stdin};
+pub use command::{
+    Capture, Command, Ended, ExitStatus, Finished, Limits, SpawnError, Stdin, Variables,
+};
 pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 #[cfg(unix)]
 pub use departure::report_departure;

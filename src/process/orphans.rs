@@ -7,9 +7,12 @@
 //! session. Our own children are children of the spawner threads; what other code of this process
 //! starts is in our session.
 
+use std::fs::File;
+use std::io;
+use std::io::{Read as _, Seek as _};
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::{fs, io};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
 
@@ -110,8 +113,7 @@ fn living() -> Vec<(HeldProcess, Stat)> {
     }
     let _looking = LOOKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = rustix::process::getpid();
-    // Orphans go to the first thread of their new parent.
-    let Ok(list) = fs::read_to_string(format!("/proc/self/task/{own}/children")) else {
+    let Some(list) = children_of_first_thread() else {
         return Vec::new();
     };
     let mut pids = parse_children(&list).peekable();
@@ -137,6 +139,27 @@ fn living() -> Vec<(HeldProcess, Stat)> {
         }
     }
     living
+}
+
+/// The children of our first thread, to which orphans go. Looked at after each call, so the list
+/// stays open; each reading from its beginning asks the kernel anew.
+fn children_of_first_thread() -> Option<String> {
+    static LIST: OnceLock<Option<File>> = OnceLock::new();
+    let open = || {
+        let own = rustix::process::getpid();
+        File::open(format!("/proc/self/task/{own}/children")).ok()
+    };
+    let mut file = LIST.get_or_init(open).as_ref()?;
+    let mut bytes = [0; 512];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    if length < bytes.len() {
+        return Some(std::str::from_utf8(&bytes[..length]).ok()?.to_owned());
+    }
+    // The caller holds the lock, so nobody else moves the position.
+    let mut list = String::new();
+    file.rewind().ok()?;
+    file.read_to_string(&mut list).ok()?;
+    Some(list)
 }
 
 /// The present moment on the clock of [`Stat::began`].

@@ -1,16 +1,20 @@
 //! The spawner threads: each takes one prepared child after the other and starts it, nothing else.
 //! Waiting and reading is the calling threads' business, so a spawner thread can be restricted.
+//!
+//! A pool without restrictions has the calling thread start its child itself, which saves waking
+//! another thread and being woken by it; only children of the first thread are not started there,
+//! for what that thread has as a child counts as an orphan (see `orphans`).
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::Pid;
 
 use super::Confinement;
-use super::lane::{Restricted, Restrictions, Temporary};
+use super::lane::{Restricted, Restrictions, Starter, Temporary};
 use super::start::Start;
 use super::system_spawn::{Attributes, spawn};
 
@@ -24,6 +28,8 @@ pub(super) struct SpawnerPool {
 #[derive(Debug)]
 struct Shared {
     restrictions: Restrictions,
+    /// For the calling threads of a pool without restrictions.
+    attributes: OnceLock<io::Result<Attributes>>,
     state: Mutex<State>,
     work: Condvar,
 }
@@ -63,6 +69,7 @@ impl SpawnerPool {
             most: threads.max(1),
             shared: Arc::new(Shared {
                 restrictions,
+                attributes: OnceLock::new(),
                 state: Mutex::default(),
                 work: Condvar::new(),
             }),
@@ -75,6 +82,15 @@ impl SpawnerPool {
     /// The system could not start it, or could not give us a first thread, or the thread could not
     /// restrict itself as it must.
     pub(super) fn start(&self, start: Start) -> io::Result<Started> {
+        if let Starter::AnyThread(confinement) = self.shared.restrictions.starter()
+            && !is_first_thread()
+        {
+            let attributes = self.shared.attributes.get_or_init(Attributes::new);
+            return Ok(Started {
+                pid: spawn(attributes.as_ref().map_err(again)?, &start)?,
+                confinement,
+            });
+        }
         let (reply, answer) = sync_channel(1);
         self.submit(Job::Start { start, reply })?;
         answer.recv().map_err(|_| thread_ended())?
@@ -126,6 +142,17 @@ impl Drop for SpawnerPool {
             drop(thread.join());
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn is_first_thread() -> bool {
+    rustix::thread::gettid() == rustix::process::getpid()
+}
+
+/// Without orphans that come to us, no thread is special.
+#[cfg(not(target_os = "linux"))]
+fn is_first_thread() -> bool {
+    false
 }
 
 fn thread_ended() -> io::Error {

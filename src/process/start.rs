@@ -99,7 +99,7 @@ fn environment(command: &Command) -> io::Result<ExecStrings> {
         .map(|(name, value)| name.len() + value.len() + 2)
         .sum();
     let mut strings = ExecStrings::with_capacity(variables.len(), bytes);
-    for (name, value) in variables {
+    for (name, value) in variables.iter() {
         strings.push(&[name, OsStr::new("="), value])?;
     }
     Ok(strings)

@@ -22,6 +22,10 @@ use super::{CancelToken, Command, ExitStatus, Finished, Stdin};
 /// What a pipe holds by default, so what one read can bring.
 const READ_BYTES: usize = 64 * 1024;
 
+/// How long the output of a call is left in its pipes, if the call does not end before. What fills
+/// them sooner has to wait that long, once.
+const PATIENCE: Duration = Duration::from_millis(2);
+
 /// How often a pipe is read at the very end, when somebody still writes to it.
 const LAST_READS: usize = 32;
 
@@ -224,15 +228,13 @@ impl Supervision<'_> {
         } else {
             timeout
         };
+        let (timeout, outputs) = match self.patience(leader) {
+            Some(patience) => (timeout.min(patience), [None, None]),
+            None => (timeout, self.outputs.each_ref().map(Output::descriptor)),
+        };
         let watched = [
-            (
-                self.outputs[0].pipe.as_ref().map(AsFd::as_fd),
-                PollFlags::IN,
-            ),
-            (
-                self.outputs[1].pipe.as_ref().map(AsFd::as_fd),
-                PollFlags::IN,
-            ),
+            (outputs[0], PollFlags::IN),
+            (outputs[1], PollFlags::IN),
             (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
             (leader, PollFlags::IN),
             (token, PollFlags::IN),
@@ -245,6 +247,16 @@ impl Supervision<'_> {
             self.feed();
         }
         !leader.is_empty() || self.group.descriptor().is_none()
+    }
+
+    /// How long the output can stay in its pipes, if it can: a short call then wakes us once, by its
+    /// end, and not with each pipe that it closes on its way out.
+    fn patience(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
+        if leader.is_none() || self.stdin.is_some() {
+            return None;
+        }
+        let left = PATIENCE.checked_sub(self.began.elapsed())?;
+        (!left.is_zero()).then_some(left)
     }
 
     /// Writes what the child's input takes. A child that reads no further is no error.
@@ -284,6 +296,10 @@ impl Supervision<'_> {
 }
 
 impl Output<'_> {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
     fn read_ready(&mut self, ready: PollFlags, scratch: &mut Vec<u8>) {
         if ready.contains(PollFlags::IN) {
             self.read(scratch);

@@ -15,7 +15,7 @@ fn script(script: &str, limits: Limits) -> Command {
     Command {
         program: "/bin/sh".into(),
         arguments: ["-c", script].map(OsString::from).into(),
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         directory: std::env::temp_dir(),
         stdin: Stdin::Null,
         capture: Capture::default(),

@@ -258,7 +258,15 @@ impl Format for Claude {
         let row = Row::read(record)?;
         let mut part = match text(row.kind)?.as_ref() {
             "user" | "assistant" => Part::Turn,
-            "system" if text(row.subtype).as_deref() == Some("compact_boundary") => Part::Step,
+            // A recap is the last thing in a file until somebody goes on.
+            "system"
+                if matches!(
+                    text(row.subtype).as_deref(),
+                    Some("compact_boundary" | "away_summary")
+                ) =>
+            {
+                Part::Step
+            }
             _ => Part::Aside,
         };
         if is_true(row.sidechain) {

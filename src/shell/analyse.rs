@@ -6,6 +6,7 @@ use super::refusal::{Refusal, RefusalKind};
 use super::screen::screen;
 use super::syntax::{excerpt, parse};
 use super::walk::Walk;
+use crate::text::terminal_safe_line;
 
 /// Whether a command line only reads, as far as its text tells.
 ///
@@ -26,7 +27,8 @@ pub fn analyse(command: &str) -> Analysis {
                 RefusalKind::Writes => Verdict::Writes,
                 RefusalKind::Unknown => Verdict::Unknown,
             },
-            why: refusal.why,
+            // Parts of the command are quoted in it.
+            why: terminal_safe_line(&refusal.why),
             span: within(command, &refusal.span),
             changes_directory: true,
             programs: Vec::new(),

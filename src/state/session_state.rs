@@ -27,6 +27,8 @@ pub struct SessionState {
     pub replacements: BTreeMap<String, Option<String>>,
     /// Fingerprints of results already given, with the call that gave them.
     pub results: BTreeMap<String, String>,
+    /// How often a title was tried that nobody asked for.
+    pub title_attempts: u32,
 }
 
 impl SessionState {

@@ -5,9 +5,11 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+use std::sync::{Arc, OnceLock};
 
 use super::ToolContext;
 use crate::io::Environment;
+use crate::process::Variables;
 
 /// Which variables a row of the table means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,10 +90,19 @@ impl Scrubbed {
     }
 }
 
+/// The variables for the children of a session: worked out when there is a first child, and then
+/// shared by all calls of the session, whose environment does not change.
+#[derive(Debug, Clone, Default)]
+pub struct ChildVariables(Arc<OnceLock<Variables>>);
+
 /// The variables for a child of a session, sorted by name: the session's without what is scrubbed
 /// and not kept on request.
-pub(super) fn child_environment(session: &ToolContext) -> Vec<(OsString, OsString)> {
-    without_scrubbed(&session.environment, &session.kept_variables)
+pub(super) fn child_environment(session: &ToolContext) -> Variables {
+    let variables = session
+        .child_variables
+        .0
+        .get_or_init(|| without_scrubbed(&session.environment, &session.kept_variables).into());
+    Arc::clone(variables)
 }
 
 /// The same for a child of no session.

@@ -18,7 +18,7 @@ use super::{
     Access, AccessError, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
     ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch,
 };
-use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
+use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 
 /// What stays inline of a tool that says nothing about it, in UTF-16 units.
 const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
@@ -95,14 +95,6 @@ impl CommandTool {
     }
 
     fn command(&self, input: &Input, session: &ToolContext) -> Command {
-        let mut environment: BTreeMap<OsString, OsString> =
-            child_environment(session).into_iter().collect();
-        environment.extend(
-            self.declaration
-                .environment
-                .iter()
-                .map(|(name, value)| (name.into(), value.into())),
-        );
         Command {
             program: self.declaration.program.clone(),
             arguments: self
@@ -110,7 +102,7 @@ impl CommandTool {
                 .into_iter()
                 .map(OsString::from)
                 .collect(),
-            environment: environment.into_iter().collect(),
+            environment: self.environment(session),
             directory: session.directory.clone(),
             stdin: match self.declaration.stdin {
                 ToolInput::Nothing => Stdin::Null,
@@ -121,6 +113,17 @@ impl CommandTool {
             capture: Capture::default(),
             limits: Limits::with_timeout(self.timeout(session)),
         }
+    }
+
+    fn environment(&self, session: &ToolContext) -> Variables {
+        let variables = child_environment(session);
+        if self.declaration.environment.is_empty() {
+            return variables;
+        }
+        let declared = self.declaration.environment.iter();
+        let mut all: BTreeMap<OsString, OsString> = variables.iter().cloned().collect();
+        all.extend(declared.map(|(name, value)| (name.into(), value.into())));
+        all.into_iter().collect()
     }
 
     fn timeout(&self, session: &ToolContext) -> Duration {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::child_environment::ChildVariables;
 use crate::io::{Clock, Environment};
 use crate::process::{CancelToken, Spawners};
 use crate::state::ReadLog;
@@ -27,6 +28,8 @@ pub struct ToolContext {
     pub environment: Arc<Environment>,
     /// Variables of it that are passed on although they can change what commands do.
     pub kept_variables: Arc<BTreeSet<OsString>>,
+    /// What children get of these two.
+    pub child_variables: ChildVariables,
     /// Which files were read, and as what; shared by the calls of a session.
     pub read_log: Arc<ReadLog>,
     /// The to-do list as `TodoWrite` left it.

@@ -27,7 +27,7 @@ const KEPT: &[&str] = &[
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
 /// Rewrites an object schema.
-pub(super) fn gemini_schema(schema: &Value) -> Value {
+pub(crate) fn gemini_schema(schema: &Value) -> Value {
     let mut converter = Converter {
         root: schema,
         following: vec!["#"],

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use super::ToolContext;
 use super::child_environment::{child_environment, keep_git_from_writing, scrubbed};
 use crate::io::Environment;
-use crate::process::{CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
+use crate::process::{
+    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
+};
 use crate::shell::{GitScope, GitUse, Requirement};
 
 /// How long all looks for one command line may take.
@@ -24,14 +26,14 @@ const LARGEST: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct GitProbe {
     spawners: Arc<Spawners>,
-    environment: Vec<(OsString, OsString)>,
+    environment: Variables,
     begun: Instant,
 }
 
 impl GitProbe {
     /// A probe that starts git as the session's calls do.
     pub fn new(context: &ToolContext) -> Self {
-        let environment = child_environment(context);
+        let environment = child_environment(context).to_vec();
         Self::with(Arc::clone(&context.spawners), environment)
     }
 
@@ -45,7 +47,7 @@ impl GitProbe {
         keep_git_from_writing(&mut environment);
         Self {
             spawners,
-            environment,
+            environment: environment.into(),
             begun: Instant::now(),
         }
     }
@@ -94,7 +96,7 @@ impl GitProbe {
                 &Command {
                     program: "git".into(),
                     arguments: arguments.iter().map(OsString::from).collect(),
-                    environment: self.environment.clone(),
+                    environment: Arc::clone(&self.environment),
                     directory: directory.to_owned(),
                     stdin: Stdin::Null,
                     capture: Capture {

@@ -17,7 +17,7 @@ mod excerpt;
 mod file_tools;
 mod freshness;
 mod full_text;
-mod gemini_schema;
+pub(crate) mod gemini_schema;
 mod git_probe;
 mod glob;
 mod grep;
@@ -48,10 +48,12 @@ mod text_file;
 mod todo_write;
 mod tool;
 mod walk;
+mod workspace_programs;
 mod write;
 
 pub use access::{Access, Touch};
 pub use bash::Bash;
+pub use child_environment::ChildVariables;
 pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use declarations::{Format, declarations};
@@ -71,4 +73,5 @@ pub use tool::{
     AccessError, Assessment, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
+pub use workspace_programs::{from_the_workspace, workspace_program};
 pub use write::Write;

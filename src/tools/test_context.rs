@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::{
-    CallContext, CallStatus, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure,
-    ToolReply,
+    CallContext, CallStatus, ChildVariables, Content, Input, ShellTimeouts, Tool, ToolContext,
+    ToolFailure, ToolReply,
 };
 use crate::io::{Environment, FixedClock};
 use crate::process::{CancelToken, Spawners};
@@ -34,6 +34,7 @@ impl Session {
             allowed_directories: vec![directory.clone()],
             environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
             kept_variables: Arc::default(),
+            child_variables: ChildVariables::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    CallContext, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
+    CallContext, ChildVariables, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure,
+    ToolReply,
 };
 use crate::io::{Environment, FixedClock};
 use crate::process::{CancelToken, Spawners};
@@ -41,6 +42,7 @@ impl TestSession {
                     ("BASH_ENV", "/nonexistent/startup".into()),
                 ])),
                 kept_variables: Arc::default(),
+                child_variables: ChildVariables::default(),
                 read_log: Arc::new(ReadLog::default()),
                 todos: Arc::new(Value::Array(Vec::new())),
                 shell_timeouts: ShellTimeouts {

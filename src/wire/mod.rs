@@ -6,6 +6,7 @@
 mod anthropic;
 mod arguments;
 mod balance;
+mod contents;
 mod decode;
 mod deltas;
 mod ending;
@@ -21,6 +22,7 @@ pub mod records;
 mod reply;
 mod shape;
 
+pub use contents::{Aloud, ResultContent, aloud, is_sidechain, result_contents, result_text};
 pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::turnpipe::run;
+use crate::turnpipe::{run, shell};
 
 fn verdict(line: &serde_json::Value) -> serde_json::Value {
     let told = run(&["check", "shell"], format!("{line}\n").as_bytes());
@@ -72,4 +72,25 @@ fn with_a_directory_its_configuration_is_read() {
     fs::remove_dir_all(place.path().join(".git")).unwrap();
     let elsewhere = serde_json::json!({"command": "git -C sub status"});
     assert_eq!(verdict(&elsewhere)["verdict"], "unknown");
+}
+
+#[test]
+fn a_program_of_the_workspace_is_not_the_known_one() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("bin")).unwrap();
+    let script = format!(
+        "cd {0} && export PATH={0}/bin:$PATH
+         ask() {{ echo '{{\"command\":\"ls | wc -l\",\"cwd\":\"{0}\"}}' | turnpipe check shell; }}
+         ask; touch bin/wc; ask",
+        place.path().display()
+    );
+    let told = shell(&script);
+    let records: Vec<serde_json::Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(records[0]["verdict"], "read-only", "{told:?}");
+    assert_eq!(records[1]["verdict"], "unknown");
+    assert_eq!(records[1]["why"], "`wc` is a program of the workspace");
 }

@@ -146,13 +146,35 @@ fn an_answer_does_not_wait_for_the_next_line() {
 }
 
 #[test]
-fn what_this_version_cannot_clean_is_a_usage_error() {
-    for kind in ["label", "title", "recap"] {
-        let told = run(&["check", "text", "--as", kind], b"\"a\"\n");
-        let expected = format!(
-            "turnpipe: check text: `--as {kind}` is not available in this version\n\
-             hint: only `--as terminal` is\n"
+fn texts_of_models_are_cleaned_by_what_they_are_for() {
+    let table = [
+        (
+            "label",
+            "● **Ported the parser**",
+            "● **Ported the parser",
+            "null",
+        ),
+        ("label", "- Ported the parser", "Ported the parser", "null"),
+        ("label", "I cannot do that", "", "\"refusal\""),
+        ("title", "**Port the parser.", "Port the parser", "null"),
+        ("title", "Fix login button on mobile", "", "\"prompt_echo\""),
+        (
+            "recap",
+            "hm <recap>Porting it.</recap>",
+            "Porting it.",
+            "null",
+        ),
+        ("recap", "Porting it.", "", "\"no_tag\""),
+        ("recap", "<recap> </recap>", "", "\"empty\""),
+    ];
+    for (kind, text, output, rejected) in table {
+        let answer = format!(
+            "{{\"type\":\"check\",\"check\":\"text\",\"as\":\"{kind}\",\"output\":\"{output}\",\"rejected\":{rejected}}}\n"
         );
-        assert_eq!(told, complaint(2, &expected));
+        let told = run(
+            &["check", "text", "--as", kind],
+            format!("\"{text}\"\n").as_bytes(),
+        );
+        assert_eq!(told, quiet(0, &answer), "{text}");
     }
 }

@@ -71,11 +71,11 @@ fn senseless_arguments_are_one_line_and_a_hint() {
         ),
         (
             &["check", "text", "--as", "poem"],
-            "invalid value 'poem' for '--as <KIND>' [possible values: terminal]",
+            "invalid value 'poem' for '--as <KIND>' [possible values: terminal, label, title, recap]",
         ),
         (
             &["check", "text", "--as", "te\u{1b}[31m\n"],
-            "invalid value 'te ' for '--as <KIND>' [possible values: terminal]",
+            "invalid value 'te ' for '--as <KIND>' [possible values: terminal, label, title, recap]",
         ),
     ];
     for (arguments, problem) in table {

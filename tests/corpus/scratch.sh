@@ -39,7 +39,16 @@ cp evil gitexec/git-foo
 cp evil hooks/post-checkout
 chmod +x cmds.sh evil fakels gitexec/git-foo hooks/post-checkout
 printf '[diff]\n\texternal = touch PWNED\n' | tee evil.gitconfig evilhome/.gitconfig > evilxdg/git/config
-printf '#include <fcntl.h>\n__attribute__((constructor)) static void f(void) { creat("PWNED", 0644); }\n' > evil.c
+# Not in turnpipe itself, which whoever sets its environment has already.
+cat > evil.c << 'end'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+__attribute__((constructor)) static void f(void) {
+    if (strcmp(program_invocation_short_name, "turnpipe")) creat("PWNED", 0644);
+}
+end
 ! command -v cc > /dev/null || cc -shared -fPIC -o evil.so evil.c
 printf 'log line foo\n' | gzip > log.gz
 tar -cf arch.tar in.txt data.csv

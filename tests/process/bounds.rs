@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use turnpipe::process::{CancelToken, Capture, Ended, ExitStatus, Limits, Spawners};
+use turnpipe::process::{
+    CancelToken, Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
+};
 
 use crate::support::{LONG, Room, is_alone, run, run_alone};
 
@@ -91,9 +93,18 @@ fn many_calls_alone() {
     if !is_alone() {
         return;
     }
+    // Free ones need no threads of their own.
+    leave_nothing_behind(Spawners::new(3), 0);
+    let options = LaneOptions {
+        enforcement: Enforcement::Auto,
+        temporary: None,
+    };
+    leave_nothing_behind(Spawners::lane(3, options).unwrap(), 3);
+}
+
+fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
     let room = Room::new();
     let threads = status_field("Threads");
-    let spawners = Spawners::new(3);
     let call = |number: usize| {
         let token = CancelToken::default();
         let mut command = room.program("/bin/true", &[]);
@@ -131,10 +142,10 @@ fn many_calls_alone() {
         });
     };
     many(100);
-    wait_for_threads(threads + 3);
+    wait_for_threads(threads + own_threads);
     let before = descriptors();
     many(2000);
-    wait_for_threads(threads + 3);
+    wait_for_threads(threads + own_threads);
     assert_eq!(descriptors(), before);
     assert_eq!(children(), Vec::<String>::new());
     assert_eq!(room.marked(), Vec::<String>::new());

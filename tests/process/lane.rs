@@ -263,9 +263,12 @@ fn a_private_directory_can_be_written_and_goes_with_the_lane() {
         "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD\"; cd $TMPDIR; echo a > a; mv a b; \
          mkdir c; ln -s b d; mktemp; cat b; ! (: > ../outside) 2> /dev/null",
     );
-    command
-        .environment
-        .push(("TMPDIR".into(), "/elsewhere".into()));
+    command.environment = [
+        &command.environment[..],
+        &[("TMPDIR".into(), "/elsewhere".into())],
+    ]
+    .concat()
+    .into();
     let finished = lane.run(&command, &CancelToken::default()).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0), "{}", err(&finished));
     assert!(out(&finished).ends_with("a\n"));

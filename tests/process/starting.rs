@@ -31,8 +31,11 @@ fn a_signal_is_told_from_a_code() {
 fn the_environment_and_the_directory_are_exactly_the_given_ones() {
     let room = Room::new();
     let mut command = room.program("env", &[]);
-    command.environment.push(("EMPTY".into(), "".into()));
-    command.environment.push(("LINES".into(), "a\nb=c".into()));
+    let more = [
+        ("EMPTY".into(), "".into()),
+        ("LINES".into(), "a\nb=c".into()),
+    ];
+    command.environment = [&command.environment[..], &more].concat().into();
     let expected: Vec<String> = command
         .environment
         .iter()
@@ -173,7 +176,7 @@ fn a_relative_program_is_taken_from_the_childs_directory() {
     let finished = run(&room.program("./here", &[])).unwrap();
     assert_eq!(out(&finished), "from here\n");
     let mut command = room.program("here", &[]);
-    command.environment[0].1 = "/bin:.".into();
+    command.environment = [("PATH".into(), "/bin:.".into())].into();
     assert_eq!(out(&run(&command).unwrap()), "from here\n");
 }
 

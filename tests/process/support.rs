@@ -58,10 +58,11 @@ impl Room {
         Command {
             program: program.into(),
             arguments: arguments.iter().map(OsString::from).collect(),
-            environment: vec![
+            environment: [
                 ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
                 ("TURNPIPE_TEST_MARK".into(), self.mark.clone().into()),
-            ],
+            ]
+            .into(),
             directory: self.directory.path().into(),
             stdin: Stdin::Null,
             capture: Capture::default(),

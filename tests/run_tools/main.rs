@@ -12,6 +12,7 @@ mod budgets;
 mod composition;
 mod damage;
 mod endings;
+mod first_process;
 mod fixtures;
 mod lane;
 mod output;

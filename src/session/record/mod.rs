@@ -5,6 +5,7 @@
 mod chain;
 mod continuation;
 mod foreign;
+mod keep;
 mod metadata;
 mod recorder;
 mod rename;
@@ -13,6 +14,7 @@ mod target;
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use foreign::{ForeignSession, Recorded};
+pub use keep::{KeepError, Kept, Moment, has_place, keep_recap, keep_title};
 pub use metadata::{Destination, Metadata, anchor_line, destination, file_beside, metadata_line};
 pub use recorder::{Recorder, SessionFacts};
 pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};

@@ -1,8 +1,7 @@
 //! What a shell command touches.
 
-use std::path::PathBuf;
-
 use crate::shell::{Verdict, analyse};
+use crate::tools::workspace_programs::{from_the_workspace, workspace_program};
 use crate::tools::{Access, Assessment, GitProbe, ToolContext};
 
 /// What a command line touches if it starts now: the analysis of its text, then what only a look at
@@ -15,8 +14,12 @@ pub(super) fn assess(command: &str, context: &ToolContext) -> Assessment {
     }
     let why = match &analysis.verdict {
         Verdict::Writes | Verdict::Unknown => analysis.why,
-        Verdict::ReadOnly { .. } => match from_the_workspace(&analysis.programs, context) {
-            Some(program) => format!("`{program}` is a program of the workspace"),
+        Verdict::ReadOnly { .. } => match workspace_program(
+            &analysis.programs,
+            &context.environment,
+            &context.allowed_directories,
+        ) {
+            Some(program) => from_the_workspace(program),
             None if analysis.changes_directory => {
                 "the next call may begin in another directory".to_owned()
             }
@@ -32,33 +35,6 @@ pub(super) fn assess(command: &str, context: &ToolContext) -> Assessment {
         access: Access::world(),
         why,
     }
-}
-
-/// The first of the programs that the shell would find in a directory that the session may write.
-fn from_the_workspace<'names>(
-    programs: &'names [String],
-    context: &ToolContext,
-) -> Option<&'names str> {
-    let path = context.environment.get("PATH").unwrap_or_default();
-    let directories: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
-        .filter(|directory| {
-            // A link may lead there.
-            let real = directory.canonicalize().ok();
-            context.allowed_directories.iter().any(|allowed| {
-                directory.starts_with(allowed)
-                    || real.as_ref().is_some_and(|real| real.starts_with(allowed))
-            })
-        })
-        .collect();
-    programs
-        .iter()
-        .find(|program| {
-            directories
-                .iter()
-                .any(|directory| directory.join(program).exists())
-        })
-        .map(String::as_str)
 }
 
 #[cfg(test)]

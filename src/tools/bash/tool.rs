@@ -166,7 +166,9 @@ impl Tool for Bash {
         };
         let mut environment = child_environment(session);
         if effect == Effect::Reads {
-            keep_git_from_writing(&mut environment);
+            let mut variables = environment.to_vec();
+            keep_git_from_writing(&mut variables);
+            environment = variables.into();
         }
         let finished = session
             .spawners

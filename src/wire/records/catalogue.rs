@@ -5,19 +5,21 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    CheckErrorRecord, CheckShellRecord, CheckTextRecord, ContentReplacementRecord,
-    ControlResponseRecord, ExecutorRecord, PlanRecord, SessionCheckRecord, SessionCursorRecord,
-    SessionDamageRecord, SessionErrorRecord, SessionHitRecord, SessionMessageRecord,
-    SessionNoteRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
-    SessionStatsRecord, SessionSwitchRecord, StateCleanedRecord, ToolProgressRecord,
-    ToolResultRecord, TurnEndRecord,
+    AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
+    ContentReplacementRecord, ControlResponseRecord, ExecutorRecord, PlanRecord, RecapRecord,
+    SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
+    TurnEndRecord, UsageRecord,
 };
 
 /// Makes the schema of one record.
 type MakeSchema = fn() -> Schema;
 
 /// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 24] = [
+const RECORDS: [(&str, MakeSchema); 29] = [
+    ("away-summary", of::<AwaySummaryRecord>),
     ("check-error", of::<CheckErrorRecord>),
     ("check-shell", of::<CheckShellRecord>),
     ("check-text", of::<CheckTextRecord>),
@@ -25,6 +27,7 @@ const RECORDS: [(&str, MakeSchema); 24] = [
     ("control-response", of::<ControlResponseRecord>),
     ("executor", of::<ExecutorRecord>),
     ("plan", of::<PlanRecord>),
+    ("recap", of::<RecapRecord>),
     ("session", of::<SessionRecord>),
     ("session-check", of::<SessionCheckRecord>),
     ("session-cursor", of::<SessionCursorRecord>),
@@ -39,9 +42,12 @@ const RECORDS: [(&str, MakeSchema); 24] = [
     ("session-stats", of::<SessionStatsRecord>),
     ("session-switch", of::<SessionSwitchRecord>),
     ("state-cleaned", of::<StateCleanedRecord>),
+    ("title", of::<TitleRecord>),
     ("tool-progress", of::<ToolProgressRecord>),
     ("tool-result", of::<ToolResultRecord>),
+    ("tool-use-summary", of::<ToolUseSummaryRecord>),
     ("turn-end", of::<TurnEndRecord>),
+    ("usage", of::<UsageRecord>),
 ];
 
 /// The names that [`schema`] knows, sorted.

@@ -22,6 +22,7 @@ mod session_message;
 mod session_stats;
 mod session_tail;
 mod session_usage;
+mod side;
 mod tagged;
 mod tool_progress;
 mod tool_result;
@@ -53,6 +54,9 @@ pub use session_message::{
 pub use session_stats::{SessionStatsRecord, ToolShare, UsageShare};
 pub use session_tail::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
 pub use session_usage::TokenUsage;
+pub use side::{
+    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
+};
 pub use tool_progress::ToolProgressRecord;
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,

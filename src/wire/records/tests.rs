@@ -8,6 +8,13 @@ fn id(text: &str) -> ToolUseId {
     ToolUseId::from(text)
 }
 
+fn builtin() -> SideExtension {
+    SideExtension {
+        model_used: Some("builtin".to_owned()),
+        ..SideExtension::default()
+    }
+}
+
 fn full_result() -> ToolResultRecord {
     ToolResultRecord {
         message: ResultMessage::new(ToolResultBlock {
@@ -132,6 +139,72 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             "turn-end",
             line(&TurnEndRecord::new(vec![id("a"), id("b")])),
             r#"{"type":"system","subtype":"turn_end","tool_use_ids":["a","b"]}"#,
+        ),
+        (
+            "tool-use-summary",
+            line(&ToolUseSummaryRecord {
+                summary: "Read a.rs".to_owned(),
+                preceding_tool_use_ids: vec![id("a")],
+                uuid: "u".to_owned(),
+                session_id: Some(SessionId::from("s")),
+                turnpipe: builtin(),
+            }),
+            r#"{"type":"tool_use_summary","summary":"Read a.rs","preceding_tool_use_ids":["a"],"uuid":"u","session_id":"s","turnpipe":{"v":1,"model_used":"builtin"}}"#,
+        ),
+        (
+            "title",
+            line(&TitleRecord {
+                ok: false,
+                title: None,
+                title_source: None,
+                model_used: None,
+                reason: Some("empty_history".to_owned()),
+                error: None,
+                written: None,
+                session_id: None,
+                path: None,
+                turnpipe: SideExtension::default(),
+            }),
+            r#"{"type":"title","ok":false,"reason":"empty_history","turnpipe":{"v":1}}"#,
+        ),
+        (
+            "away-summary",
+            line(&AwaySummaryRecord::new(
+                "Here.".to_owned(),
+                "u".to_owned(),
+                "2026-01-02T03:04:05.000Z".to_owned(),
+                builtin(),
+            )),
+            r#"{"type":"system","subtype":"away_summary","content":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model_used":"builtin"}}"#,
+        ),
+        (
+            "recap",
+            line(&RecapRecord {
+                ok: false,
+                reason: "empty_history".to_owned(),
+                error: None,
+                session_id: None,
+                path: None,
+                turnpipe: SideExtension::default(),
+            }),
+            r#"{"type":"recap","ok":false,"reason":"empty_history","turnpipe":{"v":1}}"#,
+        ),
+        (
+            "usage",
+            line(&UsageRecord::new(
+                "u".to_owned(),
+                None,
+                SideExtension {
+                    model_used: Some("openai:small".to_owned()),
+                    prompt_id: Some("session_title".to_owned()),
+                    usage: Some(TokenUsage {
+                        input_tokens: 11,
+                        ..TokenUsage::default()
+                    }),
+                    ..SideExtension::default()
+                },
+            )),
+            r#"{"type":"system","subtype":"usage","uuid":"u","turnpipe":{"v":1,"model_used":"openai:small","prompt_id":"session_title","usage":{"input_tokens":11,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}}}"#,
         ),
         (
             "tool-progress",

@@ -1,0 +1,153 @@
+//! Waiting at a terminal for somebody to come back to it.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
+
+use crate::flow::{Digest, Nothing, Product};
+use crate::io::Clock;
+use crate::model::Stop;
+use crate::side::recap::{Away, AwayAction, Moment};
+
+/// Asks the terminal to report when it gets and loses the focus.
+const REPORT_FOCUS: &[u8] = b"\x1b[?1004h";
+
+/// Asks it to stop that.
+const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
+
+/// How often the session is looked at, in nanoseconds.
+const TICK: i64 = 500_000_000;
+
+/// What a recap was made of, and the session as it is afterwards.
+type Made = (Result<Product, Nothing>, Option<Digest>);
+
+/// A terminal that reports its focus and shows nothing that is typed; as it was before when it is
+/// dropped.
+struct FocusTerminal {
+    terminal: std::fs::File,
+    before: Termios,
+}
+
+impl FocusTerminal {
+    fn open() -> anyhow::Result<Self> {
+        let terminal = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .context("cannot open the terminal")?;
+        let before = tcgetattr(&terminal).context("cannot set up the terminal")?;
+        let mut quiet = before.clone();
+        quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(&terminal, OptionalActions::Now, &quiet).context("cannot set up the terminal")?;
+        let opened = Self { terminal, before };
+        (&opened.terminal)
+            .write_all(REPORT_FOCUS)
+            .context("cannot write to the terminal")?;
+        Ok(opened)
+    }
+
+    /// What was typed or reported within a tick.
+    fn read(&self) -> anyhow::Result<Vec<u8>> {
+        let mut asked = [PollFd::new(&self.terminal, PollFlags::IN)];
+        let tick = Timespec {
+            tv_sec: 0,
+            tv_nsec: TICK,
+        };
+        match poll(&mut asked, Some(&tick)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Ok(_) => {}
+            Err(error) => return Err(error).context("cannot read from the terminal"),
+        }
+        let mut bytes = vec![0; 256];
+        let read = rustix::io::read(self.terminal.as_fd(), &mut bytes)
+            .context("cannot read from the terminal")?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+}
+
+impl Drop for FocusTerminal {
+    fn drop(&mut self) {
+        let _ = (&self.terminal).write_all(REPORT_NO_FOCUS);
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+/// Whether the terminal has the focus after these bytes, if they say so.
+fn focus_after(bytes: &[u8]) -> Option<bool> {
+    bytes.windows(3).rev().find_map(|report| match report {
+        b"\x1b[I" => Some(true),
+        b"\x1b[O" => Some(false),
+        _ => None,
+    })
+}
+
+/// Watches until somebody stops it or types `q`: `look` tells what is in the session, `make` makes
+/// a recap, `show` shows it.
+///
+/// # Errors
+/// The terminal cannot be used.
+pub(super) fn watch_terminal(
+    away: Duration,
+    clock: &Arc<dyn Clock>,
+    stop: &Stop,
+    look: &mut dyn FnMut() -> Option<Digest>,
+    make: &mut dyn FnMut(&Digest) -> Made,
+    show: &mut dyn FnMut(Result<Product, Nothing>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let terminal = FocusTerminal::open()?;
+    let mut state = Away::new(away);
+    let mut focused = true;
+    while !stop.is_stopped() {
+        let typed = terminal.read()?;
+        if typed.contains(&b'q') {
+            return Ok(());
+        }
+        focused = focus_after(&typed).unwrap_or(focused);
+        let Some(digest) = look() else {
+            continue;
+        };
+        let moment = Moment {
+            now: clock.now(),
+            focused,
+            idle: digest.gate().is_idle(),
+            enough_new: digest.gate().has_enough_new(),
+        };
+        if state.observe(moment) == AwayAction::Start {
+            let (result, after) = make(&digest);
+            let idle = after.is_some_and(|after| after.gate().is_idle());
+            if state.finished(idle) {
+                show(result)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_report_counts() {
+        let table: [(&[u8], Option<bool>); 5] = [
+            (b"", None),
+            (b"\x1b[I", Some(true)),
+            (b"\x1b[O", Some(false)),
+            (b"x\x1b[O\x1b[Iy", Some(true)),
+            (b"\x1b[A", None),
+        ];
+        for (bytes, expected) in table {
+            assert_eq!(focus_after(bytes), expected, "{bytes:?}");
+        }
+    }
+}

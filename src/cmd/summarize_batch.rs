@@ -1,0 +1,415 @@
+//! `summarize-batch`: labels for finished batches of tool calls.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use super::model_arguments::ModelArguments;
+use super::side_arguments::{
+    Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
+};
+use super::{Globals, Outcome, UsageError, output, usage};
+use crate::config::side_gates;
+use crate::flow::{
+    Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
+};
+use crate::io::{Ids, Input, Io, Messages};
+use crate::jsonl::{AhoCorasickPrefilter, WriteError, Writer};
+use crate::model::Stop;
+use crate::process::{EndSignal, report_end_signals};
+use crate::session::durable::Sync;
+use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
+use crate::side::prompts;
+use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
+use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
+
+/// Needles of lines with what the model says, besides those that tell of calls.
+const SAID: [&str; 1] = ["\"text_delta\""];
+
+/// How long a line may wait for a label, in milliseconds.
+const HOLD: &str = "5000";
+
+/// How many labels are made at once.
+const JOBS: &str = "4";
+
+/// Label finished batches of tool calls
+///
+/// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
+/// of one assistant message, once they are answered. Labels are made ahead, while the stream goes
+/// on; a line waits for one at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch that gets no label is no error.
+#[derive(Debug, Args)]
+pub(super) struct SummarizeBatchArguments {
+    /// Files to read instead of standard input; `-` is standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// When labels go out
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    emit: EmitLabels,
+    /// How long a line may wait for a label before the label is dropped, in milliseconds
+    #[arg(long, value_name = "MS", default_value = HOLD)]
+    hold_ms: u64,
+    /// How many labels are made at once
+    #[arg(short, long, value_name = "N", default_value = JOBS)]
+    jobs: std::num::NonZeroUsize,
+    /// Label single calls that read or search by the built-in rules, without asking the model
+    #[arg(long)]
+    shortcuts: bool,
+    /// Do not copy the input
+    #[arg(long)]
+    no_echo: bool,
+    /// Append the labels to this session file as well
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Read this settings file of an agent for whether labels are wanted
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Read one dialect only, instead of telling it line by line
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    from: Option<Dialect>,
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<SideForm>,
+    #[command(flatten)]
+    side: SideArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+/// When labels go out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum EmitLabels {
+    /// Before the content of the next message
+    #[default]
+    Turn,
+    /// As soon as they are there; no line waits, and a label that is late is dropped
+    Ready,
+}
+
+impl SummarizeBatchArguments {
+    /// Labels the batches of the input.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or reading or writing failed.
+    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let instructions = self.side.instructions(prompts::LABEL)?;
+        if self.model.print_prompt {
+            output::print(io, &instructions)?;
+            return Ok(Outcome::Done);
+        }
+        let reads_stdin = self.files.is_empty() || self.files.iter().any(|file| is_stdin(file));
+        if io.terminal.stdin && reads_stdin {
+            return Ok(usage::expects_piped_input(&["summarize-batch"], io));
+        }
+        let stop = Stop::default();
+        let maker = self.maker(instructions, &stop, globals, io)?;
+        let form = SideForm::or_usual(self.output, io);
+        let recorder = self
+            .record
+            .as_deref()
+            .map(|path| recorder(path, io))
+            .transpose()?;
+        let input = self.input(io)?;
+        let (timing, decoder) = (self.timing(), self.decoder());
+        let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
+        let printing = match (self.model.dry_run, form) {
+            (true, _) => Printing::Bodies,
+            (false, SideForm::Text) => Printing::Text {
+                dim: globals.color.applies(io.terminal.stdout, &io.environment),
+            },
+            (false, SideForm::Jsonl) if self.no_echo => Printing::OwnRecords,
+            (false, SideForm::Jsonl) => Printing::Everything,
+        };
+        let mut sink = Sink {
+            writer: output::record_writer(io)?,
+            printing,
+            ids: Arc::clone(&io.ids),
+            messages: io.messages.clone(),
+            verbose: globals.verbose,
+            quiet: globals.quiet,
+            recorder,
+            labels: 0,
+            damaged: 0,
+        };
+        let Some(maker) = maker else {
+            // Labels are switched off, or there is nobody to make them.
+            return copy(input, &mut sink);
+        };
+        let end = Labels::new(timing, &maker, decoder).run(
+            input,
+            AhoCorasickPrefilter::new(&needles)?,
+            &mut sink,
+            |report| {
+                let _ = report_end_signals(report);
+            },
+        );
+        stop.stop();
+        self.finish(end, sink)
+    }
+
+    fn finish(&self, end: LabelEnd, sink: Sink) -> anyhow::Result<Outcome> {
+        let labels = sink.labels;
+        if let Some(recorder) = sink.recorder {
+            recorder
+                .finish(Sync::Data)
+                .context("cannot record the labels")?;
+        }
+        match end {
+            LabelEnd::Copied if self.side.exit_status && labels == 0 => Ok(Outcome::AnswerIsNo),
+            LabelEnd::Copied => Ok(Outcome::Done),
+            LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
+            LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
+            LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
+            LabelEnd::OutputFailed(error) => Err(error.into()),
+        }
+    }
+
+    /// Who makes the labels; nobody if they are not wanted.
+    fn maker(
+        &self,
+        instructions: String,
+        stop: &Stop,
+        globals: &Globals,
+        io: &Io,
+    ) -> anyhow::Result<Option<LabelMaker>> {
+        let gates = side_gates(
+            &globals.config_source(),
+            self.settings.as_deref(),
+            &io.environment,
+        )
+        .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        if !gates.labels {
+            return Ok(None);
+        }
+        let models = self.model.models(globals, io)?;
+        let hints = (!globals.quiet).then_some(io);
+        let chosen = choose(&models, Occasion::Request, StandIn::Nobody, hints)?;
+        Ok(match chosen {
+            Chosen::Nobody => None,
+            Chosen::Model(provider) if self.model.dry_run => Some(LabelMaker::Bodies {
+                provider,
+                instructions,
+            }),
+            Chosen::Rules if self.model.dry_run => {
+                return Err(
+                    UsageError::new("--dry-run: the built-in rules send no requests")
+                        .with_hint("name a model with `--model`")
+                        .into(),
+                );
+            }
+            Chosen::Rules => Some(LabelMaker::Rules),
+            Chosen::Model(provider) => Some(LabelMaker::Model {
+                asker: Asker {
+                    provider,
+                    stop: stop.clone(),
+                },
+                instructions,
+                shortcuts: if self.shortcuts {
+                    Shortcuts::On
+                } else {
+                    Shortcuts::Off
+                },
+            }),
+        })
+    }
+
+    fn timing(&self) -> Timing {
+        Timing {
+            placing: match self.emit {
+                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
+                EmitLabels::Ready => Placing::WhenReady,
+            },
+            jobs: self.jobs.get(),
+        }
+    }
+
+    fn decoder(&self) -> Decoder {
+        self.from.map_or_else(Decoder::detecting, Decoder::pinned)
+    }
+
+    fn input(&self, io: &mut Io) -> anyhow::Result<Box<dyn Read + Send>> {
+        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
+        if self.files.is_empty() {
+            return Ok(Box::new(std::mem::replace(&mut io.stdin, Input::Closed)));
+        }
+        for path in &self.files {
+            if is_stdin(path) {
+                let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
+                all = Box::new(all.chain(stdin));
+            } else {
+                let file = File::open(path)
+                    .with_context(|| format!("cannot read `{}`", path.display()))?;
+                all = Box::new(all.chain(file));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The file that labels are appended to: the session's own if it is ours, else one beside it, since
+/// other agents know no labels.
+fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
+    let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let target = match whose {
+        Ownership::Ours | Ownership::Nobody => path.to_owned(),
+        Ownership::AnotherAgent => file_beside(path),
+    };
+    let name = path.file_stem().unwrap_or_default();
+    let directory = std::env::current_dir().context("cannot find the working directory")?;
+    let facts = SessionFacts {
+        session_id: name.to_string_lossy().into_owned(),
+        directory: directory.display().to_string(),
+    };
+    Ok(Transcript::new(
+        target,
+        facts,
+        Arc::clone(&io.clock),
+        Arc::clone(&io.ids),
+    ))
+}
+
+/// Copies the input and adds nothing.
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outcome> {
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        let read = match input.read(&mut block) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error).context("cannot read input"),
+        };
+        if read == 0 {
+            return Ok(Outcome::Done);
+        }
+        sink.bytes(&block[..read])?;
+        sink.flush()?;
+    }
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Printing {
+    Everything,
+    OwnRecords,
+    Text { dim: bool },
+    Bodies,
+}
+
+struct Sink {
+    writer: Writer<Box<dyn Write + Send>>,
+    printing: Printing,
+    ids: Arc<dyn Ids>,
+    messages: Messages,
+    verbose: bool,
+    quiet: bool,
+    recorder: Option<Transcript>,
+    labels: u64,
+    damaged: u64,
+}
+
+impl LabelSink for Sink {
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.printing != Printing::Everything {
+            return Ok(());
+        }
+        self.writer.echo(bytes).map_err(io_error)
+    }
+
+    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+        if let Some(trouble) = &made.trouble
+            && self.verbose
+        {
+            self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
+        }
+        match (&made.label, &made.cost) {
+            (Some(label), _) => {
+                self.labels += 1;
+                self.print(label, made, session)
+            }
+            (None, Some(cost)) if self.writes_records() => {
+                let turnpipe = extension(None, Some(cost));
+                let uuid = self.ids.uuid().to_string();
+                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn late(&mut self, batch: u64) {
+        if self.verbose {
+            self.messages.note(&format!(
+                "[TOOL_USE_SUMMARY] the label of batch {} was not there in time, and is dropped",
+                batch + 1
+            ));
+        }
+    }
+
+    fn damage(&mut self, what: &str) {
+        self.damaged += 1;
+        if !self.quiet {
+            self.messages.note(what);
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush().map_err(io_error)
+    }
+}
+
+impl Sink {
+    fn writes_records(&self) -> bool {
+        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
+    }
+
+    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+        match self.printing {
+            Printing::Bodies => self.line(label),
+            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
+            Printing::Text { dim: false } => self.line(&format!("● {label}")),
+            Printing::Everything | Printing::OwnRecords => Ok(()),
+        }?;
+        let record = ToolUseSummaryRecord {
+            summary: label.to_owned(),
+            preceding_tool_use_ids: made.ids.clone(),
+            uuid: self.ids.uuid().to_string(),
+            session_id: session.cloned(),
+            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
+        };
+        if let Some(recorder) = &mut self.recorder {
+            let line = serde_json::to_string(&record)?;
+            recorder.record(&line).map_err(io::Error::other)?;
+        }
+        if self.writes_records() {
+            self.own(&record)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.writer
+            .echo(format!("{text}\n").as_bytes())
+            .map_err(io_error)?;
+        self.flush()
+    }
+
+    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
+        self.writer.record(record).map_err(io_error)?;
+        self.flush()
+    }
+}
+
+/// A broken pipe has to be told from other failures later on.
+fn io_error(error: WriteError) -> io::Error {
+    match error {
+        WriteError::BrokenPipe => io::Error::from(io::ErrorKind::BrokenPipe),
+        other => io::Error::other(other),
+    }
+}

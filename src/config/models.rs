@@ -1,0 +1,347 @@
+//! The settings of models, resolved.
+//!
+//! Apart from [`super::Settings`], since only commands that may ask a model need them. No key is
+//! fetched here but those that stand in the environment.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::file::{ConfigError, ConfigFile, ConfigSource};
+use super::model_tables::{HttpTable, ProviderTable};
+use super::variables::{
+    ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN, CERTIFICATE_DIRECTORY,
+    CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL, GEMINI_ADDRESS, GEMINI_KEY,
+    HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS, OLLAMA_KEY, OPENAI_ADDRESS,
+    OPENAI_KEY, OPENROUTER_KEY, Variable, WEB_SERVER,
+};
+use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
+use crate::io::Environment;
+use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
+
+/// What flags say about models.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelOverrides {
+    /// Which configuration file.
+    pub source: ConfigSource,
+    /// How long a request may take in all.
+    pub total: Option<Duration>,
+}
+
+/// What the environment says about a known provider.
+struct ProviderVariables {
+    provider: &'static str,
+    key: Variable,
+    token: Option<Variable>,
+    address: Option<Variable>,
+}
+
+const PROVIDER_VARIABLES: &[ProviderVariables] = &[
+    ProviderVariables {
+        provider: "openai",
+        key: OPENAI_KEY,
+        token: None,
+        address: Some(OPENAI_ADDRESS),
+    },
+    ProviderVariables {
+        provider: "anthropic",
+        key: ANTHROPIC_KEY,
+        token: Some(ANTHROPIC_TOKEN),
+        address: Some(ANTHROPIC_ADDRESS),
+    },
+    ProviderVariables {
+        provider: "gemini",
+        key: GEMINI_KEY,
+        token: None,
+        address: Some(GEMINI_ADDRESS),
+    },
+    ProviderVariables {
+        provider: "dashscope",
+        key: DASHSCOPE_KEY,
+        token: None,
+        address: Some(DASHSCOPE_ADDRESS),
+    },
+    ProviderVariables {
+        provider: "openrouter",
+        key: OPENROUTER_KEY,
+        token: None,
+        address: None,
+    },
+    ProviderVariables {
+        provider: "ollama",
+        key: OLLAMA_KEY,
+        token: None,
+        address: Some(OLLAMA_ADDRESS),
+    },
+];
+
+/// Flags over environment over file over defaults.
+///
+/// # Errors
+/// The configuration file is missing where it was named, unreadable, or invalid.
+pub fn model_settings(
+    overrides: &ModelOverrides,
+    environment: &Environment,
+) -> Result<ModelSettings, ConfigError> {
+    let file = ConfigFile::load(&overrides.source, environment)?;
+    let chosen = |variable: Variable, by_file: Option<String>, key: &'static str| {
+        let by_environment = variable.text(environment).map(|name| ChosenModel {
+            name: name.to_owned(),
+            by: variable.names[0],
+        });
+        by_environment.or_else(|| by_file.map(|name| ChosenModel { name, by: key }))
+    };
+    let mut settings = ModelSettings {
+        fast: chosen(FAST_MODEL, file.fast_model, "fast_model"),
+        main: chosen(MAIN_MODEL, file.model, "model"),
+        http: http(file.http, overrides, environment),
+        ..ModelSettings::default()
+    };
+    for (name, table) in file.providers {
+        settings
+            .providers
+            .insert(name, provider(table, environment));
+    }
+    for variables in PROVIDER_VARIABLES {
+        let key = variables
+            .key
+            .text(environment)
+            .map(|key| KeySource::Given(Secret::new(key)));
+        let token = variables.token.and_then(|token| token.text(environment));
+        let key = key.or_else(|| token.map(|token| KeySource::Token(Secret::new(token))));
+        let address = variables
+            .address
+            .and_then(|address| address.text(environment));
+        if key.is_none() && address.is_none() {
+            continue;
+        }
+        let provider = settings
+            .providers
+            .entry(variables.provider.to_owned())
+            .or_default();
+        if let Some(key) = key {
+            provider.key = key;
+        }
+        if let Some(address) = address {
+            provider.base_url = Some(match variables.provider {
+                "ollama" => ollama_address(address),
+                _ => address.to_owned(),
+            });
+        }
+    }
+    Ok(settings)
+}
+
+fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings {
+    let named = table
+        .api_key_env
+        .as_deref()
+        .and_then(|name| environment.text(name));
+    let key = match (named, table.api_key_file, table.api_key_cmd) {
+        (Some(key), _, _) => KeySource::Given(Secret::new(key)),
+        (None, Some(path), _) => KeySource::File(path),
+        (None, None, Some(command)) => KeySource::Command(command.into_words()),
+        (None, None, None) => KeySource::None,
+    };
+    ProviderSettings {
+        preset: table.preset,
+        base_url: table.base_url,
+        key,
+        // Nobody knows what is in them; many a gateway takes its key here.
+        headers: table
+            .headers
+            .into_iter()
+            .map(|(name, value)| Header::secret(name, value))
+            .collect(),
+        plain_text: if table.allow_plain_http {
+            PlainText::Anywhere
+        } else {
+            PlainText::Nearby
+        },
+        dialect: table.dialect,
+    }
+}
+
+fn http(table: HttpTable, overrides: &ModelOverrides, environment: &Environment) -> HttpSettings {
+    let usual = TimeLimits::default();
+    let milliseconds = |value: Option<u64>, usual| value.map_or(usual, Duration::from_millis);
+    let total = overrides
+        .total
+        .unwrap_or_else(|| milliseconds(table.timeout_ms, usual.total));
+    let secret = |variable: Variable| variable.text(environment).map(Secret::new);
+    let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
+    let http_proxy = match WEB_SERVER.text(environment) {
+        None => secret(HTTP_PROXY),
+        Some(_) => environment.text(HTTP_PROXY.names[0]).map(Secret::new),
+    };
+    HttpSettings {
+        proxies: Proxies {
+            http: http_proxy,
+            https: secret(HTTPS_PROXY),
+            all: secret(ALL_PROXY),
+            except: NO_PROXY.text(environment).map(str::to_owned),
+        },
+        extra_certificates: table.ca_file,
+        certificate_file: path(CERTIFICATE_FILE),
+        certificate_directory: path(CERTIFICATE_DIRECTORY),
+        limits: TimeLimits {
+            connect: milliseconds(table.connect_timeout_ms, usual.connect).min(total),
+            idle: milliseconds(table.idle_timeout_ms, usual.idle).min(total),
+            total,
+        },
+    }
+}
+
+/// `OLLAMA_HOST` is what its server listens on: scheme and port may be missing, and "every address
+/// of this machine" is an answer that nobody can connect to.
+fn ollama_address(host: &str) -> String {
+    const PORT: &str = "11434";
+    let host = host.trim().trim_end_matches('/');
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let (authority, path) = match rest.split_once('/') {
+        Some((authority, path)) => (authority, format!("/{path}")),
+        None => (rest, String::new()),
+    };
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port))
+            if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (name, Some(port))
+        }
+        _ => (authority, None),
+    };
+    let name = match name {
+        "" | "0.0.0.0" => "127.0.0.1",
+        "[::]" => "[::1]",
+        name => name,
+    };
+    match (port, scheme) {
+        (Some(port), _) => format!("{scheme}://{name}:{port}{path}"),
+        (None, "https") => format!("{scheme}://{name}{path}"),
+        (None, _) => format!("{scheme}://{name}:{PORT}{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn settings(file: &str, pairs: &[(&str, &str)]) -> ModelSettings {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        fs::write(&path, file).unwrap();
+        let overrides = ModelOverrides {
+            source: ConfigSource::Named(path),
+            total: None,
+        };
+        model_settings(&overrides, &pairs.iter().copied().collect()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_environment_configures_nothing() {
+        assert_eq!(settings("", &[]), ModelSettings::default());
+    }
+
+    #[test]
+    fn the_environment_stands_above_the_file() {
+        let file = "fast_model = \"builtin\"\nmodel = \"ollama:a\"\n\
+                    [providers.openai]\nbase_url = \"http://file\"\napi_key_cmd = \"cat key\"\n";
+        let by_file = settings(file, &[]);
+        let fast = by_file.fast.unwrap();
+        assert_eq!((fast.name.as_str(), fast.by), ("builtin", "fast_model"));
+        let openai = &by_file.providers["openai"];
+        let words = ["sh", "-c", "cat key"].map(str::to_owned).to_vec();
+        assert_eq!(openai.key, KeySource::Command(words));
+
+        let pairs = [
+            ("TURNPIPE_FAST_MODEL", "openai:m"),
+            ("OPENAI_API_KEY", "sk-canary"),
+            ("OPENAI_BASE_URL", "http://variable"),
+        ];
+        let both = settings(file, &pairs);
+        let fast = both.fast.clone().unwrap();
+        assert_eq!(
+            (fast.name.as_str(), fast.by),
+            ("openai:m", "TURNPIPE_FAST_MODEL")
+        );
+        assert_eq!(both.main.as_ref().unwrap().name, "ollama:a");
+        let openai = &both.providers["openai"];
+        assert_eq!(openai.key, KeySource::Given(Secret::new("sk-canary")));
+        assert_eq!(openai.base_url.as_deref(), Some("http://variable"));
+        assert!(!format!("{both:?}").contains("canary"));
+    }
+
+    #[test]
+    fn a_provider_of_ones_own_is_described_in_the_file() {
+        let file = r#"
+            [providers.lab]
+            preset = "vllm"
+            base_url = "http://gpu:8000/v1"
+            api_key_env = "LAB_KEY"
+            headers = { X-Team = "canary" }
+            allow_plain_http = true
+            [providers.lab.dialect]
+            budget_key = "max_completion_tokens"
+            thinking_off = { enable_thinking = false }
+            cache_marks = { from = 2000 }
+            [http]
+            ca_file = "ca.pem"
+            timeout_ms = 5000
+            idle_timeout_ms = 9000
+        "#;
+        let settings = settings(file, &[("LAB_KEY", "sk-canary")]);
+        let lab = &settings.providers["lab"];
+        assert_eq!(lab.key, KeySource::Given(Secret::new("sk-canary")));
+        assert_eq!(lab.plain_text, PlainText::Anywhere);
+        assert_eq!(
+            lab.dialect.thinking_off.as_ref().unwrap()["enable_thinking"],
+            false
+        );
+        assert!(
+            settings
+                .http
+                .extra_certificates
+                .as_ref()
+                .unwrap()
+                .is_absolute()
+        );
+        // Nothing waits for longer than the whole may take.
+        assert_eq!(settings.http.limits.idle, Duration::from_secs(5));
+        assert!(!format!("{settings:?}").contains("canary"));
+    }
+
+    #[test]
+    fn proxies_are_read_as_everywhere() {
+        let pairs = [
+            ("HTTP_PROXY", "http://a"),
+            ("https_proxy", "http://b"),
+            ("NO_PROXY", "x"),
+        ];
+        let proxies = settings("", &pairs).http.proxies;
+        assert_eq!(proxies.http, Some(Secret::new("http://a")));
+        assert_eq!(proxies.https, Some(Secret::new("http://b")));
+        assert_eq!(proxies.except.as_deref(), Some("x"));
+        let pairs = [("HTTP_PROXY", "http://a"), ("REQUEST_METHOD", "GET")];
+        assert_eq!(settings("", &pairs).http.proxies.http, None);
+    }
+
+    #[test]
+    fn ollama_is_found_wherever_it_listens() {
+        let rows = [
+            ("gpu", "http://gpu:11434"),
+            ("gpu:80", "http://gpu:80"),
+            (":8080", "http://127.0.0.1:8080"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("[::]:1", "http://[::1]:1"),
+            ("http://gpu/", "http://gpu:11434"),
+            (
+                "https://ollama.example.com/x/",
+                "https://ollama.example.com/x",
+            ),
+        ];
+        for (host, expected) in rows {
+            assert_eq!(ollama_address(host), expected, "{host}");
+        }
+    }
+}

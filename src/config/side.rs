@@ -1,0 +1,71 @@
+//! The switches of the services beside the conversation.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::file::{ConfigError, ConfigFile, ConfigSource};
+use super::variables::{AUTO_TITLE_OFF, LABELS};
+use crate::io::Environment;
+use crate::side::{auto_title_is_disabled, labels_are_wanted};
+
+/// Whether the services are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideGates {
+    /// Labels.
+    pub labels: bool,
+    /// Titles that nobody asked for.
+    pub auto_titles: bool,
+}
+
+/// Environment over an agent's settings file (if one is named) over the configuration file.
+///
+/// # Errors
+/// A file is missing where it was named, unreadable, or invalid.
+pub fn side_gates(
+    source: &ConfigSource,
+    agent_settings: Option<&Path>,
+    environment: &Environment,
+) -> Result<SideGates, ConfigError> {
+    let file = ConfigFile::load(source, environment)?;
+    let by_agent = agent_settings.map(labels_of_agent).transpose()?.flatten();
+    let setting = by_agent.or(file.emit_tool_use_summaries);
+    Ok(SideGates {
+        labels: labels_are_wanted(LABELS.text(environment), setting),
+        auto_titles: !auto_title_is_disabled(AUTO_TITLE_OFF.text(environment)),
+    })
+}
+
+/// What the `settings.json` of an agent says about labels.
+fn labels_of_agent(path: &Path) -> Result<Option<bool>, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    let settings: Value = serde_json::from_str(&text).map_err(|error| ConfigError::Invalid {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(settings["experimental"]["emitToolUseSummaries"].as_bool())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_beats_the_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, r#"{"experimental":{"emitToolUseSummaries":false}}"#).unwrap();
+        let gates = |pairs: &[(&str, &str)], settings| {
+            let environment = pairs.iter().copied().collect();
+            side_gates(&ConfigSource::Nothing, settings, &environment).unwrap()
+        };
+        assert!(gates(&[], None).labels);
+        assert!(!gates(&[], Some(path.as_path())).labels);
+        let on = [("QWEN_CODE_EMIT_TOOL_USE_SUMMARIES", "1")];
+        assert!(gates(&on, Some(path.as_path())).labels);
+        assert!(!gates(&[("TURNPIPE_DISABLE_AUTO_TITLE", "1")], None).auto_titles);
+    }
+}

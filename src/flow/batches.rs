@@ -1,0 +1,321 @@
+//! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
+
+use super::batch::{Batch, BatchCall, BatchResult, Need};
+use crate::side::label::intent;
+use crate::wire::{
+    Aloud, Event, SessionId, ToolCall, ToolUseId, TurnEnd, aloud, is_sidechain, result_contents,
+};
+
+/// So many batches without a result are remembered.
+const MOST_OPEN: usize = 64;
+
+/// What a record means for the batches before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The content of another message begins, or the session ends: labels go before this record.
+    pub is_boundary: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Batches {
+    need: Need,
+    open: Vec<Open>,
+    made: u64,
+    said: String,
+    session: Option<SessionId>,
+    cwd: Option<String>,
+}
+
+#[derive(Debug)]
+struct Open {
+    batch: Batch,
+    /// Its message is the last one.
+    is_current: bool,
+    /// The message has ended: no further call comes.
+    is_ended: bool,
+    /// It was handed out, with this many calls.
+    handed_out: Option<usize>,
+}
+
+impl Batches {
+    /// No record was seen.
+    pub fn new(need: Need) -> Self {
+        Self {
+            need,
+            open: Vec::new(),
+            made: 0,
+            said: String::new(),
+            session: None,
+            cwd: None,
+        }
+    }
+
+    /// The session, as far as it is known.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.session.as_ref()
+    }
+
+    /// Takes a record and its events. What belongs before it has to be asked for
+    /// ([`Batches::take_before_boundary`]) between the two calls.
+    pub fn boundary(events: &[Event]) -> Step {
+        let is_boundary = events
+            .iter()
+            .any(|event| matches!(event, Event::Message(_) | Event::SessionResult));
+        Step { is_boundary }
+    }
+
+    /// Takes a record and its events.
+    pub fn record(&mut self, record: &str, events: Vec<Event>) {
+        if is_sidechain(record) {
+            return;
+        }
+        if self.cwd.is_none() && record.contains("\"cwd\"") {
+            self.cwd = directory_in(record);
+        }
+        let mut contents = None;
+        let mut result = 0;
+        for event in events {
+            match event {
+                Event::Session(id) => self.session = Some(id),
+                Event::Message(_) => self.leave_message(),
+                Event::Call(call) => self.call(call),
+                Event::Invalid(call) => {
+                    if let Ok(input) = serde_json::value::to_raw_value(&serde_json::json!({})) {
+                        self.call(ToolCall {
+                            id: call.id,
+                            name: call.name,
+                            input,
+                            message: call.message,
+                        });
+                    }
+                }
+                Event::Result(seen) => {
+                    let contents = contents.get_or_insert_with(|| result_contents(record));
+                    if let Some(content) = contents.get(result) {
+                        let found = BatchResult::new(content, self.need);
+                        self.result(&seen.id, found);
+                    }
+                    result += 1;
+                }
+                Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
+                    for open in self.open.iter_mut().filter(|open| open.is_current) {
+                        open.is_ended = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.need != Need::Rules {
+            self.listen(record);
+        }
+    }
+
+    /// The batches that are complete and will have no further call, or, if `idle`, may have none:
+    /// what they are called can be made up ahead of their place. Each is handed out once, and again
+    /// if it grows.
+    pub fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
+        let mut settled = Vec::new();
+        for open in &mut self.open {
+            let count = open.batch.calls.len();
+            let is_new = open.handed_out != Some(count);
+            if is_new && open.batch.is_complete() && (open.is_ended || !open.is_current || idle) {
+                open.handed_out = Some(count);
+                settled.push(open.batch.clone());
+            }
+        }
+        settled
+    }
+
+    /// Whether a batch is complete that was not handed out.
+    pub fn has_unsettled(&self) -> bool {
+        self.open
+            .iter()
+            .any(|open| open.batch.is_complete() && open.handed_out != Some(open.batch.calls.len()))
+    }
+
+    /// The batches whose place is here, in order: those with a result. Says of each whether it was
+    /// handed out before as it is.
+    pub fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
+        let mut due = Vec::new();
+        let mut kept = Vec::new();
+        for open in self.open.drain(..) {
+            if open.batch.has_results() {
+                let was_handed_out = open.handed_out == Some(open.batch.calls.len());
+                due.push((open.batch, was_handed_out));
+            } else {
+                kept.push(open);
+            }
+        }
+        self.open = kept;
+        due
+    }
+
+    /// Whether the place of a batch's label is still to come.
+    pub fn is_open(&self, number: u64) -> bool {
+        self.open.iter().any(|open| open.batch.number == number)
+    }
+
+    fn leave_message(&mut self) {
+        for open in &mut self.open {
+            open.is_current = false;
+        }
+        if self.open.len() > MOST_OPEN {
+            self.open.remove(0);
+        }
+    }
+
+    fn call(&mut self, call: ToolCall) {
+        let known = |open: &Open| open.batch.calls.iter().any(|known| known.id == call.id);
+        if self.open.iter().any(known) {
+            return;
+        }
+        let call = BatchCall::new(call, self.need);
+        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+            if open.batch.has_room() {
+                open.batch.calls.push(call);
+            }
+            return;
+        }
+        let batch = Batch {
+            number: self.made,
+            calls: vec![call],
+            said: intent(&self.said).to_owned(),
+            session: self.session.clone(),
+            cwd: self.cwd.clone(),
+        };
+        self.made += 1;
+        self.open.push(Open {
+            batch,
+            is_current: true,
+            is_ended: false,
+            handed_out: None,
+        });
+    }
+
+    fn result(&mut self, id: &ToolUseId, found: BatchResult) {
+        let calls = self.open.iter_mut().flat_map(|open| &mut open.batch.calls);
+        for call in calls {
+            if call.id == *id && call.result.is_none() {
+                call.result = Some(found);
+                return;
+            }
+        }
+    }
+
+    fn listen(&mut self, record: &str) {
+        match aloud(record) {
+            Some(Aloud::Whole(said)) if !said.trim().is_empty() => self.said = said,
+            Some(Aloud::More(more)) => {
+                if self.said_is_over() {
+                    self.said.clear();
+                }
+                if self.said.len() < 4096 {
+                    self.said.push_str(&more);
+                }
+            }
+            _ => return,
+        }
+        let said = intent(&self.said).to_owned();
+        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+            open.batch.said = said;
+        }
+    }
+
+    /// Whether what was said belongs to a message before the one that is streamed now.
+    fn said_is_over(&self) -> bool {
+        !self.open.iter().any(|open| open.is_current)
+            && self.open.iter().any(|open| open.batch.has_results())
+    }
+}
+
+fn directory_in(record: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Place {
+        cwd: Option<String>,
+    }
+    serde_json::from_str::<Place>(record).ok()?.cwd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Decoder;
+
+    fn batches(lines: &[&str]) -> Vec<Vec<String>> {
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Both);
+        let mut found = Vec::new();
+        let take = |batches: &mut Batches, found: &mut Vec<Vec<String>>| {
+            for (batch, _) in batches.take_before_boundary() {
+                let calls = batch.calls.iter().filter(|call| call.result.is_some());
+                found.push(calls.map(|call| call.id.0.clone()).collect());
+            }
+        };
+        for line in lines {
+            let events = decoder.record(line);
+            if Batches::boundary(&events).is_boundary {
+                take(&mut batches, &mut found);
+            }
+            batches.record(line, events);
+        }
+        take(&mut batches, &mut found);
+        found
+    }
+
+    fn call(message: &str, id: &str) -> String {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{message}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Read","input":{{"file_path":"a"}}}}]}}}}"#
+        )
+    }
+
+    fn result(id: &str) -> String {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"x"}}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_batch_is_the_calls_of_one_message() {
+        let (a, b, c) = (call("m1", "a"), call("m1", "b"), call("m2", "c"));
+        let (ra, rb, rc) = (result("a"), result("b"), result("c"));
+        let rows: [(&[&str], &[&[&str]]); 5] = [
+            (&[&a, &b, &ra, &rb, &c, &rc], &[&["a", "b"], &["c"]]),
+            (&[&a, &ra, &b, &rb, &c], &[&["a", "b"]]),
+            (&[&a, &b, &ra, &c, &rb], &[&["a"]]),
+            // A result that comes late still gets its label.
+            (&[&a, &c, &ra, &rc], &[&["a"], &["c"]]),
+            (&[&a], &[]),
+        ];
+        for (lines, expected) in rows {
+            assert_eq!(batches(lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn subagents_have_no_batches() {
+        let side = call("m1", "a").replace(
+            r#""type":"assistant","message""#,
+            r#""type":"assistant","isSidechain":true,"message""#,
+        );
+        let sub = call("m2", "b").replace(
+            r#""type":"assistant","message""#,
+            r#""type":"assistant","parent_tool_use_id":"t","message""#,
+        );
+        assert!(batches(&[&side, &result("a"), &sub, &result("b")]).is_empty());
+    }
+
+    #[test]
+    fn a_batch_is_settled_when_nothing_can_follow() {
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Model);
+        for line in [call("m1", "a"), result("a")] {
+            let events = decoder.record(&line);
+            batches.record(&line, events);
+        }
+        assert!(batches.take_settled(false).is_empty());
+        assert_eq!(batches.take_settled(true).len(), 1);
+        assert!(batches.take_settled(true).is_empty());
+        assert!(batches.take_before_boundary()[0].1);
+    }
+}

@@ -1,0 +1,151 @@
+//! The same work for many things at once, the outcomes in the order of the things.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often something may begin.
+#[derive(Debug)]
+pub struct Pace {
+    interval: Option<Duration>,
+    next: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    /// At most so many a minute; any number without a limit.
+    pub fn per_minute(limit: Option<u32>) -> Self {
+        Self {
+            interval: limit
+                .filter(|limit| *limit > 0)
+                .map(|limit| Duration::from_mins(1) / limit),
+            next: Mutex::new(None),
+        }
+    }
+
+    /// Waits until it is this caller's turn.
+    pub fn wait(&self) {
+        let Some(interval) = self.interval else {
+            return;
+        };
+        let now = Instant::now();
+        let turn = {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = next.unwrap_or(now).max(now);
+            *next = Some(turn + interval);
+            turn
+        };
+        std::thread::sleep(turn.saturating_duration_since(now));
+    }
+}
+
+/// Does `work` for each of `items`, `jobs` at once, and gives each outcome to `take` in the order
+/// of the items, as soon as those before it are there. Stops when `take` returns an error.
+///
+/// # Errors
+/// What `take` returned.
+pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
+    items: &[Item],
+    jobs: usize,
+    work: impl Fn(&Item) -> Outcome + Sync,
+    mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if jobs <= 1 || items.len() <= 1 {
+        for (place, item) in items.iter().enumerate() {
+            take(place, work(item))?;
+        }
+        return Ok(());
+    }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, outcomes) = sync_channel(jobs);
+        for _ in 0..jobs.min(items.len()) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(place) else {
+                        return;
+                    };
+                    if sender.send((place, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut due = 0;
+        for (place, outcome) in outcomes {
+            early.insert(place, outcome);
+            while let Some(outcome) = early.remove(&due) {
+                if let Err(error) = take(due, outcome) {
+                    // Nothing further is begun.
+                    next.store(items.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+                due += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_come_in_order() {
+        let items: Vec<u64> = (0..100).collect();
+        let mut seen = Vec::new();
+        let running = AtomicU64::new(0);
+        let most = AtomicU64::new(0);
+        let done: Result<(), ()> = each_in_order(
+            &items,
+            8,
+            |item| {
+                let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                most.fetch_max(now, Ordering::SeqCst);
+                std::thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                item * 2
+            },
+            |_, outcome| {
+                seen.push(outcome);
+                Ok(())
+            },
+        );
+        assert_eq!(done, Ok(()));
+        assert_eq!(seen, items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        assert!(most.load(Ordering::SeqCst) <= 8);
+    }
+
+    #[test]
+    fn an_error_stops_it() {
+        let items: Vec<usize> = (0..1000).collect();
+        let begun = AtomicUsize::new(0);
+        let done = each_in_order(
+            &items,
+            4,
+            |_| begun.fetch_add(1, Ordering::SeqCst),
+            |place, _| if place == 3 { Err("stop") } else { Ok(()) },
+        );
+        assert_eq!(done, Err("stop"));
+        assert!(begun.load(Ordering::SeqCst) < 1000);
+    }
+
+    #[test]
+    fn a_pace_spreads_beginnings() {
+        let pace = Pace::per_minute(Some(6000));
+        let start = Instant::now();
+        for _ in 0..4 {
+            pace.wait();
+        }
+        assert!(start.elapsed() >= Duration::from_millis(30));
+        Pace::per_minute(None).wait();
+    }
+}

@@ -1,0 +1,482 @@
+//! Copies a stream and puts the labels of its batches in their places, made ahead by several calls
+//! at once. Order is kept, and memory does not grow with the stream.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::batch::Batch;
+use super::batches::Batches;
+use super::label_maker::{LabelMaker, Made};
+use super::queue::{Out, Queue};
+use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
+use crate::process::EndSignal;
+use crate::wire::{Decoder, SessionId};
+
+/// So many pieces of the input may wait to be looked at.
+const PIECES_AHEAD: usize = 4;
+
+/// So many bytes of the input may wait behind a label.
+const MOST_WAITING: usize = 8 * 1024 * 1024;
+
+/// After such a pause of the input nothing more of a message is expected.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// Where labels go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placing {
+    /// Before the content of the next message. No line waits for one label for longer than this.
+    BeforeNextMessage(Duration),
+    /// Wherever the stream is when a label is there; one that comes after a later batch is dropped.
+    WhenReady,
+}
+
+/// How much is done at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Where labels go.
+    pub placing: Placing,
+    /// How many are made at once.
+    pub jobs: usize,
+}
+
+/// Where everything goes.
+pub trait LabelSink {
+    /// Bytes of the input.
+    ///
+    /// # Errors
+    /// Nobody takes them any more.
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// A label, or a call that brought none.
+    ///
+    /// # Errors
+    /// Nobody takes it any more.
+    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()>;
+
+    /// A label that did not come in time.
+    fn late(&mut self, batch: u64);
+
+    /// Something that is wrong with the input.
+    fn damage(&mut self, what: &str);
+
+    /// The input pauses: what was written should be seen.
+    ///
+    /// # Errors
+    /// Nobody takes it any more.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// How a stream ended.
+#[derive(Debug)]
+pub enum LabelEnd {
+    /// It was copied.
+    Copied,
+    /// Somebody ended it.
+    Ended(EndSignal),
+    /// The input failed.
+    InputFailed(io::Error),
+    /// The output failed.
+    OutputFailed(io::Error),
+}
+
+enum Happening {
+    Piece(Piece),
+    End,
+    Failed(io::Error),
+    Made(Job, Made),
+    Signal(EndSignal),
+}
+
+/// Which making it was: a batch that grew is named anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Job {
+    batch: u64,
+    calls: usize,
+}
+
+/// A label or the cost of none, and whose it is.
+type Labelled = (Made, Option<SessionId>);
+
+/// See the module.
+pub struct Labels<'a> {
+    timing: Timing,
+    maker: &'a LabelMaker,
+    decoder: Decoder,
+    batches: Batches,
+    queue: Queue<Labelled>,
+    work: Option<Sender<(Job, Batch)>>,
+    /// Calls that run or wait, by batch.
+    running: HashMap<u64, (Job, Option<SessionId>)>,
+    /// Labels that came before their place.
+    early: HashMap<u64, (Job, Labelled)>,
+    /// The number of the last batch that was complete.
+    last_complete: Option<u64>,
+    gate: Arc<Gate>,
+}
+
+/// Lets the reading thread wait.
+#[derive(Debug, Default)]
+struct Gate {
+    closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn set(&self, closed: bool) {
+        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state != closed {
+            *state = closed;
+            self.changed.notify_all();
+        }
+    }
+
+    fn pass(&self) {
+        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        while *state {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<'a> Labels<'a> {
+    /// Nothing was read.
+    pub fn new(timing: Timing, maker: &'a LabelMaker, decoder: Decoder) -> Self {
+        let hold = match timing.placing {
+            Placing::BeforeNextMessage(hold) => hold,
+            Placing::WhenReady => Duration::ZERO,
+        };
+        Self {
+            timing,
+            maker,
+            decoder,
+            batches: Batches::new(maker.need()),
+            queue: Queue::new(hold),
+            work: None,
+            running: HashMap::new(),
+            early: HashMap::new(),
+            last_complete: None,
+            gate: Arc::new(Gate::default()),
+        }
+    }
+
+    /// Copies `input` to `sink` with labels. `signals` is given a way to report signals; the first
+    /// interrupt is for the stages before this one.
+    pub fn run(
+        mut self,
+        input: impl io::Read + Send + 'static,
+        prefilter: AhoCorasickPrefilter,
+        sink: &mut dyn LabelSink,
+        signals: impl FnOnce(Box<dyn Fn(EndSignal) + Send>),
+    ) -> LabelEnd {
+        let (sender, happenings) = sync_channel(PIECES_AHEAD);
+        let report = sender.clone();
+        signals(Box::new(move |signal| {
+            let _ = report.send(Happening::Signal(signal));
+        }));
+        start_reading(input, prefilter, sender.clone(), Arc::clone(&self.gate));
+        let (work, jobs) = channel();
+        self.work = Some(work);
+        start_making(self.maker, self.timing.jobs, jobs, &sender);
+        drop(sender);
+        self.drive(&happenings, sink)
+    }
+
+    fn drive(&mut self, happenings: &Receiver<Happening>, sink: &mut dyn LabelSink) -> LabelEnd {
+        let mut input_is_over = false;
+        let mut interrupted = false;
+        loop {
+            if let Err(error) = self.write(sink) {
+                return LabelEnd::OutputFailed(error);
+            }
+            if input_is_over && self.queue.is_empty() && !self.waits_for_calls() {
+                return match sink.flush() {
+                    Ok(()) => LabelEnd::Copied,
+                    Err(error) => LabelEnd::OutputFailed(error),
+                };
+            }
+            let is_full =
+                self.queue.bytes() > MOST_WAITING || self.queue.waiting() >= self.timing.jobs;
+            self.gate.set(is_full);
+            let happening = if let Ok(happening) = happenings.try_recv() {
+                happening
+            } else {
+                if let Err(error) = sink.flush() {
+                    return LabelEnd::OutputFailed(error);
+                }
+                match self.wait(happenings) {
+                    Some(happening) => happening,
+                    None => continue,
+                }
+            };
+            match happening {
+                Happening::Piece(piece) => self.take(piece, sink),
+                Happening::Made(job, made) => self.made(job, made),
+                Happening::End => {
+                    input_is_over = true;
+                    let events = self.decoder.finish();
+                    self.batches.record("", events);
+                    self.place_labels();
+                }
+                Happening::Failed(error) => {
+                    self.queue.give_up();
+                    let _ = self.write(sink).and_then(|()| sink.flush());
+                    return LabelEnd::InputFailed(error);
+                }
+                Happening::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
+                Happening::Signal(signal) => {
+                    self.queue.give_up();
+                    let _ = self.write(sink).and_then(|()| sink.flush());
+                    return LabelEnd::Ended(signal);
+                }
+            }
+        }
+    }
+
+    /// Waits for something to happen; nothing if it is time to look at the queue again.
+    fn wait(&mut self, happenings: &Receiver<Happening>) -> Option<Happening> {
+        let until_late = self
+            .queue
+            .deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let until_idle = self.batches.has_unsettled().then_some(PAUSE);
+        let timeout = match (until_late, until_idle) {
+            (Some(late), Some(idle)) => late.min(idle),
+            (one, other) => match one.or(other) {
+                Some(timeout) => timeout,
+                None => return Some(happenings.recv().unwrap_or(Happening::End)),
+            },
+        };
+        match happenings.recv_timeout(timeout) {
+            Ok(happening) => Some(happening),
+            Err(RecvTimeoutError::Timeout) => {
+                if until_idle.is_some() {
+                    self.settle(true);
+                }
+                None
+            }
+            Err(RecvTimeoutError::Disconnected) => Some(Happening::End),
+        }
+    }
+
+    /// Whether the end of the stream waits for calls that have no place in it.
+    fn waits_for_calls(&self) -> bool {
+        self.timing.placing == Placing::WhenReady && !self.running.is_empty()
+    }
+
+    fn write(&mut self, sink: &mut dyn LabelSink) -> io::Result<()> {
+        while let Some(out) = self.queue.pop(Instant::now()) {
+            match out {
+                Out::Bytes(bytes) => sink.bytes(&bytes)?,
+                Out::Label((made, session)) => sink.label(&made, session.as_ref())?,
+                Out::Late(batch) => sink.late(batch),
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Piece, sink: &mut dyn LabelSink) {
+        match &piece {
+            Piece::Line {
+                raw,
+                records,
+                damage,
+                number,
+                ..
+            } => {
+                for damage in damage {
+                    sink.damage(&format!(
+                        "input line {number} (byte {}): {damage}",
+                        damage.offset
+                    ));
+                }
+                for record in records {
+                    let text = record.text(raw);
+                    let events = self.decoder.record(text);
+                    if Batches::boundary(&events).is_boundary {
+                        self.place_labels();
+                    }
+                    self.batches.record(text, events);
+                }
+            }
+            Piece::Giant {
+                damage: Some(damage),
+                number,
+                ..
+            } => sink.damage(&format!("input line {number}: {damage}")),
+            Piece::Plain { .. } | Piece::Giant { .. } => {}
+        }
+        let (Piece::Plain { raw } | Piece::Line { raw, .. } | Piece::Giant { raw, .. }) = piece;
+        self.queue.push_bytes(raw);
+        self.settle(false);
+    }
+
+    /// Begins with the labels of batches that are complete.
+    fn settle(&mut self, idle: bool) {
+        let when_ready = self.timing.placing == Placing::WhenReady;
+        // By rules a label is made when its place is there.
+        if !when_ready && !matches!(self.maker, LabelMaker::Model { .. }) {
+            return;
+        }
+        for batch in self.batches.take_settled(idle || when_ready) {
+            self.last_complete = Some(batch.number.max(self.last_complete.unwrap_or_default()));
+            if when_ready {
+                self.label_when_ready(batch);
+            } else {
+                self.start(batch);
+            }
+        }
+    }
+
+    fn label_when_ready(&mut self, batch: Batch) {
+        if self.maker.is_immediate(&batch) {
+            let made = self.maker.make(&batch);
+            self.queue.push_ready(Some((made, batch.session)));
+        } else {
+            self.start(batch);
+        }
+    }
+
+    fn start(&mut self, batch: Batch) {
+        let job = Job {
+            batch: batch.number,
+            calls: batch.calls.len(),
+        };
+        self.early.remove(&batch.number);
+        self.running
+            .insert(batch.number, (job, batch.session.clone()));
+        if let Some(work) = &self.work {
+            let _ = work.send((job, batch));
+        }
+    }
+
+    /// The content of another message begins: here is the place of all labels before.
+    fn place_labels(&mut self) {
+        if self.timing.placing == Placing::WhenReady {
+            self.settle(true);
+            for (batch, was_started) in self.batches.take_before_boundary() {
+                // Some of its calls were never answered.
+                if !was_started {
+                    self.label_when_ready(batch);
+                }
+            }
+            return;
+        }
+        for (batch, was_started) in self.batches.take_before_boundary() {
+            let number = batch.number;
+            if self.maker.is_immediate(&batch) {
+                let made = self.maker.make(&batch);
+                self.queue.push_ready(Some((made, batch.session)));
+                continue;
+            }
+            if !was_started {
+                self.start(batch);
+            }
+            match self.early.remove(&number) {
+                Some((_, labelled)) => self.queue.push_ready(Some(labelled)),
+                None => self.queue.push_waiting(number),
+            }
+        }
+    }
+
+    fn made(&mut self, job: Job, made: Made) {
+        let is_current = self
+            .running
+            .get(&job.batch)
+            .is_some_and(|(running, _)| *running == job);
+        let session = if is_current {
+            self.running
+                .remove(&job.batch)
+                .and_then(|(_, session)| session)
+        } else {
+            None
+        };
+        let cost_only = Made {
+            label: None,
+            ..made.clone()
+        };
+        if !is_current {
+            // The batch grew: what it is called is made anew, what it cost is told all the same.
+            self.queue.push_ready(Some((cost_only, session)));
+            return;
+        }
+        let batch = job.batch;
+        match self.timing.placing {
+            Placing::WhenReady => {
+                let is_late = self.last_complete.is_some_and(|last| last > batch);
+                let told = if is_late { cost_only } else { made };
+                self.queue.push_ready(Some((told, session)));
+            }
+            Placing::BeforeNextMessage(_) => {
+                if self
+                    .queue
+                    .settle(batch, Some((made.clone(), session.clone())))
+                {
+                    return;
+                }
+                let is_open = self.batches.is_open(batch);
+                if is_open {
+                    self.early.insert(batch, (job, (made, session)));
+                } else {
+                    self.queue.push_ready(Some((cost_only, session)));
+                }
+            }
+        }
+    }
+}
+
+fn start_reading(
+    input: impl io::Read + Send + 'static,
+    prefilter: AhoCorasickPrefilter,
+    sender: SyncSender<Happening>,
+    gate: Arc<Gate>,
+) {
+    std::thread::spawn(move || {
+        let mut reader = Reader::new(input, prefilter);
+        loop {
+            gate.pass();
+            let happening = match reader.next_piece() {
+                Ok(Some(piece)) => Happening::Piece(piece),
+                Ok(None) => Happening::End,
+                Err(error) => Happening::Failed(error),
+            };
+            let is_last = !matches!(happening, Happening::Piece(_));
+            if sender.send(happening).is_err() || is_last {
+                return;
+            }
+        }
+    });
+}
+
+/// Starts the threads that make labels, if any label takes time.
+fn start_making(
+    maker: &LabelMaker,
+    jobs: usize,
+    work: Receiver<(Job, Batch)>,
+    sender: &SyncSender<Happening>,
+) {
+    if !matches!(maker, LabelMaker::Model { .. }) {
+        return;
+    }
+    let work = Arc::new(Mutex::new(work));
+    for _ in 0..jobs.max(1) {
+        let (maker, work, sender) = (maker.clone(), Arc::clone(&work), sender.clone());
+        std::thread::spawn(move || {
+            loop {
+                let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((job, batch)) = next else {
+                    return;
+                };
+                let made = maker.make(&batch);
+                if sender.send(Happening::Made(job, made)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}

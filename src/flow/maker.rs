@@ -1,0 +1,242 @@
+//! Makes titles and recaps of conversations: by rules, or by asking a model.
+
+use std::sync::Arc;
+
+use super::ask::{Asker, Cost};
+use super::digest::Digest;
+use super::each::Pace;
+use super::reason::{Nothing, Reason};
+use crate::model::{Failure, Request};
+use crate::side::recap::{RECAP_MESSAGES, clean_recap, recap_request};
+use crate::side::title::{
+    FEWEST_MESSAGES, TITLE_FUNCTION, TITLE_MESSAGES, TitleStyle, clean_title, title_question,
+    title_request,
+};
+use crate::side::{Language, LanguageChoice, Rejection, Said, Speaker, builtin, dominant_language};
+
+/// Who makes them.
+#[derive(Clone)]
+pub enum Source {
+    /// Nobody.
+    Nobody,
+    /// The rules.
+    Rules,
+    /// A model, asked no more often than the pace allows.
+    Model(Asker, Arc<Pace>),
+}
+
+/// What is made, and how.
+#[derive(Clone)]
+pub struct Maker {
+    /// Who makes it.
+    pub source: Source,
+    /// What a model is told first.
+    pub instructions: String,
+    /// In which language.
+    pub language: LanguageChoice,
+    /// How titles look.
+    pub style: TitleStyle,
+}
+
+/// A title or a recap.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Product {
+    /// The text: one line.
+    pub text: String,
+    /// Who made it.
+    pub model: String,
+    /// What it cost.
+    pub cost: Option<Cost>,
+}
+
+impl Maker {
+    /// The title of a conversation.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn title(&self, digest: &Digest) -> Result<Product, Nothing> {
+        let (asker, pace) = match &self.source {
+            Source::Nobody => return Err(Reason::NoFastModel.into()),
+            Source::Rules => return self.title_by_rules(digest),
+            Source::Model(asker, pace) => (asker, pace),
+        };
+        let request = self.title_question(digest).ok_or(Reason::EmptyHistory)?;
+        let language = self.language_of(digest);
+        let (answer, cost) = ask(asker, pace, &request, |reply| {
+            let value = reply
+                .structured(TITLE_FUNCTION)
+                .map_err(|error| error.to_string())?;
+            match &value["title"] {
+                serde_json::Value::String(title) => Ok(title.clone()),
+                serde_json::Value::Number(number) => Ok(number.to_string()),
+                _ => Err("the answer has no title".to_owned()),
+            }
+        })?;
+        let title = clean_title(&answer, self.style)
+            .map_err(|rejection| rejected(rejection, cost.clone()))?;
+        checked(title, language, asker, cost)
+    }
+
+    /// The request for a title; nothing if too little was said.
+    pub fn title_question(&self, digest: &Digest) -> Option<Request> {
+        let spoken = digest.spoken();
+        if spoken.messages().max(digest.messages()) < FEWEST_MESSAGES {
+            return None;
+        }
+        let question = title_question(spoken.recent(TITLE_MESSAGES))?;
+        Some(title_request(
+            question,
+            &self.instructions,
+            self.language_of(digest),
+        ))
+    }
+
+    fn title_by_rules(&self, digest: &Digest) -> Result<Product, Nothing> {
+        let texts = digest.texts();
+        if digest.spoken().said().is_empty() && texts.is_empty() {
+            return Err(Reason::EmptyHistory.into());
+        }
+        let title = builtin::title(&texts);
+        if title.is_empty() {
+            return Err(Reason::EmptyResult.into());
+        }
+        let text = match self.style {
+            TitleStyle::Sentence => title,
+            TitleStyle::Kebab => clean_title(&title, TitleStyle::Kebab)
+                .map_err(|rejection| rejected(rejection, None))?,
+        };
+        Ok(by_rules(text))
+    }
+
+    /// The recap of a conversation.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn recap(&self, digest: &Digest) -> Result<Product, Nothing> {
+        let (asker, pace) = match &self.source {
+            Source::Nobody => return Err(Reason::NoFastModel.into()),
+            Source::Rules => {
+                let texts = digest.texts();
+                if texts.is_empty() {
+                    return Err(Reason::EmptyHistory.into());
+                }
+                let recap = builtin::recap(&texts);
+                return if recap.is_empty() {
+                    Err(Reason::EmptyResult.into())
+                } else {
+                    Ok(by_rules(recap))
+                };
+            }
+            Source::Model(asker, pace) => (asker, pace),
+        };
+        let request = self.recap_question(digest).ok_or(Reason::EmptyHistory)?;
+        let language = self.language_of(digest);
+        let (answer, cost) = ask(asker, pace, &request, |reply| Ok(reply.text.clone()))?;
+        let recap = clean_recap(&answer).map_err(|rejection| rejected(rejection, cost.clone()))?;
+        checked(recap, language, asker, cost)
+    }
+
+    /// The request for a recap; nothing if too little was said.
+    pub fn recap_question(&self, digest: &Digest) -> Option<Request> {
+        let spoken = digest.spoken();
+        if spoken.messages().max(digest.messages()) < FEWEST_MESSAGES {
+            return None;
+        }
+        let said = spoken.recent(RECAP_MESSAGES);
+        recap_request(said, &self.instructions, self.language_of(digest))
+    }
+
+    /// The language of the answer: that of the person, as far as it can be told.
+    fn language_of(&self, digest: &Digest) -> Option<Language> {
+        match self.language {
+            LanguageChoice::Named(language) => Some(language),
+            LanguageChoice::Conversation => {
+                let spoken = digest.spoken();
+                let of = |speaker: Speaker| {
+                    let said = spoken.said().iter().rev().take(TITLE_MESSAGES);
+                    let texts: Vec<String> = said
+                        .filter(|said| said.speaker == speaker)
+                        .map(Said::text)
+                        .collect();
+                    dominant_language(&texts.join("\n"))
+                };
+                of(Speaker::User).or_else(|| of(Speaker::Assistant))
+            }
+        }
+    }
+}
+
+fn by_rules(text: String) -> Product {
+    Product {
+        text,
+        model: builtin::MODEL.to_owned(),
+        cost: None,
+    }
+}
+
+fn ask(
+    asker: &Asker,
+    pace: &Pace,
+    request: &Request,
+    read: impl FnOnce(&crate::model::Reply) -> Result<String, String>,
+) -> Result<(String, Option<Cost>), Nothing> {
+    if asker.stop.is_stopped() {
+        return Err(Reason::Aborted.into());
+    }
+    pace.wait();
+    let answered = asker.ask(request);
+    let cost = answered.cost;
+    match answered.reply {
+        _ if asker.stop.is_stopped() => Err(Nothing::from(Reason::Aborted).at_cost(cost)),
+        Ok(reply) => match read(&reply) {
+            Ok(answer) => Ok((answer, cost)),
+            Err(error) => Err(Nothing::from(Reason::ModelError)
+                .because(error)
+                .at_cost(cost)),
+        },
+        Err(Failure::Aborted) => Err(Nothing::from(Reason::Aborted).at_cost(cost)),
+        Err(failure) => {
+            let reason = match failure {
+                Failure::Empty { .. } => Reason::EmptyResult,
+                _ => Reason::ModelError,
+            };
+            Err(Nothing::from(reason)
+                .because(failure.to_string())
+                .at_cost(cost))
+        }
+    }
+}
+
+fn rejected(rejection: Rejection, cost: Option<Cost>) -> Nothing {
+    let why = match rejection {
+        Rejection::Empty => "nothing is left of the answer",
+        Rejection::Refusal => "the answer is a refusal",
+        Rejection::NoTag => "the answer has no tag",
+        Rejection::PromptEcho => "the answer repeats an example of the prompt",
+    };
+    Nothing::from(Reason::EmptyResult)
+        .because(why)
+        .at_cost(cost)
+}
+
+/// The answer, if it is in the language that was asked for.
+fn checked(
+    text: String,
+    language: Option<Language>,
+    asker: &Asker,
+    cost: Option<Cost>,
+) -> Result<Product, Nothing> {
+    if let Some(language) = language
+        && !language.may_be_that_of(&text)
+    {
+        let why = format!("the answer is not in {}", language.name);
+        return Err(Nothing::from(Reason::EmptyResult)
+            .because(why)
+            .at_cost(cost));
+    }
+    Ok(Product {
+        text,
+        model: asker.provider.name().to_owned(),
+        cost,
+    })
+}

@@ -1,0 +1,148 @@
+//! The one client.
+
+use std::error::Error;
+use std::sync::OnceLock;
+
+use reqwest::redirect::Policy;
+use tokio::time::timeout;
+
+use super::{Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
+
+/// The longest error that is told, in bytes.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Sends requests. Redirects are not followed: they would take keys to somebody else.
+#[derive(Debug)]
+pub struct Client {
+    settings: HttpSettings,
+    plain: OnceLock<Result<reqwest::Client, HttpFailure>>,
+    encrypted: OnceLock<Result<reqwest::Client, HttpFailure>>,
+}
+
+/// Whether anything of a connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encryption {
+    None,
+    Some,
+}
+
+impl Client {
+    /// A client that builds nothing yet.
+    pub fn new(settings: HttpSettings) -> Self {
+        Self {
+            settings,
+            plain: OnceLock::new(),
+            encrypted: OnceLock::new(),
+        }
+    }
+
+    /// Sends a request and returns what is answered, as soon as its headers are there. Must be
+    /// called within an [`super::Engine`].
+    ///
+    /// # Errors
+    /// There is no answer in time.
+    pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
+        let redaction = outgoing.redaction();
+        let idle = self.settings.limits.idle;
+        let request = self.request(outgoing, &redaction)?;
+        let response = timeout(idle, request.send())
+            .await
+            .map_err(|_| HttpFailure::TimedOut(idle))?
+            .map_err(|error| self.failure(&error, &redaction))?;
+        let headers: Headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
+            .collect();
+        Ok(Response::from_network(response, headers, idle, redaction))
+    }
+
+    fn request(
+        &self,
+        outgoing: &Outgoing,
+        redaction: &Redaction,
+    ) -> Result<reqwest::RequestBuilder, HttpFailure> {
+        let client = self.client(&outgoing.address)?;
+        let mut request = client
+            .post(outgoing.address.url.clone())
+            .header("content-type", "application/json");
+        for header in &outgoing.headers {
+            let unusable = |()| {
+                let name = redaction.clean_line(&header.name, LONGEST_MESSAGE);
+                HttpFailure::Unusable(format!("header {name}: cannot be sent"))
+            };
+            let name: reqwest::header::HeaderName =
+                header.name.parse().map_err(|_| ()).map_err(unusable)?;
+            let mut value: reqwest::header::HeaderValue = header
+                .value
+                .expose()
+                .parse()
+                .map_err(|_| ())
+                .map_err(unusable)?;
+            value.set_sensitive(matches!(header.value, super::HeaderValue::Secret(_)));
+            request = request.header(name, value);
+        }
+        Ok(request.body(outgoing.body.clone()))
+    }
+
+    fn client(&self, address: &super::Address) -> Result<&reqwest::Client, HttpFailure> {
+        let (slot, encryption) = if address.is_encrypted() || self.settings.proxies.has_encrypted()
+        {
+            (&self.encrypted, Encryption::Some)
+        } else {
+            (&self.plain, Encryption::None)
+        };
+        slot.get_or_init(|| self.build(encryption))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn build(&self, encryption: Encryption) -> Result<reqwest::Client, HttpFailure> {
+        let tls = match encryption {
+            Encryption::None => tls::without_roots()?,
+            Encryption::Some => tls::with_roots(&self.settings)?,
+        };
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("turnpipe/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .connect_timeout(self.settings.limits.connect)
+            .tls_backend_preconfigured(tls)
+            .http1_only()
+            // What the process's environment says about proxies has been read by `config`.
+            .no_proxy();
+        for proxy in self.settings.proxies.build()? {
+            builder = builder.proxy(proxy);
+        }
+        builder
+            .build()
+            .map_err(|error| HttpFailure::Unusable(chain(&error)))
+    }
+
+    fn failure(&self, error: &reqwest::Error, redaction: &Redaction) -> HttpFailure {
+        if error.is_timeout() && error.is_connect() {
+            return HttpFailure::TimedOut(self.settings.limits.connect);
+        }
+        HttpFailure::Unreachable(redaction.clean_line(&chain(error), LONGEST_MESSAGE))
+    }
+}
+
+/// The causes of an error, without the address: who asked knows it, and it may hold a key.
+pub(super) fn chain(error: &reqwest::Error) -> String {
+    let mut told: Vec<String> = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !told.iter().any(|known| known.contains(&text)) {
+            told.push(text);
+        }
+        cause = error.source();
+    }
+    if told.is_empty() {
+        return "the request failed".to_owned();
+    }
+    told.join(": ")
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

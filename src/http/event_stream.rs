@@ -1,0 +1,181 @@
+//! Server-sent events from bytes that come in pieces. Pure: bytes in, events out.
+
+use super::TooLong;
+use super::line_splitter::LineSplitter;
+
+/// One event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StreamEvent {
+    /// Its type; empty if it has none.
+    pub name: String,
+    /// Its data lines, with line feeds between. Invalid UTF-8 is U+FFFD.
+    pub data: String,
+}
+
+/// The decoder of one stream.
+#[derive(Debug, Default)]
+pub struct EventStream {
+    lines: LineSplitter,
+    /// A byte order mark may still come.
+    begun: bool,
+    event: Pending,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    name: String,
+    data: Vec<u8>,
+    has_data: bool,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl EventStream {
+    /// The events that a piece completes.
+    ///
+    /// # Errors
+    /// A line is too long.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<StreamEvent>, TooLong> {
+        let mut events = Vec::new();
+        let (begun, event) = (&mut self.begun, &mut self.event);
+        self.lines.push(bytes, |line| {
+            let line = if std::mem::replace(begun, true) {
+                line
+            } else {
+                line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+            };
+            if line.is_empty() {
+                events.extend(event.take());
+            } else {
+                event.field(line);
+            }
+        })?;
+        Ok(events)
+    }
+
+    /// What stands at the end of the stream without the blank line that completes an event. It
+    /// may be torn.
+    pub fn rest(mut self) -> Option<StreamEvent> {
+        let line = self.lines.rest();
+        let line = if self.begun {
+            line.as_slice()
+        } else {
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line)
+        };
+        self.event.field(line);
+        self.event.take()
+    }
+}
+
+impl Pending {
+    fn field(&mut self, line: &[u8]) {
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &b""[..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.has_data = true;
+                self.data.extend_from_slice(value);
+            }
+            b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
+            // A comment, a field for reconnecting, or one that nobody knows.
+            _ => {}
+        }
+    }
+
+    fn take(&mut self) -> Option<StreamEvent> {
+        let event = std::mem::take(self);
+        event.has_data.then(|| StreamEvent {
+            name: event.name,
+            data: String::from_utf8_lossy(&event.data).into_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
+        let mut stream = EventStream::default();
+        let mut events = Vec::new();
+        for piece in pieces {
+            events.extend(stream.push(piece).unwrap());
+        }
+        events.extend(stream.rest());
+        events
+    }
+
+    fn event(name: &str, data: &str) -> StreamEvent {
+        StreamEvent {
+            name: name.to_owned(),
+            data: data.to_owned(),
+        }
+    }
+
+    #[test]
+    fn events_are_read_by_the_rules_wherever_the_pieces_split() {
+        let text = "\u{feff}: hello\r\nevent: a\r\ndata: 1\r\ndata:2\r\ndata\r\n\r\n\
+                    : ping\n\nevent: lost\n\nid: 7\nretry: 1\ndata:  ä€😀\n\ndata: [DONE]"
+            .as_bytes();
+        let expected = [
+            event("a", "1\n2\n"),
+            event("", " ä€😀"),
+            event("", "[DONE]"),
+        ];
+        assert_eq!(decode([text]), expected);
+        for split in 0..=text.len() {
+            assert_eq!(
+                decode([&text[..split], &text[split..]]),
+                expected,
+                "{split}"
+            );
+        }
+        assert_eq!(decode(text.chunks(1)), expected);
+    }
+
+    #[test]
+    fn invalid_bytes_do_not_end_the_stream() {
+        let decoded = decode([&b"data: a\xFFb\n\ndata: c\n\n"[..]]);
+        assert_eq!(decoded, [event("", "a\u{fffd}b"), event("", "c")]);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "data", ":", " ", "\r", "\n", "\r\n", "event", "{\"a\":1}", "ä", "\u{feff}", "\n\n",
+                ]),
+                0..40,
+            ),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let text = parts.concat().into_bytes();
+            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            places.extend([0, text.len()]);
+            places.sort_unstable();
+            let pieces = places.windows(2).map(|pair| &text[pair[0]..pair[1]]);
+            prop_assert_eq!(decode(pieces), decode([text.as_slice()]));
+        }
+
+        #[test]
+        fn any_bytes_are_read(text in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(decode(text.chunks(1)), decode([text.as_slice()]));
+        }
+
+        #[test]
+        fn what_is_sent_arrives(data in prop::collection::vec("[^\r\n]{0,12}", 1..6)) {
+            let sent = format!("data: {}\n\n", data.join("\n\ndata: "));
+            let got: Vec<String> = decode([sent.as_bytes()]).into_iter().map(|event| event.data).collect();
+            prop_assert_eq!(got, data);
+        }
+    }
+}

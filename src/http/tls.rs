@@ -1,0 +1,64 @@
+//! What TLS connections trust.
+
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::{HttpFailure, HttpSettings};
+
+/// Trusts nobody; for connections that are not encrypted. Nothing is read.
+pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
+    with_store(RootCertStore::empty())
+}
+
+/// Trusts the system's roots, or those that stand in their place, and the extra ones. Reads and
+/// parses a few hundred kilobytes.
+///
+/// # Errors
+/// A file that was named cannot be read, or nothing is trusted at all.
+pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
+    let mut store = RootCertStore::empty();
+    if let Some(path) = &settings.extra_certificates {
+        let unusable = |reason: String| {
+            HttpFailure::Unusable(format!("certificates in {}: {reason}", path.display()))
+        };
+        let before = store.len();
+        let certificates =
+            CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))?;
+        for certificate in certificates {
+            let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+            store
+                .add(certificate)
+                .map_err(|error| unusable(error.to_string()))?;
+        }
+        if store.len() == before {
+            return Err(unusable("none found".to_owned()));
+        }
+    }
+    let system = match (&settings.certificate_file, &settings.certificate_directory) {
+        (None, None) => rustls_native_certs::load_native_certs(),
+        (file, directory) => {
+            rustls_native_certs::load_certs_from_paths(file.as_deref(), directory.as_deref())
+        }
+    };
+    // Old and odd ones are common in system stores, and harmless.
+    store.add_parsable_certificates(system.certs);
+    if store.is_empty() {
+        let why = system.errors.first().map(ToString::to_string);
+        let why = why.unwrap_or_else(|| "the system has none".to_owned());
+        return Err(HttpFailure::Unusable(format!(
+            "no root certificates: {why}"
+        )));
+    }
+    with_store(store)
+}
+
+fn with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| HttpFailure::Unusable(format!("tls: {error}")))?;
+    Ok(builder.with_root_certificates(store).with_no_client_auth())
+}

@@ -1,0 +1,230 @@
+//! What to change in a request after a server said what it does not take. Pure.
+//!
+//! Names of hosts and models tell only so much. Where a refusal names the parameter it is about,
+//! the request is sent once more without it, and so are all that follow.
+
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::dialect::{Dialect, ForcedCall, JsonForm, Temperature};
+
+/// What a refusal means.
+struct Adaptation {
+    /// Words that all stand in the message, in small letters.
+    words: &'static [&'static str],
+    /// One of these stands in it as well.
+    and_one_of: &'static [&'static str],
+    change: Change,
+}
+
+/// What is changed.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// Thinking is not turned off.
+    LeaveThinking,
+    /// Thinking is turned off by this, even if nobody asked.
+    EnableThinkingFalse,
+    /// The token budget has another key.
+    BudgetKey {
+        from: &'static str,
+        to: &'static str,
+    },
+    /// The temperature is not sent.
+    NoTemperature,
+    /// JSON is asked for instead of a call.
+    NoForcedCall,
+    /// JSON is asked for in the instructions only.
+    NoJsonForm,
+}
+
+/// How servers say that they do not know or take something.
+const REFUSALS: &[&str] = &[
+    "not support",
+    "unsupported",
+    "not permitted",
+    "not allowed",
+    "unrecognized",
+    "unknown",
+    "deprecated",
+    "unavailable",
+    "invalid",
+    "no such",
+];
+
+const ADAPTATIONS: &[Adaptation] = &[
+    Adaptation {
+        words: &["enable_thinking", "must be set to false"],
+        and_one_of: &[""],
+        change: Change::EnableThinkingFalse,
+    },
+    Adaptation {
+        words: &["enable_thinking"],
+        and_one_of: &["restricted to true", "must be true", "must be set to true"],
+        change: Change::LeaveThinking,
+    },
+    Adaptation {
+        words: &["max_tokens", "max_completion_tokens"],
+        and_one_of: REFUSALS,
+        change: Change::BudgetKey {
+            from: "max_tokens",
+            to: "max_completion_tokens",
+        },
+    },
+    Adaptation {
+        words: &["max_completion_tokens"],
+        and_one_of: REFUSALS,
+        change: Change::BudgetKey {
+            from: "max_completion_tokens",
+            to: "max_tokens",
+        },
+    },
+    Adaptation {
+        words: &["temperature"],
+        and_one_of: REFUSALS,
+        change: Change::NoTemperature,
+    },
+    Adaptation {
+        words: &["tool_choice"],
+        and_one_of: REFUSALS,
+        change: Change::NoForcedCall,
+    },
+    Adaptation {
+        words: &["response_format"],
+        and_one_of: REFUSALS,
+        change: Change::NoJsonForm,
+    },
+    Adaptation {
+        words: &["reasoning"],
+        and_one_of: REFUSALS,
+        change: Change::LeaveThinking,
+    },
+    Adaptation {
+        words: &["think"],
+        and_one_of: REFUSALS,
+        change: Change::LeaveThinking,
+    },
+    Adaptation {
+        words: &["chat_template_kwargs"],
+        and_one_of: REFUSALS,
+        change: Change::LeaveThinking,
+    },
+];
+
+/// The dialect in which a refused request may be taken; nothing if the refusal is about something
+/// else, or if that has been changed already.
+pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
+    let Failure::Rejected {
+        status: Some(400 | 422),
+        message,
+    } = failure
+    else {
+        return None;
+    };
+    let message = message.to_lowercase();
+    let fits = |adaptation: &&Adaptation| {
+        adaptation.words.iter().all(|word| message.contains(word))
+            && adaptation
+                .and_one_of
+                .iter()
+                .any(|word| message.contains(word))
+    };
+    ADAPTATIONS
+        .iter()
+        .filter(fits)
+        .map(|adaptation| changed(dialect.clone(), adaptation.change))
+        .find(|adapted| adapted != dialect)
+}
+
+fn changed(mut dialect: Dialect, change: Change) -> Dialect {
+    match change {
+        Change::LeaveThinking => dialect.thinking_off = Map::new(),
+        Change::EnableThinkingFalse => {
+            let key = "enable_thinking".to_owned();
+            dialect.extra_body.insert(key, Value::Bool(false));
+        }
+        Change::BudgetKey { from, to } => {
+            if dialect.budget_key == from {
+                to.clone_into(&mut dialect.budget_key);
+            }
+        }
+        Change::NoTemperature => dialect.temperature = Temperature::Refused,
+        Change::NoForcedCall => dialect.forced_call = ForcedCall::Json,
+        Change::NoJsonForm => dialect.json = JsonForm::Instructions,
+    }
+    dialect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::presets::preset;
+    use super::*;
+
+    fn adapted(dialect: &Dialect, message: &str) -> Option<Dialect> {
+        let failure = Failure::Rejected {
+            status: Some(400),
+            message: message.to_owned(),
+        };
+        adapt(dialect, &failure)
+    }
+
+    #[test]
+    fn what_a_refusal_names_is_changed_once() {
+        let dashscope = preset("dashscope").unwrap().dialect("qwen3");
+        let message = "The value of the enable_thinking parameter is restricted to True.";
+        let changed = adapted(&dashscope, message).unwrap();
+        assert!(changed.thinking_off.is_empty());
+        assert_eq!(adapted(&changed, message), None);
+
+        let changed = adapted(
+            &dashscope,
+            "parameter.enable_thinking must be set to false for non-streaming calls",
+        );
+        assert_eq!(changed.unwrap().extra_body["enable_thinking"], false);
+
+        let lab = Dialect {
+            budget_key: "max_tokens".to_owned(),
+            ..preset("openai").unwrap().dialect("x")
+        };
+        let message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+        assert_eq!(
+            adapted(&lab, message).unwrap().budget_key,
+            "max_completion_tokens"
+        );
+
+        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        let message = "Unsupported value: 'temperature' does not support 0.2 with this model.";
+        assert_eq!(
+            adapted(&openai, message).unwrap().temperature,
+            Temperature::Refused
+        );
+        let message = "Extra inputs are not permitted: max_completion_tokens";
+        assert_eq!(adapted(&openai, message).unwrap().budget_key, "max_tokens");
+
+        let ollama = preset("ollama").unwrap().dialect("llama3");
+        let changed = adapted(&ollama, "\"llama3\" does not support thinking").unwrap();
+        assert!(changed.thinking_off.is_empty());
+        let message = "The tool_choice parameter does not support being set to required or object in thinking mode";
+        assert_eq!(
+            adapted(&dashscope, message).unwrap().forced_call,
+            ForcedCall::Json
+        );
+    }
+
+    #[test]
+    fn other_refusals_change_nothing() {
+        let dialect = preset("openai").unwrap().dialect("gpt-4.1");
+        for message in [
+            "",
+            "invalid json",
+            "context length exceeded",
+            "unknown model",
+        ] {
+            assert_eq!(adapted(&dialect, message), None, "{message}");
+        }
+        let failure = Failure::Rejected {
+            status: Some(401),
+            message: "unknown temperature".to_owned(),
+        };
+        assert_eq!(adapt(&dialect, &failure), None);
+    }
+}

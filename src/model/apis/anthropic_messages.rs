@@ -1,0 +1,308 @@
+//! Anthropic's messages.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::ask::Ask;
+use super::prefix_length::is_worth_a_mark;
+use super::spoken::{EARLIER, Spoken, arguments, attachment, spoken};
+use super::temperature;
+use crate::dialog::{Block, CallResult, Part};
+use crate::model::dialect::Dialect;
+use crate::model::draft::{Draft, End};
+use crate::model::{Delivery, Request, SharedPrefix, Speaker};
+use crate::wire::object::{bytes, is_object, number, object, text};
+
+/// The body of a request.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> Map<String, Value> {
+    let ask = Ask::of(request, dialect);
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    body.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
+    if let Some(temperature) = temperature(dialect, request) {
+        body.insert("temperature".to_owned(), temperature);
+    }
+    let functions: Vec<Value> = ask
+        .functions()
+        .iter()
+        .map(|function| {
+            json!({
+                "name": function.name,
+                "description": function.description,
+                "input_schema": function.parameters,
+            })
+        })
+        .collect();
+    let instructions = ask.instructions(request);
+    let mut system = json!([{"type": "text", "text": instructions}]);
+    let mut messages = messages(request);
+    if is_worth_a_mark(dialect.cache_marks, functions.iter().chain([&system])) {
+        mark(&mut system[0]);
+    }
+    if request.shared == SharedPrefix::Conversation {
+        let whole = functions.iter().chain([&system]).chain(&messages);
+        if is_worth_a_mark(dialect.cache_marks, whole)
+            && let Some(blocks) = messages
+                .last_mut()
+                .and_then(|last| last["content"].as_array_mut())
+            && let Some(last) = blocks.last_mut()
+        {
+            mark(last);
+        }
+    }
+    if !instructions.is_empty() {
+        body.insert("system".to_owned(), system);
+    }
+    body.insert("messages".to_owned(), messages.into());
+    if !functions.is_empty() {
+        body.insert("tools".to_owned(), functions.into());
+    }
+    match ask {
+        Ask::Call(function) => {
+            let choice = json!({
+                "type": "tool", "name": function.name, "disable_parallel_tool_use": true,
+            });
+            body.insert("tool_choice".to_owned(), choice);
+        }
+        Ask::AnyCall(_) => {
+            let choice = json!({"type": "any", "disable_parallel_tool_use": true});
+            body.insert("tool_choice".to_owned(), choice);
+        }
+        Ask::Schema(function) => {
+            let format = json!({"type": "json_schema", "schema": function.parameters});
+            body.insert("output_config".to_owned(), json!({"format": format}));
+        }
+        Ask::Text | Ask::Object(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
+    }
+    body
+}
+
+fn mark(block: &mut Value) {
+    block["cache_control"] = json!({"type": "ephemeral"});
+}
+
+/// The user speaks first, and both in turn.
+fn messages(request: &Request) -> Vec<Value> {
+    let conversation = spoken(request);
+    let mut messages = Vec::new();
+    if conversation
+        .first()
+        .is_some_and(|first| first.speaker == Speaker::Assistant)
+    {
+        let content = json!([{"type": "text", "text": EARLIER}]);
+        messages.push(json!({"role": "user", "content": content}));
+    }
+    for spoken in &conversation {
+        let role = match spoken.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        };
+        let content = content(spoken);
+        if !content.is_empty() {
+            messages.push(json!({"role": role, "content": content}));
+        }
+    }
+    // An answer that the model is to continue must not end with blanks.
+    if let Some(last) = messages
+        .last_mut()
+        .filter(|last| last["role"] == "assistant")
+        && let Some(Value::String(text)) = last["content"]
+            .as_array_mut()
+            .and_then(|blocks| blocks.last_mut())
+            .and_then(|block| block.get_mut("text"))
+    {
+        text.truncate(text.trim_end().len());
+    }
+    messages
+}
+
+/// Results come first: the API wants it so.
+fn content(spoken: &Spoken<'_>) -> Vec<Value> {
+    let others = spoken.blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(json!({"type": "text", "text": text})),
+        Block::Call(call) => Some(json!({
+            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
+        })),
+        Block::Media(media) => attachment(media).map(image),
+        Block::Thinking(_) | Block::Result(_) => None,
+    });
+    spoken.results().map(result).chain(others).collect()
+}
+
+fn image((kind, data): (&str, &str)) -> Value {
+    let source = json!({"type": "base64", "media_type": kind, "data": data});
+    json!({"type": "image", "source": source})
+}
+
+fn result(result: &CallResult) -> Value {
+    let parts: Vec<Value> = result
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) if text.trim().is_empty() => None,
+            Part::Text(text) => Some(json!({"type": "text", "text": text})),
+            Part::Media(media) => attachment(media).map(image),
+        })
+        .collect();
+    let mut block = json!({"type": "tool_result", "tool_use_id": result.id});
+    if !parts.is_empty() {
+        block["content"] = parts.into();
+    }
+    if result.failed {
+        block["is_error"] = true.into();
+    }
+    block
+}
+
+object! {
+    /// A message.
+    Message { content = "content", stop_reason = "stop_reason", usage = "usage" }
+}
+object! {
+    /// An event of a stream.
+    StreamEvent {
+        kind = "type",
+        index = "index",
+        message = "message",
+        content_block = "content_block",
+        delta = "delta",
+        usage = "usage",
+    }
+}
+object! {
+    /// A part of a message, or more of one.
+    Content {
+        kind = "type",
+        text = "text",
+        thinking = "thinking",
+        id = "id",
+        name = "name",
+        input = "input",
+        partial_json = "partial_json",
+        stop_reason = "stop_reason",
+    }
+}
+object! {
+    /// Token counts.
+    Tokens {
+        input = "input_tokens",
+        output = "output_tokens",
+        cache_read = "cache_read_input_tokens",
+        cache_write = "cache_creation_input_tokens",
+    }
+}
+
+/// Reads a message; nothing if it is none.
+pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
+    let message = Message::read(json)?;
+    message.content?;
+    read_usage(message.usage, draft);
+    for (index, block) in Content::list(message.content).iter().enumerate() {
+        begin_block(u64::try_from(index).unwrap_or(u64::MAX), block, draft);
+    }
+    read_stop_reason(message.stop_reason, draft);
+    Some(())
+}
+
+/// Reads an event of a stream; nothing if it is none. Types that nobody knows are skipped.
+pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
+    let event = StreamEvent::read(json)?;
+    draft.must_be_closed = true;
+    let index = number(event.index).unwrap_or(0);
+    match text(event.kind)?.as_ref() {
+        "message_start" => {
+            let message = Message::of(event.message).unwrap_or_default();
+            read_usage(message.usage, draft);
+        }
+        "content_block_start" => {
+            begin_block(
+                index,
+                &Content::of(event.content_block).unwrap_or_default(),
+                draft,
+            );
+        }
+        "content_block_delta" => {
+            let delta = Content::of(event.delta).unwrap_or_default();
+            match (bytes(delta.partial_json), draft.call_in(index)) {
+                (Some(part), Some(position)) => draft.call_input(position, &part),
+                _ => read_text(&delta, draft),
+            }
+        }
+        "message_delta" => {
+            let delta = Content::of(event.delta).unwrap_or_default();
+            read_usage(event.usage, draft);
+            read_stop_reason(delta.stop_reason, draft);
+        }
+        "message_stop" => draft.closed = true,
+        _ => {}
+    }
+    Some(())
+}
+
+/// The order of blocks is not fixed, and thoughts may be anywhere.
+fn begin_block(index: u64, block: &Content<'_>, draft: &mut Draft) {
+    if text(block.kind).as_deref() != Some("tool_use") {
+        read_text(block, draft);
+        return;
+    }
+    let position = draft.begin_call(index);
+    draft.name_call(
+        position,
+        text(block.id).as_deref(),
+        text(block.name).as_deref(),
+    );
+    // In a stream the input comes later, and an empty object stands here.
+    if let Some(input) = block
+        .input
+        .filter(|input| is_object(Some(input)) && !is_empty(input))
+    {
+        draft.call_input(position, input.get().as_bytes());
+    }
+}
+
+fn is_empty(object: &RawValue) -> bool {
+    let inner = object.get().trim_start_matches('{').trim_end_matches('}');
+    inner.trim().is_empty()
+}
+
+fn read_text(content: &Content<'_>, draft: &mut Draft) {
+    if let Some(part) = bytes(content.text) {
+        draft.text(&part);
+    }
+    if let Some(part) = bytes(content.thinking) {
+        draft.thinking(&part);
+    }
+}
+
+fn read_stop_reason(reason: Option<&RawValue>, draft: &mut Draft) {
+    let Some(reason) = text(reason) else { return };
+    draft.end = Some(match reason.as_ref() {
+        "max_tokens" | "model_context_window_exceeded" => End::Budget,
+        "refusal" => End::Declined("the model refused".to_owned()),
+        _ => End::Regular,
+    });
+}
+
+/// Counts are readings, not differences; one that is missing leaves the last one standing.
+fn read_usage(raw: Option<&RawValue>, draft: &mut Draft) {
+    let Some(tokens) = Tokens::of(raw) else {
+        return;
+    };
+    let usage = &mut draft.usage;
+    for (count, raw) in [
+        (&mut usage.input, tokens.input),
+        (&mut usage.output, tokens.output),
+        (&mut usage.cache_read, tokens.cache_read),
+        (&mut usage.cache_write, tokens.cache_write),
+    ] {
+        if let Some(number) = number(raw) {
+            *count = number;
+        }
+    }
+}

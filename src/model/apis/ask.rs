@@ -1,0 +1,84 @@
+//! How the form of an answer is asked for, given what a server can do.
+
+use crate::model::dialect::{Dialect, ForcedCall, JsonForm};
+use crate::model::{Answer, Function, Request};
+
+/// How the form of an answer is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ask<'a> {
+    /// Not at all.
+    Text,
+    /// By forcing a call of this function, by name.
+    Call(&'a Function),
+    /// By forcing any call; this function is all there is.
+    AnyCall(&'a Function),
+    /// By a schema.
+    Schema(&'a Function),
+    /// By asking for an object; the instructions have the schema.
+    Object(&'a Function),
+    /// By the instructions alone.
+    Instructions(&'a Function),
+    /// The model chooses among these functions.
+    Tools(&'a [Function]),
+}
+
+impl<'a> Ask<'a> {
+    /// How a dialect asks for the answer to a request.
+    pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
+        match &request.answer {
+            Answer::Text => Self::Text,
+            // An empty list is refused by some.
+            Answer::Tools(functions) if functions.is_empty() => Self::Text,
+            Answer::Tools(functions) => Self::Tools(functions),
+            Answer::Forced(function) => match dialect.forced_call {
+                ForcedCall::Named => Self::Call(function),
+                ForcedCall::Any => Self::AnyCall(function),
+                ForcedCall::Json => Self::json(function, dialect.json),
+            },
+            Answer::Json(function) => Self::json(function, dialect.json),
+        }
+    }
+
+    fn json(function: &'a Function, form: JsonForm) -> Self {
+        match form {
+            JsonForm::Schema => Self::Schema(function),
+            JsonForm::Object => Self::Object(function),
+            JsonForm::Instructions => Self::Instructions(function),
+        }
+    }
+
+    /// The functions that are offered.
+    pub(super) fn functions(self) -> &'a [Function] {
+        match self {
+            Self::Call(function) | Self::AnyCall(function) => std::slice::from_ref(function),
+            Self::Tools(functions) => functions,
+            Self::Text | Self::Schema(_) | Self::Object(_) | Self::Instructions(_) => &[],
+        }
+    }
+
+    /// The instructions, with the schema where no other place takes it.
+    pub(super) fn instructions(self, request: &Request) -> String {
+        match self {
+            Self::Object(function) | Self::Instructions(function) => {
+                let schema = &function.parameters;
+                let wish = format!(
+                    "Answer with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+                );
+                if request.system.is_empty() {
+                    wish
+                } else {
+                    format!("{}\n\n{wish}", request.system)
+                }
+            }
+            Self::Text | Self::Call(_) | Self::AnyCall(_) | Self::Schema(_) | Self::Tools(_) => {
+                request.system.clone()
+            }
+        }
+    }
+}
+
+/// Whether a schema says of its object that nothing else may be in it: what servers that hold
+/// models strictly to a schema want.
+pub(super) fn is_strict(function: &Function) -> bool {
+    function.parameters.get("additionalProperties") == Some(&serde_json::Value::Bool(false))
+}

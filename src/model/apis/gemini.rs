@@ -1,0 +1,270 @@
+//! Gemini's `generateContent`.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::ask::Ask;
+use super::spoken::{EARLIER, Spoken, arguments, attachment, function_of, result_text, spoken};
+use super::temperature;
+use crate::dialog::{Block, Usage};
+use crate::model::dialect::Dialect;
+use crate::model::draft::{Draft, End};
+use crate::model::{Delivery, Function, Request, Speaker};
+use crate::tools::gemini_schema::gemini_schema;
+use crate::wire::object::{bytes, elements, is_object, number, object, text};
+
+/// What is added to the address.
+pub(super) fn path(model: &str, delivery: Delivery) -> String {
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    match delivery {
+        Delivery::Whole => format!("v1beta/models/{model}:generateContent"),
+        // Without the query it would be one array.
+        Delivery::Streamed => format!("v1beta/models/{model}:streamGenerateContent?alt=sse"),
+    }
+}
+
+/// The body of a request.
+pub(super) fn encode(dialect: &Dialect, request: &Request) -> Map<String, Value> {
+    let ask = Ask::of(request, dialect);
+    let mut body = Map::new();
+    let instructions = ask.instructions(request);
+    if !instructions.is_empty() {
+        let parts = json!({"parts": [{"text": instructions}]});
+        body.insert("systemInstruction".to_owned(), parts);
+    }
+    body.insert("contents".to_owned(), contents(request).into());
+    let declarations: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    if !declarations.is_empty() {
+        let tools = json!([{"functionDeclarations": declarations}]);
+        body.insert("tools".to_owned(), tools);
+    }
+    if let Ask::Call(function) | Ask::AnyCall(function) = ask {
+        let config = json!({"mode": "ANY", "allowedFunctionNames": [function.name]});
+        body.insert(
+            "toolConfig".to_owned(),
+            json!({"functionCallingConfig": config}),
+        );
+    }
+    let mut generation = Map::new();
+    generation.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    if let Some(temperature) = temperature(dialect, request) {
+        generation.insert("temperature".to_owned(), temperature);
+    }
+    if let Ask::Schema(function) = ask {
+        generation.insert("responseMimeType".to_owned(), "application/json".into());
+        generation.insert(
+            "responseSchema".to_owned(),
+            gemini_schema(&function.parameters),
+        );
+    }
+    if let Ask::Object(_) = ask {
+        generation.insert("responseMimeType".to_owned(), "application/json".into());
+    }
+    body.insert("generationConfig".to_owned(), generation.into());
+    body
+}
+
+fn declaration(function: &Function) -> Value {
+    let mut declared = json!({"name": function.name, "description": function.description});
+    let parameters = gemini_schema(&function.parameters);
+    // An object without members is refused; without parameters it means the same.
+    let has_members = parameters["properties"]
+        .as_object()
+        .is_some_and(|members| !members.is_empty());
+    if has_members {
+        declared["parameters"] = parameters;
+    }
+    declared
+}
+
+fn contents(request: &Request) -> Vec<Value> {
+    let conversation = spoken(request);
+    let mut contents = Vec::new();
+    if conversation
+        .first()
+        .is_some_and(|first| first.speaker == Speaker::Assistant)
+    {
+        contents.push(json!({"role": "user", "parts": [{"text": EARLIER}]}));
+    }
+    for spoken in &conversation {
+        let role = match spoken.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "model",
+        };
+        let parts = parts(spoken, &conversation);
+        if !parts.is_empty() {
+            contents.push(json!({"role": role, "parts": parts}));
+        }
+    }
+    contents
+}
+
+fn parts(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
+    let part = |block: &&Block| match block {
+        Block::Text(text) => Some(json!({"text": text})),
+        Block::Call(call) => {
+            Some(json!({"functionCall": {"name": call.name, "args": arguments(&call.input)}}))
+        }
+        Block::Result(result) => {
+            let key = if result.failed { "error" } else { "output" };
+            let mut response = Map::new();
+            response.insert(key.to_owned(), result_text(result).into());
+            // The API knows calls by the function's name.
+            let name = function_of(conversation, &result.id).unwrap_or(&result.id);
+            Some(json!({"functionResponse": {"name": name, "response": response}}))
+        }
+        Block::Media(media) => attachment(media)
+            .map(|(kind, data)| json!({"inlineData": {"mimeType": kind, "data": data}})),
+        Block::Thinking(_) => None,
+    };
+    spoken.blocks.iter().filter_map(part).collect()
+}
+
+object! {
+    /// A reply, or a part of one.
+    Generated {
+        candidates = "candidates",
+        feedback = "promptFeedback",
+        usage = "usageMetadata",
+    }
+}
+object! {
+    /// What was said about the prompt.
+    Feedback { block_reason = "blockReason" }
+}
+object! {
+    /// One of several alternative replies.
+    Candidate { index = "index", content = "content", finish_reason = "finishReason", finish_message = "finishMessage" }
+}
+object! {
+    /// What a candidate says.
+    Content { parts = "parts" }
+}
+object! {
+    /// A part of it.
+    ContentPart { text = "text", thought = "thought", call = "functionCall" }
+}
+object! {
+    /// A call.
+    Call { id = "id", name = "name", args = "args" }
+}
+object! {
+    /// Token counts.
+    Tokens {
+        prompt = "promptTokenCount",
+        cached = "cachedContentTokenCount",
+        candidates = "candidatesTokenCount",
+        thoughts = "thoughtsTokenCount",
+    }
+}
+
+/// Reads a reply, or an array of its parts; nothing if it is neither.
+pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
+    let trimmed = json.trim();
+    if !trimmed.starts_with('[') {
+        return read_part(trimmed, draft);
+    }
+    let raw: &RawValue = serde_json::from_str(trimmed).ok()?;
+    for part in elements(Some(raw)) {
+        read_part(part.get(), draft)?;
+    }
+    Some(())
+}
+
+/// Reads a part of a reply; nothing if it is none.
+pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
+    let generated = Generated::read(json)?;
+    if let (None, None, None) = (generated.candidates, generated.feedback, generated.usage) {
+        return None;
+    }
+    if let Some(tokens) = Tokens::of(generated.usage) {
+        draft.usage = usage(&tokens);
+    }
+    let feedback = Feedback::of(generated.feedback).unwrap_or_default();
+    if let Some(reason) = text(feedback.block_reason) {
+        draft.end = Some(End::Declined(format!("the prompt was blocked: {reason}")));
+    }
+    let mut candidates = Candidate::list(generated.candidates).into_iter();
+    let Some(candidate) = candidates.find(|candidate| number(candidate.index).unwrap_or(0) == 0)
+    else {
+        return Some(());
+    };
+    for part in ContentPart::list(Content::of(candidate.content).unwrap_or_default().parts) {
+        read_content(&part, draft);
+    }
+    if let Some(reason) = text(candidate.finish_reason) {
+        draft.end = Some(end_of(&reason, candidate.finish_message));
+    }
+    Some(())
+}
+
+fn read_content(part: &ContentPart<'_>, draft: &mut Draft) {
+    if let Some(call) = Call::of(part.call) {
+        let slot = draft.last_call().map_or(0, |last| last + 1);
+        let position = draft.begin_call(u64::try_from(slot).unwrap_or(u64::MAX));
+        draft.name_call(
+            position,
+            text(call.id).as_deref(),
+            text(call.name).as_deref(),
+        );
+        if let Some(args) = call.args.filter(|args| is_object(Some(args))) {
+            draft.call_input(position, args.get().as_bytes());
+        }
+        return;
+    }
+    let Some(content) = bytes(part.text) else {
+        return;
+    };
+    if part.thought.is_some_and(|thought| thought.get() == "true") {
+        draft.thinking(&content);
+    } else {
+        draft.text(&content);
+    }
+}
+
+/// Reasons for which a reply ends before its time, because of what is in it.
+const DECLINED: &[&str] = &[
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+];
+
+/// Reasons that another try may not meet.
+const FAILED: &[&str] = &[
+    "OTHER",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+];
+
+fn end_of(reason: &str, message: Option<&RawValue>) -> End {
+    let told = || match text(message) {
+        Some(message) => format!("{reason}: {message}"),
+        None => reason.to_owned(),
+    };
+    match reason {
+        // A call ends with `STOP` as well.
+        "STOP" => End::Regular,
+        "MAX_TOKENS" => End::Budget,
+        reason if DECLINED.contains(&reason) => End::Declined(told()),
+        reason if FAILED.contains(&reason) => End::Failed(told()),
+        _ => End::Regular,
+    }
+}
+
+/// Thoughts are counted apart from the reply, what is cached within the prompt.
+fn usage(tokens: &Tokens<'_>) -> Usage {
+    let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
+    let (cached, thoughts) = (count(tokens.cached), count(tokens.thoughts));
+    Usage {
+        input: count(tokens.prompt).saturating_sub(cached),
+        output: count(tokens.candidates) + thoughts,
+        cache_read: cached,
+        thinking: thoughts,
+        ..Usage::default()
+    }
+}

@@ -1,0 +1,127 @@
+//! Requests and replies in the form of each API. Pure: a request in, a body out; a body in, a
+//! draft of the reply out.
+
+mod anthropic_messages;
+mod ask;
+mod gemini;
+mod ollama_chat;
+mod openai_chat;
+mod openai_messages;
+mod prefix_length;
+mod spoken;
+
+#[cfg(test)]
+mod encode_tests;
+
+use serde_json::{Map, Value};
+
+use super::dialect::{Api, Dialect, Temperature};
+use super::draft::Draft;
+use super::server_error::ServerError;
+use super::{Delivery, Failure, Request, Thinking};
+
+/// The longest piece of a senseless answer that is told, in characters.
+const LONGEST_EXCERPT: usize = 80;
+
+impl Api {
+    /// What is added to a provider's address.
+    pub(super) fn path(self, model: &str, delivery: Delivery) -> String {
+        match self {
+            Self::OpenaiChat => "chat/completions".to_owned(),
+            Self::AnthropicMessages => "v1/messages".to_owned(),
+            Self::Gemini => gemini::path(model, delivery),
+            Self::OllamaChat => "api/chat".to_owned(),
+        }
+    }
+}
+
+/// The body of a request.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> String {
+    let mut body = match dialect.api {
+        Api::OpenaiChat => openai_chat::encode(dialect, model, request, delivery),
+        Api::AnthropicMessages => anthropic_messages::encode(dialect, model, request, delivery),
+        Api::Gemini => gemini::encode(dialect, request),
+        Api::OllamaChat => ollama_chat::encode(dialect, model, request, delivery),
+    };
+    if request.thinking == Thinking::Off {
+        merge(&mut body, &dialect.thinking_off);
+    }
+    merge(&mut body, &dialect.extra_body);
+    Value::Object(body).to_string()
+}
+
+/// Reads a reply that came as one JSON value.
+///
+/// # Errors
+/// It is an error, or no reply.
+pub(super) fn read_whole(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
+    check_errors(json)?;
+    let read = match api {
+        Api::OpenaiChat => openai_chat::read_whole(json, draft),
+        Api::AnthropicMessages => anthropic_messages::read_whole(json, draft),
+        Api::Gemini => gemini::read_whole(json, draft),
+        Api::OllamaChat => ollama_chat::read(json, draft),
+    };
+    read.ok_or_else(|| senseless(json))
+}
+
+/// Reads a part of a reply that comes as a stream.
+///
+/// # Errors
+/// It is an error, or no part of a reply.
+pub(super) fn read_part(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
+    check_errors(json)?;
+    let read = match api {
+        Api::OpenaiChat => openai_chat::read_part(json, draft),
+        Api::AnthropicMessages => anthropic_messages::read_part(json, draft),
+        Api::Gemini => gemini::read_part(json, draft),
+        Api::OllamaChat => ollama_chat::read(json, draft),
+    };
+    read.ok_or_else(|| senseless(json))
+}
+
+/// Errors stand above everything else, whatever the status said.
+fn check_errors(json: &str) -> Result<(), Failure> {
+    match ServerError::inside(json) {
+        Some(error) => Err(error.failure(None, None)),
+        None => Ok(()),
+    }
+}
+
+/// What came is not what the API says.
+pub(super) fn senseless(body: &str) -> Failure {
+    let body = body.trim();
+    let reason = if body.is_empty() {
+        "the answer has no content".to_owned()
+    } else {
+        let excerpt: String = body.chars().take(LONGEST_EXCERPT).collect();
+        let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("not in the form of the api: {line}")
+    };
+    Failure::Malformed { reason }
+}
+
+/// The temperature, where it can be chosen.
+fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
+    match dialect.temperature {
+        Temperature::Sent => request.temperature.map(Value::from),
+        Temperature::Refused => None,
+    }
+}
+
+/// Lays one object over another; objects inside of them are laid over each other as well.
+fn merge(under: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (key, value) in over {
+        match (under.get_mut(key), value) {
+            (Some(Value::Object(under)), Value::Object(over)) => merge(under, over),
+            _ => {
+                under.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Ollama's `/api/chat`.
+
+use serde_json::{Map, Value, json};
+
+use super::ask::Ask;
+use super::openai_chat::function;
+use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
+use super::temperature;
+use crate::dialog::{Block, Usage};
+use crate::model::dialect::Dialect;
+use crate::model::draft::{Draft, End};
+use crate::model::{Delivery, Request, Speaker};
+use crate::wire::object::{bytes, is_object, number, object, text};
+
+/// The context that a server has if nobody asks for more, in tokens. What is longer is silently
+/// cut at the front.
+const USUAL_CONTEXT: usize = 4096;
+
+/// The largest context that is asked for.
+const LARGEST_CONTEXT: usize = 128 * 1024;
+
+/// How many bytes of text stand for a token at the least, for most languages.
+const BYTES_OF_A_TOKEN: usize = 3;
+
+/// The body of a request.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> Map<String, Value> {
+    let ask = Ask::of(request, dialect);
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    // The default is to stream.
+    body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
+    let messages = Value::from(messages(&ask.instructions(request), request));
+    let functions: Vec<Value> = ask.functions().iter().map(function).collect();
+    let mut options = Map::new();
+    options.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    if let Some(temperature) = temperature(dialect, request) {
+        options.insert("temperature".to_owned(), temperature);
+    }
+    let bytes = messages.to_string().len() + Value::from(functions.clone()).to_string().len();
+    if let Some(context) = context(bytes, request.max_output_tokens) {
+        options.insert("num_ctx".to_owned(), context.into());
+    }
+    body.insert("messages".to_owned(), messages);
+    if !functions.is_empty() {
+        body.insert("tools".to_owned(), functions.into());
+    }
+    match ask {
+        Ask::Schema(function) => {
+            body.insert("format".to_owned(), function.parameters.clone());
+        }
+        Ask::Object(_) => {
+            body.insert("format".to_owned(), "json".into());
+        }
+        // A call cannot be forced.
+        Ask::Text | Ask::Call(_) | Ask::AnyCall(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
+    }
+    body.insert("options".to_owned(), options.into());
+    body
+}
+
+/// The context that a request needs, if the usual one may not do.
+fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
+    let output = usize::try_from(max_output_tokens).unwrap_or(LARGEST_CONTEXT);
+    let needed = (bytes / BYTES_OF_A_TOKEN).saturating_add(output);
+    (needed > USUAL_CONTEXT).then(|| needed.next_power_of_two().min(LARGEST_CONTEXT))
+}
+
+fn messages(instructions: &str, request: &Request) -> Vec<Value> {
+    let conversation = spoken(request);
+    let mut messages = Vec::new();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions}));
+    }
+    for spoken in &conversation {
+        match spoken.speaker {
+            Speaker::User => messages.extend(user(spoken, &conversation)),
+            Speaker::Assistant => messages.push(assistant(spoken)),
+        }
+    }
+    messages
+}
+
+fn user(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
+    let mut messages: Vec<Value> = spoken
+        .results()
+        .map(|result| {
+            let name = function_of(conversation, &result.id).unwrap_or(&result.id);
+            json!({"role": "tool", "tool_name": name, "content": result_text(result)})
+        })
+        .collect();
+    let text = spoken.text();
+    let images: Vec<&str> = spoken.attachments().map(|(_, data)| data).collect();
+    if !text.is_empty() || !images.is_empty() {
+        let mut message = json!({"role": "user", "content": text});
+        if !images.is_empty() {
+            message["images"] = json!(images);
+        }
+        messages.push(message);
+    }
+    messages
+}
+
+fn assistant(spoken: &Spoken<'_>) -> Value {
+    let calls: Vec<Value> = spoken
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Call(call) => Some(json!({
+                "function": {"name": call.name, "arguments": arguments(&call.input)},
+            })),
+            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
+        })
+        .collect();
+    let mut message = json!({"role": "assistant", "content": spoken.text()});
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
+}
+
+object! {
+    /// A reply, or a part of one.
+    Answer {
+        message = "message",
+        done = "done",
+        done_reason = "done_reason",
+        prompt_tokens = "prompt_eval_count",
+        tokens = "eval_count",
+    }
+}
+object! {
+    /// What is said.
+    Message { content = "content", thinking = "thinking", tool_calls = "tool_calls" }
+}
+object! {
+    /// A call.
+    Call { id = "id", function = "function" }
+}
+object! {
+    /// What is called.
+    Called { name = "name", arguments = "arguments" }
+}
+
+/// Reads a reply or a part of one, which have the same form; nothing if it is neither.
+pub(super) fn read(json: &str, draft: &mut Draft) -> Option<()> {
+    let answer = Answer::read(json)?;
+    if let (None, None) = (answer.message, answer.done) {
+        return None;
+    }
+    let message = Message::of(answer.message).unwrap_or_default();
+    if let Some(part) = bytes(message.thinking) {
+        draft.thinking(&part);
+    }
+    if let Some(part) = bytes(message.content) {
+        draft.text(&part);
+    }
+    for call in Call::list(message.tool_calls) {
+        let called = Called::of(call.function).unwrap_or_default();
+        let slot = draft.last_call().map_or(0, |last| last + 1);
+        let position = draft.begin_call(u64::try_from(slot).unwrap_or(u64::MAX));
+        draft.name_call(
+            position,
+            text(call.id).as_deref(),
+            text(called.name).as_deref(),
+        );
+        if let Some(part) = bytes(called.arguments) {
+            draft.call_input(position, &part);
+        } else if let Some(object) = called.arguments.filter(|raw| is_object(Some(raw))) {
+            draft.call_input(position, object.get().as_bytes());
+        }
+    }
+    if answer.done.is_some_and(|done| done.get() == "true") {
+        draft.closed = true;
+        draft.end = Some(match text(answer.done_reason).as_deref() {
+            Some("length") => End::Budget,
+            _ => End::Regular,
+        });
+        draft.usage = Usage {
+            input: number(answer.prompt_tokens).unwrap_or(0),
+            output: number(answer.tokens).unwrap_or(0),
+            ..Usage::default()
+        };
+    }
+    Some(())
+}

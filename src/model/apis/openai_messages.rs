@@ -1,0 +1,85 @@
+//! A conversation as messages of the `OpenAI` API.
+
+use serde_json::{Value, json};
+
+use super::spoken::{Spoken, result_text, spoken};
+use crate::dialog::Block;
+use crate::model::{Request, Speaker};
+
+/// The messages of a request, with `instructions` before them.
+pub(super) fn messages(instructions: &str, request: &Request) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions}));
+    }
+    for spoken in spoken(request) {
+        match spoken.speaker {
+            Speaker::User => messages.extend(user(&spoken)),
+            Speaker::Assistant => messages.push(assistant(&spoken)),
+        }
+    }
+    messages
+}
+
+/// Results come first: they belong to the message before.
+fn user(spoken: &Spoken<'_>) -> Vec<Value> {
+    let result = |result| {
+        let content = result_text(result);
+        json!({"role": "tool", "tool_call_id": result.id, "content": content})
+    };
+    let mut messages: Vec<Value> = spoken.results().map(result).collect();
+    let text = spoken.text();
+    let images: Vec<Value> = spoken
+        .attachments()
+        .map(|(kind, data)| {
+            let url = format!("data:{kind};base64,{data}");
+            json!({"type": "image_url", "image_url": {"url": url}})
+        })
+        .collect();
+    if !images.is_empty() {
+        let mut content = images;
+        if !text.is_empty() {
+            content.insert(0, json!({"type": "text", "text": text}));
+        }
+        messages.push(json!({"role": "user", "content": content}));
+    } else if !text.is_empty() {
+        messages.push(json!({"role": "user", "content": text}));
+    }
+    messages
+}
+
+fn assistant(spoken: &Spoken<'_>) -> Value {
+    let calls: Vec<Value> = spoken
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Call(call) => Some(json!({
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.input.get()},
+            })),
+            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
+        })
+        .collect();
+    let text = spoken.text();
+    if calls.is_empty() {
+        return json!({"role": "assistant", "content": text});
+    }
+    let content = if text.is_empty() {
+        Value::Null
+    } else {
+        Value::from(text)
+    };
+    json!({"role": "assistant", "content": content, "tool_calls": calls})
+}
+
+/// Marks the end of a prefix for the prompt cache: the message's text becomes a part with a mark.
+pub(super) fn mark(message: &mut Value) {
+    let marked = match message.get("content") {
+        Some(Value::String(text)) => {
+            json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}])
+        }
+        _ => return,
+    };
+    message["content"] = marked;
+}

@@ -1,0 +1,111 @@
+//! A conversation as APIs want it: turns that alternate, without what says nothing.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::dialog::{Block, CallResult, Media};
+use crate::jsonl::replace_lone_surrogates;
+use crate::model::{Request, Speaker};
+
+/// What one side said before the other spoke again.
+#[derive(Debug)]
+pub(super) struct Spoken<'a> {
+    pub(super) speaker: Speaker,
+    pub(super) blocks: Vec<&'a Block>,
+}
+
+/// What stands in for turns that were left out, where the user has to speak first.
+pub(super) const EARLIER: &str = "[earlier messages are left out]";
+
+/// What stands in for an attachment that cannot be sent.
+const ATTACHMENT: &str = "[attachment]";
+
+/// The turns of a request; neighbours of the same speaker are one. Blank text, thinking, and turns
+/// without anything else are left out.
+pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
+    let mut merged: Vec<Spoken<'_>> = Vec::new();
+    for turn in &request.turns {
+        let says_something = |block: &&Block| match block {
+            Block::Text(text) => !text.trim().is_empty(),
+            Block::Thinking(_) => false,
+            Block::Call(_) | Block::Result(_) | Block::Media(_) => true,
+        };
+        let mut blocks: Vec<&Block> = turn.blocks.iter().filter(says_something).collect();
+        if blocks.is_empty() {
+            continue;
+        }
+        match merged.last_mut() {
+            Some(last) if last.speaker == turn.speaker => last.blocks.append(&mut blocks),
+            _ => merged.push(Spoken {
+                speaker: turn.speaker,
+                blocks,
+            }),
+        }
+    }
+    merged
+}
+
+impl<'a> Spoken<'a> {
+    /// The text, its blocks joined by blank lines.
+    pub(super) fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_str()),
+                Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
+            })
+            .collect();
+        texts.join("\n\n")
+    }
+
+    /// The results of calls.
+    pub(super) fn results(&self) -> impl Iterator<Item = &'a CallResult> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Result(result) => Some(result),
+            Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,
+        })
+    }
+
+    /// Attachments whose bytes are there.
+    pub(super) fn attachments(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Media(media) => attachment(media),
+            Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
+        })
+    }
+}
+
+/// The type and the base64 of an attachment, if both are known.
+pub(super) fn attachment(media: &Media) -> Option<(&str, &str)> {
+    let data = media.data.as_deref()?;
+    (!media.media_type.is_empty()).then_some((media.media_type.as_str(), data))
+}
+
+/// The name of the function that the call `id` calls.
+pub(super) fn function_of<'a>(conversation: &[Spoken<'a>], id: &str) -> Option<&'a str> {
+    let blocks = conversation.iter().flat_map(|spoken| &spoken.blocks);
+    blocks.into_iter().find_map(|block| match block {
+        Block::Call(call) if call.id == id => Some(call.name.as_str()),
+        _ => None,
+    })
+}
+
+/// The text of a result; attachments leave a word behind.
+pub(super) fn result_text(result: &CallResult) -> String {
+    let parts = result.parts.iter().map(|part| match part {
+        crate::dialog::Part::Text(text) => text.as_str(),
+        crate::dialog::Part::Media(_) => ATTACHMENT,
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// The arguments of a call as a value; what cannot be one is an empty object.
+pub(super) fn arguments(input: &RawValue) -> Value {
+    let json = input.get();
+    let repaired = replace_lone_surrogates(json);
+    serde_json::from_str(repaired.as_deref().unwrap_or(json))
+        .ok()
+        .filter(Value::is_object)
+        .unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}

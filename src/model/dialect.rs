@@ -1,0 +1,122 @@
+//! How servers of one API differ, as data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The form of requests and replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// `POST {base}/chat/completions`.
+    OpenaiChat,
+    /// `POST {base}/v1/messages`.
+    AnthropicMessages,
+    /// `POST {base}/v1beta/models/{model}:generateContent`.
+    Gemini,
+    /// `POST {base}/api/chat`.
+    OllamaChat,
+}
+
+/// How a call of one function is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForcedCall {
+    /// By its name.
+    Named,
+    /// By asking for any call; only one function is offered.
+    Any,
+    /// It cannot be asked for: JSON after the function's parameters is.
+    Json,
+}
+
+/// How JSON after a schema is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JsonForm {
+    /// With the schema.
+    Schema,
+    /// As any object; the schema stands in the instructions.
+    Object,
+    /// In the instructions only.
+    Instructions,
+}
+
+/// Whether prefixes are marked for the prompt cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheMarks {
+    /// No: the server caches by itself or not at all.
+    None,
+    /// With `cache_control`, from this many tokens on; below, the server would ignore it.
+    From(u32),
+}
+
+/// Whether the temperature can be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Temperature {
+    /// It is sent.
+    Sent,
+    /// The model refuses it.
+    Refused,
+}
+
+/// Everything that differs between servers and models of one API.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dialect {
+    /// The API.
+    pub api: Api,
+    /// The key of the token budget, where the API has several.
+    pub budget_key: String,
+    /// What is merged into a request to turn thinking off.
+    pub thinking_off: Map<String, Value>,
+    /// How a call is forced.
+    pub forced_call: ForcedCall,
+    /// How JSON is asked for.
+    pub json: JsonForm,
+    /// Whether prefixes are marked.
+    pub cache_marks: CacheMarks,
+    /// Whether the temperature is sent.
+    pub temperature: Temperature,
+    /// What is merged into every request.
+    pub extra_body: Map<String, Value>,
+}
+
+/// What a configuration says about a dialect.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DialectOverrides {
+    /// The key of the token budget.
+    pub budget_key: Option<String>,
+    /// What turns thinking off.
+    pub thinking_off: Option<Map<String, Value>>,
+    /// How a call is forced.
+    pub forced_call: Option<ForcedCall>,
+    /// How JSON is asked for.
+    pub json: Option<JsonForm>,
+    /// Whether prefixes are marked.
+    pub cache_marks: Option<CacheMarks>,
+    /// Whether the temperature is sent.
+    pub temperature: Option<Temperature>,
+    /// What is merged into every request.
+    pub extra_body: Option<Map<String, Value>>,
+}
+
+impl Dialect {
+    /// The dialect with what a configuration says.
+    #[must_use]
+    pub fn with(self, overrides: &DialectOverrides) -> Self {
+        let overrides = overrides.clone();
+        Self {
+            api: self.api,
+            budget_key: overrides.budget_key.unwrap_or(self.budget_key),
+            thinking_off: overrides.thinking_off.unwrap_or(self.thinking_off),
+            forced_call: overrides.forced_call.unwrap_or(self.forced_call),
+            json: overrides.json.unwrap_or(self.json),
+            cache_marks: overrides.cache_marks.unwrap_or(self.cache_marks),
+            temperature: overrides.temperature.unwrap_or(self.temperature),
+            extra_body: overrides.extra_body.unwrap_or(self.extra_body),
+        }
+    }
+}

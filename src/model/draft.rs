@@ -1,0 +1,260 @@
+//! A reply in the making, and what becomes of it. Pure.
+//!
+//! Decoders of all APIs write into one; [`Draft::settle`] is the one place that says whether it
+//! is a reply.
+
+use std::sync::Arc;
+
+use super::split_text::SplitText;
+use super::think_tags::without_think_tags;
+use super::{Cut, Event, Failure, Finish, Input, Reply, Silence, ToolCall};
+use crate::dialog::Usage;
+use crate::io::Ids;
+
+/// A reply in the making.
+pub(super) struct Draft {
+    text: SplitText,
+    thinking: SplitText,
+    refusal: SplitText,
+    calls: Vec<DraftCall>,
+    /// Why the reply ends, once the server said so.
+    pub(super) end: Option<End>,
+    /// The server said that nothing more comes.
+    pub(super) closed: bool,
+    /// A stream of this API is not complete before the server has said so.
+    pub(super) must_be_closed: bool,
+    /// What it cost, as far as it is known.
+    pub(super) usage: Usage,
+    events: Vec<Event>,
+    ids: Arc<dyn Ids>,
+}
+
+/// A call in the making.
+struct DraftCall {
+    slot: u64,
+    id: Option<String>,
+    name: String,
+    input: SplitText,
+    announced: bool,
+}
+
+/// Why a server ends a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum End {
+    /// All is said, or calls were made.
+    Regular,
+    /// The token budget is used up.
+    Budget,
+    /// A filter, or the model, will not have it.
+    Declined(String),
+    /// Something went wrong over there.
+    Failed(String),
+}
+
+/// How the transport of a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// As one JSON value, which was complete.
+    AsOneValue,
+    /// As a stream, to its end.
+    ToTheEnd,
+    /// As a stream that broke off.
+    InPart,
+}
+
+impl Draft {
+    /// An empty one; `ids` name calls that the server gives no id.
+    pub(super) fn new(ids: Arc<dyn Ids>) -> Self {
+        Self {
+            text: SplitText::default(),
+            thinking: SplitText::default(),
+            refusal: SplitText::default(),
+            calls: Vec::new(),
+            end: None,
+            closed: false,
+            must_be_closed: false,
+            usage: Usage::default(),
+            events: Vec::new(),
+            ids,
+        }
+    }
+
+    /// More of what is said aloud.
+    pub(super) fn text(&mut self, part: &[u8]) {
+        let text = self.text.push(part);
+        if !text.is_empty() {
+            self.events.push(Event::Text(text));
+        }
+    }
+
+    /// More of what is thought.
+    pub(super) fn thinking(&mut self, part: &[u8]) {
+        let text = self.thinking.push(part);
+        if !text.is_empty() {
+            self.events.push(Event::Thinking(text));
+        }
+    }
+
+    /// More of why the model declines.
+    pub(super) fn refusal(&mut self, part: &[u8]) {
+        self.refusal.push(part);
+    }
+
+    /// The position of the call that was last begun in `slot`.
+    pub(super) fn call_in(&self, slot: u64) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.slot == slot)
+    }
+
+    /// The position of the call that was last begun.
+    pub(super) fn last_call(&self) -> Option<usize> {
+        self.calls.len().checked_sub(1)
+    }
+
+    /// The id of a call, if the server gave one.
+    pub(super) fn id_of(&self, position: usize) -> Option<&str> {
+        self.calls.get(position)?.id.as_deref()
+    }
+
+    /// A call begins; returns its position.
+    pub(super) fn begin_call(&mut self, slot: u64) -> usize {
+        self.calls.push(DraftCall {
+            slot,
+            id: None,
+            name: String::new(),
+            input: SplitText::default(),
+            announced: false,
+        });
+        self.calls.len() - 1
+    }
+
+    /// Names a call. The first id and name that are not empty count.
+    pub(super) fn name_call(&mut self, position: usize, id: Option<&str>, name: Option<&str>) {
+        let Some(call) = self.calls.get_mut(position) else {
+            return;
+        };
+        if call.id.is_none() {
+            call.id = id.filter(|id| !id.is_empty()).map(str::to_owned);
+        }
+        if call.name.is_empty()
+            && let Some(name) = name
+        {
+            name.clone_into(&mut call.name);
+        }
+        if !call.announced && !call.name.is_empty() {
+            call.announced = true;
+            let ids = &self.ids;
+            let id = call
+                .id
+                .get_or_insert_with(|| format!("call_{}", ids.uuid().simple()));
+            self.events.push(Event::CallBegins {
+                index: position,
+                id: id.clone(),
+                name: call.name.clone(),
+            });
+        }
+    }
+
+    /// More of a call's arguments.
+    pub(super) fn call_input(&mut self, position: usize, part: &[u8]) {
+        let Some(call) = self.calls.get_mut(position) else {
+            return;
+        };
+        let fragment = call.input.push(part);
+        if call.announced && !fragment.is_empty() {
+            self.events.push(Event::CallInput {
+                index: position,
+                fragment,
+            });
+        }
+    }
+
+    /// What is new since the last time.
+    pub(super) fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Whether the server has said that it is done.
+    pub(super) fn is_complete(&self) -> bool {
+        self.closed
+    }
+
+    /// What it has become.
+    ///
+    /// # Errors
+    /// It is no whole, usable reply.
+    pub(super) fn settle(self, delivered: Delivered) -> Result<Reply, Failure> {
+        let usage = self.usage;
+        let refusal = self.refusal.into_text();
+        let whole = match delivered {
+            Delivered::AsOneValue => true,
+            Delivered::ToTheEnd => self.end.is_some() && (self.closed || !self.must_be_closed),
+            Delivered::InPart => self.end.is_some() && self.closed,
+        };
+        match &self.end {
+            Some(End::Failed(message)) => {
+                return Err(Failure::Overloaded {
+                    status: None,
+                    message: message.clone(),
+                    retry_after: None,
+                });
+            }
+            Some(End::Declined(reason)) => {
+                let reason = if refusal.trim().is_empty() {
+                    reason.clone()
+                } else {
+                    refusal
+                };
+                return Err(Failure::Declined { reason, usage });
+            }
+            Some(End::Budget) => {
+                let cut = Cut::Budget;
+                return Err(Failure::Cut { cut, usage });
+            }
+            Some(End::Regular) | None if !whole => {
+                let cut = Cut::Connection;
+                return Err(Failure::Cut { cut, usage });
+            }
+            Some(End::Regular) | None => {}
+        }
+        let (text, tagged) = without_think_tags(self.text.into_text());
+        let mut thinking = self.thinking.into_text();
+        thinking.push_str(&tagged);
+        let ids = self.ids;
+        let calls: Vec<ToolCall> = self
+            .calls
+            .into_iter()
+            .filter(|call| !call.name.is_empty())
+            .map(|call| ToolCall {
+                id: call
+                    .id
+                    .unwrap_or_else(|| format!("call_{}", ids.uuid().simple())),
+                name: call.name,
+                input: Input::of_text(&call.input.into_text()),
+            })
+            .collect();
+        if calls.is_empty() && text.trim().is_empty() {
+            if !refusal.trim().is_empty() {
+                let reason = refusal;
+                return Err(Failure::Declined { reason, usage });
+            }
+            let silence = if thinking.trim().is_empty() && usage.thinking == 0 {
+                Silence::Complete
+            } else {
+                Silence::OnlyThinking
+            };
+            return Err(Failure::Empty { silence, usage });
+        }
+        let finish = if calls.is_empty() {
+            Finish::Said
+        } else {
+            Finish::CalledTools
+        };
+        Ok(Reply {
+            text,
+            thinking,
+            calls,
+            finish,
+            usage,
+        })
+    }
+}

@@ -1,0 +1,602 @@
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc;
+
+use super::samples::{SAMPLES, Sample};
+use super::*;
+use crate::http::{Headers, HttpFailure, Redaction, Response};
+use crate::io::{FixedClock, SeededIds};
+use crate::model::{Cut, Event, Input, Silence};
+
+/// What a reply says, on one line.
+pub(in crate::model) fn told(reply: &Reply) -> String {
+    let mut told = format!("text={:?} thinking={:?}", reply.text, reply.thinking);
+    for call in &reply.calls {
+        let input = match &call.input {
+            Input::Object(raw) => raw.get().to_owned(),
+            Input::Unusable(text) => format!("unusable {text}"),
+        };
+        write!(told, " call={}:{}:{input}", call.id, call.name).unwrap();
+    }
+    let usage = reply.usage;
+    write!(
+        told,
+        " in={} out={} read={} write={} thought={}",
+        usage.input, usage.output, usage.cache_read, usage.cache_write, usage.thinking
+    )
+    .unwrap();
+    told
+}
+
+struct Answer<'a> {
+    api: Api,
+    status: u16,
+    content_type: Option<&'a str>,
+    pieces: Vec<Vec<u8>>,
+    ending: Option<HttpFailure>,
+}
+
+/// Reads an answer; also returns the events that were told.
+fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<Event>) {
+    let header = answer.content_type.map(|value| ("content-type", value));
+    let headers: Headers = header.into_iter().collect();
+    let response = Response::recorded(answer.status, headers, answer.pieces, answer.ending);
+    let (listener, mut heard) = mpsc::channel(10_000);
+    let clock = FixedClock(Timestamp::UNIX_EPOCH);
+    let mut reading = Reading {
+        api: answer.api,
+        delivery,
+        ids: Arc::new(SeededIds::new(1)),
+        clock: &clock,
+        listener: Listener::new(delivery, &listener, Redaction::default()),
+    };
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let outcome = runtime.block_on(reading.reply(Incoming::untaped(response)));
+    let mut events = Vec::new();
+    while let Ok(event) = heard.try_recv() {
+        events.push(event);
+    }
+    (outcome, events)
+}
+
+fn in_pieces(sample: &Sample, pieces: Vec<Vec<u8>>) -> (Result<Reply, Failure>, Vec<Event>) {
+    let answer = Answer {
+        api: sample.api,
+        status: 200,
+        content_type: Some(sample.content_type),
+        pieces,
+        ending: None,
+    };
+    let delivery = if sample.is_stream() {
+        Delivery::Streamed
+    } else {
+        Delivery::Whole
+    };
+    read(answer, delivery)
+}
+
+fn body(api: Api, content_type: &str, body: &str) -> Result<Reply, Failure> {
+    let answer = Answer {
+        api,
+        status: 200,
+        content_type: Some(content_type),
+        pieces: vec![body.as_bytes().to_vec()],
+        ending: None,
+    };
+    read(answer, Delivery::Whole).0
+}
+
+#[test]
+fn every_reply_is_read_wherever_it_is_split() {
+    for sample in SAMPLES {
+        let bytes = sample.body.as_bytes();
+        for split in 0..=bytes.len() {
+            let pieces = vec![bytes[..split].to_vec(), bytes[split..].to_vec()];
+            let (reply, _) = in_pieces(sample, pieces);
+            assert_eq!(
+                told(&reply.unwrap()),
+                sample.says,
+                "{} at {split}",
+                sample.name
+            );
+        }
+        let single = bytes.iter().map(|byte| vec![*byte]).collect();
+        let (reply, _) = in_pieces(sample, single);
+        assert_eq!(told(&reply.unwrap()), sample.says, "{}", sample.name);
+    }
+}
+
+#[test]
+fn the_events_of_a_stream_add_up_to_its_reply() {
+    for sample in SAMPLES.iter().filter(|sample| sample.is_stream()) {
+        let single = sample.body.bytes().map(|byte| vec![byte]).collect();
+        let (reply, events) = in_pieces(sample, single);
+        let reply = reply.unwrap();
+        let (mut text, mut thinking) = (String::new(), String::new());
+        let mut calls: Vec<(String, String, String)> = Vec::new();
+        for event in events {
+            match event {
+                Event::Restart => panic!("nothing was cut"),
+                Event::Text(part) => text.push_str(&part),
+                Event::Thinking(part) => thinking.push_str(&part),
+                Event::CallBegins { index, id, name } => {
+                    assert_eq!(index, calls.len());
+                    calls.push((id, name, String::new()));
+                }
+                Event::CallInput { index, fragment } => calls[index].2.push_str(&fragment),
+            }
+        }
+        assert_eq!(
+            (text, thinking),
+            (reply.text, reply.thinking),
+            "{}",
+            sample.name
+        );
+        assert_eq!(calls.len(), reply.calls.len());
+        for ((id, name, input), call) in calls.iter().zip(&reply.calls) {
+            let Input::Object(object) = &call.input else {
+                panic!("{call:?}")
+            };
+            let input = if input.is_empty() { "{}" } else { input };
+            assert_eq!((id, name, input), (&call.id, &call.name, object.get()));
+        }
+    }
+}
+
+#[test]
+fn a_reply_that_is_cut_anywhere_is_no_reply() {
+    for sample in SAMPLES {
+        let bytes = sample.body.as_bytes();
+        // OpenAI's streams have said all when they give their reason to end; what follows is
+        // bookkeeping.
+        let reason = sample
+            .body
+            .find("\"finish_reason\":\"tool_calls\"")
+            .filter(|_| sample.is_stream());
+        let needed = match reason {
+            Some(at) => at + sample.body[at..].find('\n').unwrap(),
+            None => bytes.len() - sample.dispensable,
+        };
+        for end in 0..needed {
+            let (outcome, _) = in_pieces(sample, vec![bytes[..end].to_vec()]);
+            let failure = outcome.expect_err(&format!("{} cut at {end}", sample.name));
+            let expected = matches!(
+                failure,
+                Failure::Cut {
+                    cut: Cut::Connection,
+                    ..
+                } | Failure::Malformed { .. }
+            );
+            assert!(expected, "{} cut at {end}: {failure:?}", sample.name);
+        }
+        let (outcome, _) = in_pieces(sample, vec![bytes[..needed].to_vec()]);
+        assert!(outcome.is_ok(), "{} at {needed}: {outcome:?}", sample.name);
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
+    for sample in SAMPLES {
+        for end in [0, sample.body.len() / 2] {
+            let answer = Answer {
+                api: sample.api,
+                status: 200,
+                content_type: Some(sample.content_type),
+                pieces: vec![sample.body.as_bytes()[..end].to_vec()],
+                ending: Some(HttpFailure::Broken("reset".to_owned())),
+            };
+            let (outcome, _) = read(answer, Delivery::Whole);
+            assert!(
+                matches!(
+                    outcome,
+                    Err(Failure::Cut {
+                        cut: Cut::Connection,
+                        ..
+                    })
+                ),
+                "{}: {outcome:?}",
+                sample.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_in_another_framing_than_asked_for_is_read() {
+    for sample in SAMPLES {
+        for delivery in [Delivery::Whole, Delivery::Streamed] {
+            for content_type in [Some(sample.content_type), None, Some("text/plain")] {
+                let answer = Answer {
+                    api: sample.api,
+                    status: 200,
+                    content_type,
+                    pieces: vec![sample.body.as_bytes().to_vec()],
+                    ending: None,
+                };
+                let (outcome, events) = read(answer, delivery);
+                assert_eq!(
+                    told(&outcome.unwrap()),
+                    sample.says,
+                    "{} {content_type:?}",
+                    sample.name
+                );
+                assert_eq!(events.is_empty(), delivery == Delivery::Whole);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_gemini_may_be_an_array() {
+    let parts = r#"[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},
+        {"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"STOP"}]}]"#;
+    assert_eq!(
+        body(Api::Gemini, "application/json", parts).unwrap().text,
+        "ab"
+    );
+    let error = r#"[{"error":{"code":503,"message":"busy","status":"UNAVAILABLE"}}]"#;
+    assert!(matches!(
+        body(Api::Gemini, "application/json", error),
+        Err(Failure::Overloaded {
+            status: Some(503),
+            ..
+        })
+    ));
+}
+
+/// What an answer amounts to.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Rejected,
+    Overloaded,
+    Budget,
+    Cut,
+    Declined,
+    Empty,
+    OnlyThinking,
+    Malformed,
+    Says(&'static str),
+}
+
+fn verdict(outcome: Result<Reply, Failure>) -> Verdict {
+    match outcome {
+        Ok(reply) => Verdict::Says(told(&reply).leak()),
+        Err(Failure::Rejected { .. }) => Verdict::Rejected,
+        Err(Failure::Overloaded { .. }) => Verdict::Overloaded,
+        Err(Failure::Cut {
+            cut: Cut::Budget, ..
+        }) => Verdict::Budget,
+        Err(Failure::Cut {
+            cut: Cut::Connection,
+            ..
+        }) => Verdict::Cut,
+        Err(Failure::Declined { .. }) => Verdict::Declined,
+        Err(Failure::Empty {
+            silence: Silence::Complete,
+            ..
+        }) => Verdict::Empty,
+        Err(Failure::Empty {
+            silence: Silence::OnlyThinking,
+            ..
+        }) => Verdict::OnlyThinking,
+        Err(Failure::Malformed { .. }) => Verdict::Malformed,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn what_is_no_good_answer_has_its_name() {
+    use Api::{AnthropicMessages, Gemini, OllamaChat, OpenaiChat};
+    const EVENTS: &str = "text/event-stream";
+    const JSON: &str = "application/json";
+    let rows = [
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#,
+            Verdict::Empty,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":"Fix lo"},"finish_reason":"length"}]}"#,
+            Verdict::Budget,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":null,"refusal":"I can't"},"finish_reason":"stop"}]}"#,
+            Verdict::Declined,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]}"#,
+            Verdict::Declined,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"stop"}]}"#,
+            Verdict::OnlyThinking,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":"<think>hm</think>"},"finish_reason":"stop"}]}"#,
+            Verdict::OnlyThinking,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}],"usage":{"completion_tokens_details":{"reasoning_tokens":9}}}"#,
+            Verdict::OnlyThinking,
+        ),
+        (OpenaiChat, JSON, r#"{"choices":[]}"#, Verdict::Malformed),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"object":"list","data":[]}"#,
+            Verdict::Malformed,
+        ),
+        (OpenaiChat, JSON, "", Verdict::Malformed),
+        (OpenaiChat, JSON, "null", Verdict::Malformed),
+        (OpenaiChat, JSON, "oops", Verdict::Malformed),
+        (OpenaiChat, "text/html", "<html></html>", Verdict::Malformed),
+        (OpenaiChat, "text/plain", "It works!", Verdict::Malformed),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"error":{"code":502,"message":"upstream"},"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#,
+            Verdict::Overloaded,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"error":{"code":"invalid_api_key","type":"invalid_request_error","message":"no"}}"#,
+            Verdict::Rejected,
+        ),
+        (
+            OpenaiChat,
+            JSON,
+            r#"{"choices":[{"message":{"content":"partly"},"finish_reason":"error","error":{"code":502,"message":"gone"}}]}"#,
+            Verdict::Overloaded,
+        ),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"Throttling\"},\"finish_reason\":\"error_finish\"}]}\n\ndata: [DONE]\n\n",
+            Verdict::Overloaded,
+        ),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
+            Verdict::Cut,
+        ),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"code\":429,\"message\":\"slow\"}}\n\n",
+            Verdict::Overloaded,
+        ),
+        (OpenaiChat, EVENTS, "data: nonsense\n\n", Verdict::Malformed),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[]}\n\ndata: nonsense\n\n",
+            Verdict::Overloaded,
+        ),
+        (OpenaiChat, EVENTS, "", Verdict::Cut),
+        (
+            AnthropicMessages,
+            JSON,
+            r#"{"content":[],"stop_reason":"end_turn"}"#,
+            Verdict::Empty,
+        ),
+        (
+            AnthropicMessages,
+            JSON,
+            r#"{"content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"max_tokens"}"#,
+            Verdict::Budget,
+        ),
+        (
+            AnthropicMessages,
+            JSON,
+            r#"{"content":[{"type":"text","text":"x"}],"stop_reason":"refusal"}"#,
+            Verdict::Declined,
+        ),
+        (
+            AnthropicMessages,
+            JSON,
+            r#"{"content":[{"type":"redacted_thinking","data":"x"},{"type":"thinking","thinking":"hm"}],"stop_reason":"end_turn"}"#,
+            Verdict::OnlyThinking,
+        ),
+        (
+            AnthropicMessages,
+            JSON,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            Verdict::Overloaded,
+        ),
+        (
+            AnthropicMessages,
+            EVENTS,
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+            Verdict::Overloaded,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#,
+            Verdict::Declined,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"candidates":[{"finishReason":"MAX_TOKENS","index":0}],"usageMetadata":{"thoughtsTokenCount":100}}"#,
+            Verdict::Budget,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"candidates":[{"finishReason":"RECITATION"}]}"#,
+            Verdict::Declined,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#,
+            Verdict::Overloaded,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"STOP"}]}"#,
+            Verdict::OnlyThinking,
+        ),
+        (
+            Gemini,
+            JSON,
+            r#"{"candidates":[{"content":{"role":"model"},"finishReason":"STOP"}]}"#,
+            Verdict::Empty,
+        ),
+        (Gemini, JSON, "{}", Verdict::Malformed),
+        (
+            OllamaChat,
+            JSON,
+            r#"{"error":"model 'x' not found"}"#,
+            Verdict::Overloaded,
+        ),
+        (
+            OllamaChat,
+            JSON,
+            r#"{"message":{"content":"Fi"},"done":true,"done_reason":"length"}"#,
+            Verdict::Budget,
+        ),
+        (
+            OllamaChat,
+            JSON,
+            r#"{"message":{"content":""},"done":true,"done_reason":"load"}"#,
+            Verdict::Empty,
+        ),
+        (OllamaChat, JSON, r#"{"models":[]}"#, Verdict::Malformed),
+        (
+            OllamaChat,
+            "application/x-ndjson",
+            "{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"error\":\"broke\"}\n",
+            Verdict::Overloaded,
+        ),
+        (
+            OllamaChat,
+            "application/x-ndjson",
+            "{\"message\":{\"content\":\"a\"},\"done\":false}\n",
+            Verdict::Cut,
+        ),
+    ];
+    for (api, content_type, text, expected) in rows {
+        assert_eq!(verdict(body(api, content_type, text)), expected, "{text}");
+    }
+}
+
+#[test]
+fn odd_but_usable_answers_are_used() {
+    let rows = [
+        // Content in parts, and no reason to end.
+        (
+            r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}"#,
+            r#"text="ab" thinking="""#,
+        ),
+        // Arguments as an object.
+        (
+            r#"{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","arguments":{"x":1}}}]},"finish_reason":"tool_calls"}]}"#,
+            r#"text="" thinking="" call=1:f:{"x":1}"#,
+        ),
+        // The old form of a call, without an id.
+        (
+            r#"{"choices":[{"message":{"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"function_call"}]}"#,
+            r#"text="" thinking="" call=call_910a2dec890241fc8a37ff1d5a3b2a0b:f:{}"#,
+        ),
+        // Arguments that are no JSON.
+        (
+            r#"{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{oops"}}]},"finish_reason":"stop"}]}"#,
+            r#"text="" thinking="" call=1:f:unusable {oops"#,
+        ),
+        // Half a character, for ever.
+        (
+            r#"{"choices":[{"message":{"content":"a\ud83d"},"finish_reason":"stop"}]}"#,
+            "text=\"a\u{fffd}\" thinking=\"\"",
+        ),
+        // Several alternatives: the first one counts, wherever it stands.
+        (
+            r#"{"choices":[{"index":1,"message":{"content":"b"}},{"index":0,"message":{"content":"a"},"finish_reason":"stop"}]}"#,
+            r#"text="a" thinking="""#,
+        ),
+    ];
+    for (json, expected) in rows {
+        let told = told(&body(Api::OpenaiChat, "application/json", json).unwrap());
+        let (said, _) = told.split_once(" in=").unwrap();
+        if expected.contains("call=call_") {
+            assert!(
+                said.contains("call=call_") && said.ends_with(":f:{}"),
+                "{said}"
+            );
+        } else {
+            assert_eq!(said, expected, "{json}");
+        }
+    }
+}
+
+#[test]
+fn calls_without_an_index_are_told_apart() {
+    let stream = concat!(
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"}\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"h\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
+    );
+    let told = told(&body(Api::OpenaiChat, "text/event-stream", stream).unwrap());
+    assert!(
+        told.contains("call=a:f:{} call=b:g:{} call=c:h:{}"),
+        "{told}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_a_server_sends_does_harm(
+        api in prop::sample::select(vec![
+            Api::OpenaiChat, Api::AnthropicMessages, Api::Gemini, Api::OllamaChat,
+        ]),
+        content_type in prop::sample::select(vec![
+            "application/json", "text/event-stream", "application/x-ndjson", "text/plain",
+        ]),
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "data: ", "\n", "\n\n", "{", "}", "[", "]", "\"", ":", ",", "null", "true", "0",
+                "\"choices\":", "\"delta\":", "\"message\":", "\"content\":", "\"candidates\":",
+                "\"parts\":", "\"type\":", "\"index\":", "\"tool_calls\":", "\"error\":",
+                "\"usage\":", "\"message_start\"", "\"content_block_start\"", "\"done\":", "\\ud83d",
+            ]),
+            0..60,
+        ),
+    ) {
+        let _ = body(api, content_type, &parts.concat());
+    }
+
+    #[test]
+    fn a_damaged_reply_does_no_harm(
+        which in 0..SAMPLES.len(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let sample = &SAMPLES[which];
+        let mut bytes = sample.body.as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let _ = in_pieces(sample, vec![bytes]);
+    }
+}

@@ -1,0 +1,202 @@
+//! Where keys come from.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::Failure;
+use super::preset_table::KeyScheme;
+use crate::http::{Header, Secret};
+use crate::io::Environment;
+use crate::process::{CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
+
+/// How long a command may take to print a key.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest key, in bytes.
+const LONGEST: u64 = 16 * 1024;
+
+/// Where a key comes from. None of it is ever shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum KeySource {
+    /// There is none.
+    #[default]
+    None,
+    /// From the environment.
+    Given(Secret),
+    /// A token for the `authorization` header, from the environment.
+    Token(Secret),
+    /// The first line of a file.
+    File(PathBuf),
+    /// The first line that a command prints: its words.
+    Command(Vec<String>),
+}
+
+/// A key, fetched when it is first needed.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) source: KeySource,
+    pub(super) scheme: KeyScheme,
+    pub(super) environment: Environment,
+    pub(super) fetched: OnceLock<Result<Option<Header>, Failure>>,
+}
+
+impl Key {
+    /// The header that carries the key. The first time this may run a command.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub(super) fn header(&self) -> Result<Option<Header>, Failure> {
+        self.fetched.get_or_init(|| self.fetch()).clone()
+    }
+
+    fn fetch(&self) -> Result<Option<Header>, Failure> {
+        let secret = match &self.source {
+            KeySource::None => return Ok(None),
+            KeySource::Given(secret) => usable(secret.expose(), "the key of the environment")?,
+            KeySource::Token(secret) => {
+                let secret = usable(secret.expose(), "the token of the environment")?;
+                return Ok(Some(bearer(&secret)));
+            }
+            KeySource::File(path) => {
+                let told = format!("the key file {}", path.display());
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| unusable(format!("{told}: {error}")))?;
+                usable(&text, &told)?
+            }
+            KeySource::Command(words) => {
+                usable(&self.printed(words)?, "what the key command printed")?
+            }
+        };
+        Ok(Some(match self.scheme {
+            KeyScheme::Bearer | KeyScheme::BearerIfAny => bearer(&secret),
+            KeyScheme::Header(name) => Header::secret(name, secret),
+        }))
+    }
+
+    fn printed(&self, words: &[String]) -> Result<String, Failure> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(unusable("the key command is empty".to_owned()));
+        };
+        let command = Command {
+            program: program.into(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+            environment: self
+                .environment
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            directory: PathBuf::from("."),
+            stdin: Stdin::Null,
+            capture: Capture::default(),
+            limits: Limits::with_timeout(PATIENCE),
+        };
+        let finished = Spawners::new(1)
+            .run(&command, &CancelToken::default())
+            .map_err(|error| unusable(format!("the key command: {error}")))?;
+        match (finished.ended, finished.status) {
+            (Ended::Exited, ExitStatus::Code(0)) => finished
+                .stdout
+                .prefix_text(LONGEST)
+                .map_err(|error| unusable(format!("the key command: {error}"))),
+            (Ended::Exited, status) => {
+                let code = status.shell_code();
+                Err(unusable(format!(
+                    "the key command failed with status {code}"
+                )))
+            }
+            (Ended::TimedOut | Ended::Cancelled, _) => {
+                let seconds = PATIENCE.as_secs();
+                Err(unusable(format!(
+                    "the key command took more than {seconds} s"
+                )))
+            }
+        }
+    }
+}
+
+fn bearer(secret: &str) -> Header {
+    Header::secret("authorization", format!("Bearer {secret}"))
+}
+
+/// The first line, if it can be a key. What it is instead is not told: it may be one.
+fn usable(text: &str, told: &str) -> Result<String, Failure> {
+    let line = text.lines().next().unwrap_or_default().trim();
+    if line.is_empty() {
+        return Err(unusable(format!("{told} is empty")));
+    }
+    if !line.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(unusable(format!(
+            "{told} has blanks or other signs in it that no key has"
+        )));
+    }
+    Ok(line.to_owned())
+}
+
+fn unusable(message: String) -> Failure {
+    Failure::Unusable { message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(source: KeySource, scheme: KeyScheme) -> Result<Option<Header>, Failure> {
+        let key = Key {
+            source,
+            scheme,
+            environment: [("PATH", "/usr/bin:/bin"), ("CANARY", "sk-canary")]
+                .into_iter()
+                .collect(),
+            fetched: OnceLock::new(),
+        };
+        key.header()
+    }
+
+    #[test]
+    fn keys_come_from_everywhere() {
+        let expected = Header::secret("authorization", "Bearer sk-canary");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("key");
+        std::fs::write(&file, "sk-canary\n").unwrap();
+        let command = ["sh", "-c", "echo \"$CANARY\"; echo more"].map(str::to_owned);
+        for source in [
+            KeySource::Given(Secret::new("sk-canary")),
+            KeySource::Token(Secret::new("sk-canary")),
+            KeySource::File(file),
+            KeySource::Command(command.into()),
+        ] {
+            assert_eq!(
+                header(source, KeyScheme::Bearer),
+                Ok(Some(expected.clone()))
+            );
+        }
+        assert_eq!(header(KeySource::None, KeyScheme::Bearer), Ok(None));
+        let named = header(
+            KeySource::Given(Secret::new("sk-canary")),
+            KeyScheme::Header("x-api-key"),
+        );
+        assert_eq!(named, Ok(Some(Header::secret("x-api-key", "sk-canary"))));
+    }
+
+    #[test]
+    fn what_is_no_key_is_not_repeated() {
+        let command =
+            |script: &str| KeySource::Command(["sh", "-c", script].map(str::to_owned).into());
+        for source in [
+            KeySource::Given(Secret::new("sk canary")),
+            KeySource::Given(Secret::new("canary\u{7}")),
+            KeySource::Given(Secret::new("  ")),
+            KeySource::File("/nonexistent/key".into()),
+            command("echo canary; exit 3"),
+            command(""),
+            KeySource::Command(vec!["/nonexistent/program".to_owned()]),
+            KeySource::Command(Vec::new()),
+        ] {
+            let failure = header(source, KeyScheme::Bearer).unwrap_err();
+            assert!(!failure.to_string().contains("canary"), "{failure}");
+            assert!(!format!("{failure:?}").contains("canary"));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! How a model is named: `provider:model`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A model by name. Whether the provider exists shows when it is connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelName {
+    /// No model (`none`).
+    Nothing,
+    /// The rules that need no model (`builtin`).
+    Builtin,
+    /// The replies of a recording (`replay:FILE`).
+    Replay(PathBuf),
+    /// A model of a provider.
+    Remote(RemoteModel),
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RemoteModel {
+    /// The provider: one that is known (`openai`), or one of the configuration.
+    pub provider: String,
+    /// The model, in the provider's words; colons and slashes may be in it.
+    pub model: String,
+}
+
+/// A text names no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a model: `{text}`: {reason}")]
+pub struct UnknownModel {
+    text: String,
+    reason: &'static str,
+}
+
+impl FromStr for ModelName {
+    type Err = UnknownModel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+        let wrong = |reason| UnknownModel {
+            text: text.to_owned(),
+            reason,
+        };
+        let text = text.trim();
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::Nothing),
+            None if text == "builtin" => Ok(Self::Builtin),
+            None => Err(wrong(
+                "a provider and a colon come first, as in `openai:gpt-5-mini`",
+            )),
+            Some((_, "")) => Err(wrong("nothing stands after the colon")),
+            Some(("replay", file)) => Ok(Self::Replay(file.into())),
+            Some((provider, _)) if !is_provider(provider) => Err(wrong(
+                "a provider's name consists of small letters, digits, `-` and `_`",
+            )),
+            Some((provider, model)) => Ok(Self::Remote(RemoteModel {
+                provider: provider.to_owned(),
+                model: model.to_owned(),
+            })),
+        }
+    }
+}
+
+fn is_provider(name: &str) -> bool {
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    !name.is_empty() && name.bytes().all(allowed)
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => formatter.write_str("none"),
+            Self::Builtin => formatter.write_str("builtin"),
+            Self::Replay(file) => write!(formatter, "replay:{}", file.display()),
+            Self::Remote(remote) => remote.fmt(formatter),
+        }
+    }
+}
+
+impl fmt::Display for RemoteModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.provider, self.model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for name in [
+            "none",
+            "builtin",
+            "replay:a b/c:d.jsonl",
+            "openai:gpt-5-mini",
+            "ollama:qwen3:8b",
+            "openrouter:qwen/qwen3:free",
+            "my_lab-2:m",
+        ] {
+            assert_eq!(name.parse::<ModelName>().unwrap().to_string(), name);
+        }
+        let remote = "ollama:qwen3:8b".parse::<ModelName>().unwrap();
+        assert_eq!(
+            remote,
+            ModelName::Remote(RemoteModel {
+                provider: "ollama".to_owned(),
+                model: "qwen3:8b".to_owned(),
+            })
+        );
+    }
+
+    #[test]
+    fn what_names_no_model_says_why() {
+        for text in ["", "gpt-5", ":", "openai:", ":m", "Open AI:m", "replay:"] {
+            assert!(text.parse::<ModelName>().is_err(), "{text}");
+        }
+        let error = "gpt-5".parse::<ModelName>().unwrap_err().to_string();
+        assert!(error.starts_with("not a model: `gpt-5`: "), "{error}");
+    }
+}

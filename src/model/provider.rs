@@ -1,0 +1,80 @@
+//! What other rooms see of a model.
+
+use std::sync::Arc;
+
+use super::{Failure, Reply, Request, Stop};
+
+/// A model that can be asked. Calls wait for the answer; several threads may call at once.
+pub trait Provider: Send + Sync {
+    /// What records name as the model that was used, e.g. `openai:gpt-5-mini`.
+    fn name(&self) -> &str;
+
+    /// Asks, and returns the whole reply.
+    ///
+    /// # Errors
+    /// There is no whole, usable reply.
+    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure>;
+
+    /// Asks, hands out the parts of the reply as they come, and returns the whole. Parts that
+    /// were handed out are not taken back if it then fails for good.
+    ///
+    /// # Errors
+    /// There is no whole, usable reply.
+    fn stream(
+        &self,
+        request: &Request,
+        stop: &Stop,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Reply, Failure>;
+
+    /// The exact body that a request is sent with; nothing is sent.
+    fn body(&self, request: &Request, delivery: Delivery) -> String;
+}
+
+/// How a reply comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// At once.
+    Whole,
+    /// In parts.
+    Streamed,
+}
+
+/// A part of a streamed reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The reply was cut off and begins anew: all events before this one are void. Only of
+    /// requests that want it ([`super::Attempts::ByPolicy`]).
+    Restart,
+    /// More of what is said aloud.
+    Text(String),
+    /// More of what is thought.
+    Thinking(String),
+    /// A call begins; calls are numbered from 0.
+    CallBegins {
+        /// Which call.
+        index: usize,
+        /// Its id.
+        id: String,
+        /// The function.
+        name: String,
+    },
+    /// More of a call's arguments, as JSON text. They are complete only in the reply.
+    CallInput {
+        /// Which call.
+        index: usize,
+        /// The text.
+        fragment: String,
+    },
+}
+
+/// A model as somebody chose it.
+#[derive(Clone)]
+pub enum Model {
+    /// There is none.
+    Nothing,
+    /// The rules that need no model.
+    Builtin,
+    /// One that can be asked.
+    Provider(Arc<dyn Provider>),
+}

@@ -1,0 +1,71 @@
+//! What a request that was not recorded is nearest to.
+
+use std::fmt::Write;
+
+use similar::TextDiff;
+
+use super::exchange_record::ExchangeRecord;
+use crate::http::Outgoing;
+
+/// How many exchanges are compared.
+const MOST_COMPARED: usize = 200;
+
+/// How many lines of a difference are told.
+const MOST_LINES: usize = 60;
+
+/// A line that says how the request differs from the nearest recorded one, and the differences.
+/// `forms` are the bodies that the request would be sent with.
+pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
+    let mut best: Option<(f32, String, String)> = None;
+    for form in forms {
+        let wanted = pretty(&form.body);
+        for exchange in exchanges.iter().take(MOST_COMPARED) {
+            let recorded = pretty(exchange.request.get());
+            let diff = TextDiff::from_lines(&recorded, &wanted);
+            let ratio = diff.ratio();
+            if best.as_ref().is_some_and(|(known, ..)| *known >= ratio) {
+                continue;
+            }
+            let url = form.address.to_string();
+            let mut told = String::new();
+            if url != exchange.url {
+                // Writing to a string does not fail.
+                let _ = writeln!(told, "-{}\n+{url}", exchange.url);
+            }
+            let mut unified = diff.unified_diff();
+            told.push_str(
+                &unified
+                    .context_radius(1)
+                    .header("recorded", "asked")
+                    .to_string(),
+            );
+            let changed = told
+                .lines()
+                .filter(|line| line.starts_with(['+', '-']) && !is_header(line))
+                .count();
+            let reason = if changed == 0 {
+                "the same request, with other blanks".to_owned()
+            } else {
+                format!("the nearest request differs in {changed} lines")
+            };
+            let lines: Vec<&str> = told.lines().take(MOST_LINES).collect();
+            best = Some((ratio, reason, lines.join("\n")));
+        }
+    }
+    match best {
+        Some((_, reason, difference)) => (reason, difference),
+        None => ("it holds no request like it".to_owned(), String::new()),
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    line.starts_with("--- ") || line.starts_with("+++ ")
+}
+
+/// A body with a value a line.
+fn pretty(body: &str) -> String {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(body);
+    value
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| body.to_owned())
+}

@@ -1,0 +1,135 @@
+//! Answering requests from a recording.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::exchange_record::{ExchangeRecord, RecordedFailure, UnusableRecording};
+use super::nearest::nearest;
+use crate::dialog::Usage;
+use crate::http::{Outgoing, Response};
+use crate::model::transport::failure;
+use crate::model::{Dialect, Failure};
+
+/// A recording in memory.
+#[derive(Debug)]
+pub(in crate::model) struct Recording {
+    path: PathBuf,
+    exchanges: Vec<ExchangeRecord>,
+    /// How often each request was answered.
+    answered: Mutex<HashMap<String, usize>>,
+}
+
+/// Who was asked.
+pub(in crate::model) struct RecordedModel {
+    pub(in crate::model) provider: String,
+    pub(in crate::model) model: String,
+    pub(in crate::model) base_url: String,
+    pub(in crate::model) dialect: Dialect,
+}
+
+impl Recording {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(in crate::model) fn read(path: &Path) -> Result<Self, UnusableRecording> {
+        let unreadable = |source| UnusableRecording::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let mut exchanges = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let exchange = serde_json::from_str(line).map_err(|error| UnusableRecording::Line {
+                path: path.to_owned(),
+                line: number + 1,
+                reason: error.to_string(),
+            })?;
+            exchanges.push(exchange);
+        }
+        if exchanges.is_empty() {
+            return Err(UnusableRecording::Empty {
+                path: path.to_owned(),
+            });
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            exchanges,
+            answered: Mutex::default(),
+        })
+    }
+
+    /// Every exchange, by who was asked.
+    pub(in crate::model) fn models(&self) -> impl Iterator<Item = RecordedModel> {
+        self.exchanges.iter().map(|exchange| RecordedModel {
+            provider: exchange.provider.clone(),
+            model: exchange.model.clone(),
+            base_url: exchange.base_url.clone(),
+            dialect: exchange.dialect.clone(),
+        })
+    }
+
+    /// Whether a request has an answer.
+    pub(super) fn knows(&self, outgoing: &Outgoing) -> bool {
+        self.exchanges_of(outgoing).next().is_some()
+    }
+
+    /// The answer to a request. One that was made several times gets the answers in their order;
+    /// who asks more often gets the last one again.
+    ///
+    /// # Errors
+    /// There is none, or the answer was that there was none.
+    pub(in crate::model) fn answer(&self, outgoing: &Outgoing) -> Result<Response, Failure> {
+        let known: Vec<&ExchangeRecord> = self.exchanges_of(outgoing).collect();
+        let Some(last) = known.len().checked_sub(1) else {
+            return Err(self.not_recorded(std::slice::from_ref(outgoing)));
+        };
+        let turn = {
+            let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = format!("{}\n{}", outgoing.address, outgoing.body);
+            let count = answered.entry(key).or_default();
+            let turn = (*count).min(last);
+            *count += 1;
+            turn
+        };
+        let exchange = known[turn];
+        let ending = exchange.failure.as_ref().map(RecordedFailure::again);
+        match exchange.status {
+            Some(status) => Ok(Response::recorded(
+                status,
+                exchange.headers(),
+                vec![exchange.body_bytes()],
+                ending,
+            )),
+            None => Err(ending.map_or_else(
+                || self.not_recorded(std::slice::from_ref(outgoing)),
+                |ending| failure(ending, Usage::default()),
+            )),
+        }
+    }
+
+    /// The failure that says how a request, in each of its forms, differs from the nearest one.
+    pub(super) fn not_recorded(&self, forms: &[Outgoing]) -> Failure {
+        let (reason, difference) = nearest(&self.exchanges, forms);
+        Failure::NotRecorded {
+            file: self.path.display().to_string(),
+            reason,
+            difference,
+        }
+    }
+
+    fn exchanges_of<'a>(
+        &'a self,
+        outgoing: &'a Outgoing,
+    ) -> impl Iterator<Item = &'a ExchangeRecord> {
+        let url = outgoing.address.to_string();
+        self.exchanges
+            .iter()
+            .filter(move |exchange| exchange.url == url && exchange.request.get() == outgoing.body)
+    }
+}

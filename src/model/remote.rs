@@ -1,0 +1,205 @@
+//! A model behind an API.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::adaptation::adapt;
+use super::apis::encode;
+use super::clean::{clean_failure, clean_reply};
+use super::exchange::Reading;
+use super::key::Key;
+use super::listener::Listener;
+use super::retry::{Decision, Retry, RetryPolicy};
+use super::transport::{Asker, Transport};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
+use crate::io::{Clock, Ids};
+
+/// How often a request is changed after a refusal.
+const MOST_ADAPTATIONS: usize = 3;
+
+/// A model behind an API.
+pub(super) struct Remote {
+    pub(super) engine: Engine,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What the calls of a model share.
+pub(super) struct Shared {
+    pub(super) name: String,
+    pub(super) asker: Asker,
+    pub(super) base: Address,
+    pub(super) plain_text: PlainText,
+    pub(super) headers: Vec<Header>,
+    pub(super) key: Key,
+    /// Changed by what servers refuse.
+    pub(super) dialect: Mutex<Dialect>,
+    pub(super) transport: Transport,
+    pub(super) limits: TimeLimits,
+    pub(super) policy: RetryPolicy,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn Ids>,
+}
+
+impl Provider for Remote {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
+        self.ask(request, Delivery::Whole, stop, &mut |_| ())
+    }
+
+    fn stream(
+        &self,
+        request: &Request,
+        stop: &Stop,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Reply, Failure> {
+        self.ask(request, Delivery::Streamed, stop, sink)
+    }
+
+    fn body(&self, request: &Request, delivery: Delivery) -> String {
+        self.shared.body(request, delivery)
+    }
+}
+
+impl Remote {
+    fn ask(
+        &self,
+        request: &Request,
+        delivery: Delivery,
+        stop: &Stop,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Reply, Failure> {
+        if stop.is_stopped() {
+            return Err(Failure::Aborted);
+        }
+        let headers = self.shared.all_headers()?;
+        let (shared, request, stop) = (Arc::clone(&self.shared), request.clone(), stop.clone());
+        let limit = shared.limits.total;
+        let task = move |listener: Task<Event>| async move {
+            let conversation = shared.converse(&request, delivery, headers, &listener);
+            tokio::select! {
+                biased;
+                () = stop.stopped() => Err(Failure::Aborted),
+                outcome = timeout(limit, conversation) => {
+                    outcome.unwrap_or(Err(Failure::TimedOut { limit }))
+                }
+            }
+        };
+        self.engine.run(task, sink).unwrap_or_else(|error| {
+            let message = format!("cannot make requests: {error}");
+            Err(Failure::Unusable { message })
+        })
+    }
+}
+
+impl Shared {
+    pub(super) fn body(&self, request: &Request, delivery: Delivery) -> String {
+        encode(&self.dialect(), &self.asker.model, request, delivery)
+    }
+
+    /// A request as it would be sent, without a key.
+    pub(super) fn outgoing(&self, request: &Request, delivery: Delivery) -> Outgoing {
+        let dialect = self.dialect();
+        let path = dialect.api.path(&self.asker.model, delivery);
+        Outgoing {
+            address: self.base.join(&path),
+            headers: Vec::new(),
+            body: encode(&dialect, &self.asker.model, request, delivery),
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        dialect.clone()
+    }
+
+    fn all_headers(&self) -> Result<Vec<Header>, Failure> {
+        if !self.transport.carries_keys() {
+            return Ok(Vec::new());
+        }
+        let mut headers = self.headers.clone();
+        headers.extend(self.key.header()?);
+        Ok(headers)
+    }
+
+    /// All attempts.
+    async fn converse(
+        &self,
+        request: &Request,
+        delivery: Delivery,
+        headers: Vec<Header>,
+        listener: &Task<Event>,
+    ) -> Result<Reply, Failure> {
+        let start = Instant::now();
+        let mut retry = Retry::new(request.attempts, self.policy, self.limits.total);
+        let mut adaptations = 0;
+        loop {
+            let dialect = self.dialect();
+            let outgoing = Outgoing {
+                headers: headers.clone(),
+                ..self.outgoing(request, delivery)
+            };
+            let redaction = outgoing.redaction();
+            let mut reading = Reading {
+                api: dialect.api,
+                delivery,
+                ids: Arc::clone(&self.ids),
+                clock: &*self.clock,
+                listener: Listener::new(delivery, listener, redaction.clone()),
+            };
+            let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
+            let failure = match outcome {
+                Ok(reply) => return Ok(clean_reply(reply, &redaction)),
+                Err(failure) => failure,
+            };
+            let told = reading.listener.has_told();
+            if adaptations < MOST_ADAPTATIONS
+                && let Some(adapted) = adapt(&dialect, &failure)
+            {
+                adaptations += 1;
+                *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
+                continue;
+            }
+            let failure = clean_failure(failure, &redaction);
+            if told && request.attempts != Attempts::ByPolicy {
+                return Err(failure);
+            }
+            match retry.failed(&failure, start.elapsed(), self.chance()) {
+                Decision::GiveUp => return Err(failure),
+                Decision::Wait(wait) => sleep(wait).await,
+            }
+            if told {
+                let _ = listener.send(Event::Restart).await;
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        outgoing: &Outgoing,
+        dialect: &Dialect,
+        reading: &mut Reading<'_>,
+    ) -> Result<Reply, Failure> {
+        if outgoing.has_secrets() {
+            outgoing
+                .address
+                .admit_secrets(self.plain_text)
+                .map_err(|error| Failure::Unusable {
+                    message: error.to_string(),
+                })?;
+        }
+        let incoming = self.transport.send(outgoing, &self.asker, dialect).await?;
+        reading.reply(incoming).await
+    }
+
+    /// A random number from 0 to 1.
+    fn chance(&self) -> f64 {
+        let (high, _) = self.ids.uuid().as_u64_pair();
+        // The upper 32 bits of a random id are random.
+        f64::from(u32::try_from(high >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+    }
+}

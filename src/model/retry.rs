@@ -1,0 +1,245 @@
+//! Whether and when a failed request is tried again: a pure state machine over given times.
+
+use std::time::Duration;
+
+use super::{Attempts, Failure, Prospect};
+
+/// The limits of trying again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryPolicy {
+    /// How often a request is tried in all.
+    pub most_attempts: u32,
+    /// The wait after the first failure; it doubles with each.
+    pub first_wait: Duration,
+    /// The longest wait of our own choice.
+    pub longest_wait: Duration,
+    /// The longest wait that a server can ask for; who asks for more is left alone.
+    pub longest_asked: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            most_attempts: 4,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(20),
+            longest_asked: Duration::from_mins(2),
+        }
+    }
+}
+
+/// What to do after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Try again after this time.
+    Wait(Duration),
+    /// Leave it at that.
+    GiveUp,
+}
+
+/// One request's way through its attempts.
+#[derive(Debug)]
+pub struct Retry {
+    policy: RetryPolicy,
+    deadline: Duration,
+    failed: u32,
+}
+
+impl Retry {
+    /// A request that is tried as often as it says; `deadline` counts from the first attempt.
+    pub fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
+        let most_attempts = match attempts {
+            Attempts::One => 1,
+            Attempts::UntilTold | Attempts::ByPolicy => policy.most_attempts,
+        };
+        Self {
+            policy: RetryPolicy {
+                most_attempts,
+                ..policy
+            },
+            deadline,
+            failed: 0,
+        }
+    }
+
+    /// An attempt failed, `elapsed` after the first began. `chance` is a random number from 0 to
+    /// 1: it spreads the waits of many clients.
+    pub fn failed(&mut self, failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
+        self.failed += 1;
+        if self.failed >= self.policy.most_attempts || failure.prospect() != Prospect::MayPass {
+            return Decision::GiveUp;
+        }
+        let chance = chance.clamp(0.0, 1.0);
+        let wait = if let Failure::Overloaded {
+            retry_after: Some(asked),
+            ..
+        } = failure
+        {
+            if *asked > self.policy.longest_asked {
+                return Decision::GiveUp;
+            }
+            // Never less than what was asked for, and not everybody at the same moment.
+            *asked + self.policy.first_wait.mul_f64(chance / 2.0)
+        } else {
+            let doublings = (self.failed - 1).min(16);
+            let wait = self.policy.first_wait.saturating_mul(1 << doublings);
+            let wait = wait.min(self.policy.longest_wait);
+            wait.mul_f64(0.5 + chance / 2.0)
+        };
+        if elapsed.saturating_add(wait) >= self.deadline {
+            return Decision::GiveUp;
+        }
+        Decision::Wait(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Cut, Silence};
+    use super::*;
+    use crate::dialog::Usage;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    fn overloaded(retry_after: Option<u64>) -> Failure {
+        Failure::Overloaded {
+            status: Some(429),
+            message: String::new(),
+            retry_after: retry_after.map(Duration::from_millis),
+        }
+    }
+
+    fn decide(failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
+        let mut retry = Retry::new(Attempts::ByPolicy, RetryPolicy::default(), MINUTE);
+        retry.failed(failure, elapsed, chance)
+    }
+
+    #[test]
+    fn what_a_server_asks_for_is_waited_for() {
+        let wait = |ms| Decision::Wait(Duration::from_millis(ms));
+        assert_eq!(
+            decide(&overloaded(Some(2000)), Duration::ZERO, 0.0),
+            wait(2000)
+        );
+        assert_eq!(
+            decide(&overloaded(Some(2000)), Duration::ZERO, 1.0),
+            wait(2250)
+        );
+        assert_eq!(decide(&overloaded(Some(0)), Duration::ZERO, 0.0), wait(0));
+        assert_eq!(
+            decide(&overloaded(Some(121_000)), Duration::ZERO, 0.0),
+            Decision::GiveUp
+        );
+    }
+
+    #[test]
+    fn nothing_begins_after_the_deadline() {
+        let late = Duration::from_secs(59);
+        assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), Decision::GiveUp);
+        assert_eq!(decide(&overloaded(None), MINUTE, 0.0), Decision::GiveUp);
+    }
+
+    #[test]
+    fn waits_double_up_to_the_cap_and_end() {
+        let policy = RetryPolicy {
+            most_attempts: 9,
+            ..RetryPolicy::default()
+        };
+        let mut retry = Retry::new(Attempts::ByPolicy, policy, Duration::from_hours(1));
+        let waits: Vec<u128> =
+            std::iter::from_fn(
+                || match retry.failed(&overloaded(None), Duration::ZERO, 1.0) {
+                    Decision::Wait(wait) => Some(wait.as_millis()),
+                    Decision::GiveUp => None,
+                },
+            )
+            .collect();
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
+    }
+
+    #[test]
+    fn one_attempt_is_one() {
+        let mut retry = Retry::new(Attempts::One, RetryPolicy::default(), MINUTE);
+        let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.5);
+        assert_eq!(decision, Decision::GiveUp);
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        let usage = Usage::default();
+        let hopeless = [
+            Failure::Rejected {
+                status: Some(429),
+                message: String::new(),
+            },
+            Failure::Aborted,
+            Failure::Malformed {
+                reason: String::new(),
+            },
+            Failure::Empty {
+                silence: Silence::Complete,
+                usage,
+            },
+            Failure::Declined {
+                reason: String::new(),
+                usage,
+            },
+            Failure::Cut {
+                cut: Cut::Budget,
+                usage,
+            },
+        ];
+        for failure in hopeless {
+            assert_eq!(
+                decide(&failure, Duration::ZERO, 0.0),
+                Decision::GiveUp,
+                "{failure:?}"
+            );
+        }
+        let passing = [
+            Failure::Unreachable {
+                message: String::new(),
+            },
+            Failure::TimedOut { limit: MINUTE },
+            Failure::Cut {
+                cut: Cut::Connection,
+                usage,
+            },
+        ];
+        for failure in passing {
+            assert_ne!(
+                decide(&failure, Duration::ZERO, 0.0),
+                Decision::GiveUp,
+                "{failure:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_request_ends_in_time(
+            asked in prop::collection::vec(prop::option::of(0..200_000_u64), 1..40),
+            chance in 0.0..1.0_f64,
+            deadline in 0..100_000_u64,
+        ) {
+            let deadline = Duration::from_millis(deadline);
+            let mut retry = Retry::new(Attempts::ByPolicy, RetryPolicy::default(), deadline);
+            let mut elapsed = Duration::ZERO;
+            let mut attempts = 1;
+            for asked in asked {
+                match retry.failed(&overloaded(asked), elapsed, chance) {
+                    Decision::GiveUp => break,
+                    Decision::Wait(wait) => {
+                        prop_assert!(asked.is_none_or(|asked| wait >= Duration::from_millis(asked)));
+                        elapsed += wait;
+                        attempts += 1;
+                    }
+                }
+            }
+            prop_assert!(attempts <= RetryPolicy::default().most_attempts);
+            prop_assert!(elapsed < deadline.max(Duration::from_nanos(1)));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A server that sends exactly the bytes it is told to, for tests.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What is done on one connection, after a request was read.
+pub(super) type Script = Vec<Step>;
+
+/// One thing that a server does.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// Sends bytes in one piece.
+    Send(Vec<u8>),
+    /// Sends each byte in a packet of its own.
+    SendBytewise(Vec<u8>),
+    /// Waits.
+    Pause(Duration),
+    /// Waits until the other side closes the connection.
+    AwaitClose,
+}
+
+/// What a server has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A request: its first line and headers, and its body.
+    Request { head: String, body: String },
+    /// The other side closed the connection.
+    Closed,
+}
+
+/// A server on a free port of this machine; each connection takes the next script.
+pub(super) struct TestServer {
+    pub(super) port: u16,
+    seen: Receiver<Seen>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl TestServer {
+    /// Starts a server that ends after the last script.
+    pub(super) fn start(scripts: Vec<Script>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, seen) = channel();
+        let thread = std::thread::spawn(move || {
+            for script in scripts {
+                let Ok((stream, _)) = listener.accept() else {
+                    return;
+                };
+                play(stream, &script, &sender);
+            }
+        });
+        Self {
+            port,
+            seen,
+            thread: Some(thread),
+        }
+    }
+
+    /// A server whose connections each answer with these bytes.
+    pub(super) fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let script = |answer| vec![Step::Send(answer)];
+        Self::start(answers.into_iter().map(script).collect())
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The next thing that it has seen.
+    pub(super) fn next(&self) -> Seen {
+        self.seen.recv_timeout(Duration::from_secs(20)).unwrap()
+    }
+
+    /// Everything that it has seen, once all scripts are done.
+    pub(super) fn finish(mut self) -> Vec<Seen> {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+        self.seen.try_iter().collect()
+    }
+
+    /// The requests, once all scripts are done.
+    pub(super) fn requests(self) -> Vec<(String, String)> {
+        let request = |seen| match seen {
+            Seen::Request { head, body } => Some((head, body)),
+            Seen::Closed => None,
+        };
+        self.finish().into_iter().filter_map(request).collect()
+    }
+}
+
+fn play(mut stream: TcpStream, script: &[Step], seen: &Sender<Seen>) {
+    stream.set_nodelay(true).unwrap();
+    let Some(request) = read_request(&mut stream) else {
+        return;
+    };
+    let _ = seen.send(request);
+    for step in script {
+        // Whoever does not want to hear the rest has gone.
+        match step {
+            Step::Send(bytes) => {
+                let _ = stream.write_all(bytes);
+            }
+            Step::SendBytewise(bytes) => {
+                for byte in bytes {
+                    if stream.write_all(&[*byte]).is_err() {
+                        break;
+                    }
+                }
+            }
+            Step::Pause(time) => std::thread::sleep(*time),
+            Step::AwaitClose => {
+                let mut rest = [0; 64];
+                while stream.read(&mut rest).is_ok_and(|count| count > 0) {}
+                let _ = seen.send(Seen::Closed);
+            }
+        }
+    }
+}
+
+fn read_request(stream: &mut TcpStream) -> Option<Seen> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        let count = stream.read(&mut buffer).ok()?;
+        if count == 0 {
+            return None;
+        }
+        bytes.extend_from_slice(&buffer[..count]);
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .strip_prefix("content-length:")
+                .map(str::to_owned)
+        })
+        .map_or(0, |length| length.trim().parse().unwrap());
+    while bytes.len() < end + 4 + length {
+        let count = stream.read(&mut buffer).ok()?;
+        if count == 0 {
+            return None;
+        }
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+    let body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+    Some(Seen::Request { head, body })
+}
+
+/// A whole answer: status and headers, then the body with its length.
+pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+    let length = body.len().to_string();
+    let mut bytes = head(status, headers, &[("content-length", &length)]);
+    bytes.extend_from_slice(body.as_bytes());
+    bytes
+}
+
+/// The beginning of an answer whose end is the end of the connection.
+pub(super) fn open_answer(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
+    head(status, headers, &[])
+}
+
+fn head(status: u16, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
+    let mut text = format!("HTTP/1.1 {status} Whatever\r\nconnection: close\r\n");
+    for (name, value) in headers.iter().chain(more) {
+        text.extend([*name, ": ", *value, "\r\n"]);
+    }
+    text.push_str("\r\n");
+    text.into_bytes()
+}

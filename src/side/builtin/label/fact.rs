@@ -1,0 +1,114 @@
+//! What is known of one call.
+
+/// What a call was, in the order in which labels tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Class {
+    /// Tests, lints, builds.
+    Check,
+    Edit,
+    Write,
+    Shell,
+    Agent,
+    Plan,
+    Ask,
+    Mcp,
+    Web,
+    Background,
+    Skill,
+    Read,
+    Search,
+    Find,
+    List,
+    Task,
+    Todo,
+    Other,
+}
+
+/// Whether a call did what it was to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It did, or nothing says otherwise.
+    Good,
+    /// It failed, or was refused, or its output tells of failures.
+    Bad,
+    /// It was ended because of another.
+    Cancelled,
+}
+
+/// What a call was about, so that several can be told together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum About {
+    /// Nothing that could be counted.
+    Nothing,
+    /// A file, by its path.
+    File(String),
+    /// Something that was looked for, and whether it was found.
+    Sought {
+        /// What.
+        noun: String,
+        /// There was something.
+        found: bool,
+    },
+    /// Something with a name.
+    Named(String),
+    /// A task that changed to this state.
+    Task(&'static str),
+    /// What a command did: a verb, and what to.
+    Act {
+        /// E.g. `Ran`, `Viewed git`.
+        verb: String,
+        /// E.g. `lint`, `log`.
+        object: String,
+        /// What the output says besides, e.g. `passed`.
+        finding: String,
+    },
+}
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fact {
+    /// What it was.
+    pub(super) class: Class,
+    /// Told alone.
+    pub(super) phrase: String,
+    /// Whether it succeeded.
+    pub(super) verdict: Verdict,
+    /// Told with others.
+    pub(super) about: About,
+    /// The verb of a success, e.g. `Edited`.
+    pub(super) verb: &'static str,
+    /// What such a call is called where it is counted, e.g. `edit`.
+    pub(super) noun: &'static str,
+}
+
+impl Fact {
+    /// A success about nothing that could be counted.
+    pub(super) fn good(class: Class, phrase: impl Into<String>) -> Self {
+        Self {
+            class,
+            phrase: phrase.into(),
+            verdict: Verdict::Good,
+            about: About::Nothing,
+            verb: "",
+            noun: "call",
+        }
+    }
+
+    /// A failure.
+    pub(super) fn bad(class: Class, phrase: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Bad,
+            ..Self::good(class, phrase)
+        }
+    }
+
+    /// The same, about something.
+    pub(super) fn about(self, about: About) -> Self {
+        Self { about, ..self }
+    }
+
+    /// The same, called this where calls are counted.
+    pub(super) fn counted(self, verb: &'static str, noun: &'static str) -> Self {
+        Self { verb, noun, ..self }
+    }
+}

@@ -1,0 +1,137 @@
+//! Facts about calls of MCP tools: a verb, a noun, and which one.
+
+use super::Finished;
+use super::fact::{Class, Fact};
+use super::facts::refusal;
+use super::status::Status;
+
+/// First words of tools, and what they did in the past.
+const VERBS: &[(&str, &str)] = &[
+    ("create", "Created"),
+    ("add", "Added"),
+    ("get", "Read"),
+    ("read", "Read"),
+    ("fetch", "Fetched"),
+    ("list", "Listed"),
+    ("search", "Searched"),
+    ("find", "Searched"),
+    ("query", "Queried"),
+    ("update", "Updated"),
+    ("edit", "Edited"),
+    ("delete", "Deleted"),
+    ("remove", "Removed"),
+    ("navigate", "Navigated"),
+    ("resolve", "Resolved"),
+    ("send", "Sent"),
+    ("post", "Posted"),
+    ("click", "Clicked"),
+    ("take", "Took"),
+    ("run", "Ran"),
+    ("execute", "Executed"),
+    ("open", "Opened"),
+    ("close", "Closed"),
+    ("merge", "Merged"),
+    ("write", "Wrote"),
+    ("save", "Saved"),
+    ("browser", "Used browser"),
+];
+
+/// The longest phrase behind which the server is named, in bytes.
+const SHORT: usize = 24;
+
+pub(super) fn mcp(call: &Finished<'_>) -> Fact {
+    let mut parts = call.name.splitn(3, "__").skip(1);
+    let server = parts.next().unwrap_or_default();
+    let tool = parts.next().unwrap_or(server);
+    let spaced = tool.replace(['-', '_'], " ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let (first, rest) = words
+        .split_first()
+        .map_or(("", String::new()), |(first, rest)| {
+            (*first, rest.join(" "))
+        });
+    let lowered = first.to_lowercase();
+    let verb = VERBS
+        .iter()
+        .find(|(word, _)| *word == lowered)
+        .map(|(_, past)| *past);
+    let noun = match thing(call) {
+        Some(id) if !rest.is_empty() => format!("{rest} {id}"),
+        Some(id) => id,
+        None => rest.clone(),
+    };
+    let phrase = match (call.status, verb) {
+        (Status::Ok, Some(verb)) => format!("{verb} {noun}"),
+        (Status::Ok, None) => format!("Ran {}", words.join(" ")),
+        (Status::Failed, _) => format!("{} failed", capitalised(&words.join(" "))),
+        (other, _) => format!(
+            "{} {}",
+            capitalised(&words.join(" ")),
+            refusal(other).unwrap_or("failed")
+        ),
+    };
+    let phrase = phrase.trim().to_owned();
+    if call.status != Status::Ok {
+        return Fact::bad(Class::Mcp, phrase);
+    }
+    let shown = server.trim_end_matches("-server");
+    let named =
+        if phrase.len() <= SHORT && !phrase.contains('-') && shown.len() <= 12 && shown != tool {
+            format!("{phrase} ({shown})")
+        } else {
+            phrase
+        };
+    Fact::good(Class::Mcp, named)
+}
+
+/// Which one: a key or a number, never an id that says nothing.
+fn thing(call: &Finished<'_>) -> Option<String> {
+    let given = [
+        "id",
+        "issueId",
+        "issue_id",
+        "number",
+        "pull_number",
+        "issue_number",
+        "key",
+    ]
+    .iter()
+    .find_map(|name| match call.input.get(name)? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    });
+    given
+        .filter(|id| is_key(id))
+        .or_else(|| identifier(call.text))
+}
+
+fn identifier(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("\"identifier\"")?;
+    let id = rest
+        .trim_start_matches([':', ' '])
+        .strip_prefix('"')?
+        .split('"')
+        .next()?;
+    is_key(id).then(|| id.to_owned())
+}
+
+/// `ABC-12`, or a number.
+fn is_key(id: &str) -> bool {
+    let digits = |text: &str| {
+        !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    digits(id)
+        || id.split_once('-').is_some_and(|(team, number)| {
+            digits(number)
+                && (1..=10).contains(&team.len())
+                && team.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+}
+
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

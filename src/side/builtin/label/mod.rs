@@ -1,0 +1,108 @@
+//! Labels by rules: a fact for each finished call, facts of one kind together, one line of them.
+
+mod compose;
+mod fact;
+mod facts;
+mod files;
+mod mcp;
+mod others;
+mod status;
+mod tool_kind;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::cells::cut;
+use super::redact::redacted;
+pub(super) use compose::listed;
+use fact::{Fact, Verdict};
+use status::{Status, status};
+use tool_kind::ToolKind;
+
+/// The widest label, in cells.
+const WIDEST: usize = 60;
+
+/// So many calls of a batch are looked at.
+const MOST_CALLS: usize = 64;
+
+/// A call of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct DoneCall<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments: a JSON object.
+    pub input: &'a RawValue,
+    /// What came of it, if anything did.
+    pub done: Option<Done<'a>>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Done<'a> {
+    /// The text of the result; of a long one the beginning and the end.
+    pub text: &'a str,
+    /// Whether it says that it failed.
+    pub failed: bool,
+}
+
+/// A finished call, read.
+#[derive(Debug)]
+struct Finished<'a> {
+    name: &'a str,
+    kind: ToolKind,
+    input: Value,
+    text: &'a str,
+    status: Status,
+    cwd: Option<&'a str>,
+}
+
+impl Finished<'_> {
+    /// The first of these members that is a text and not empty.
+    fn argument(&self, names: &[&str]) -> Option<&str> {
+        names
+            .iter()
+            .find_map(|name| self.input.get(name)?.as_str())
+            .filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// The label of a batch; empty if no call has a result. Paths in it are shown below `cwd`.
+pub fn label(calls: &[DoneCall<'_>], cwd: Option<&str>) -> String {
+    let facts: Vec<Fact> = calls
+        .iter()
+        .take(MOST_CALLS)
+        .filter_map(|call| {
+            let done = call.done?;
+            let finished = Finished {
+                name: call.name,
+                kind: ToolKind::of(call.name),
+                input: serde_json::from_str(call.input.get()).unwrap_or_default(),
+                text: done.text,
+                status: status(done.text, done.failed),
+                cwd,
+            };
+            Some(facts::fact(&finished))
+        })
+        .collect();
+    finish(&compose::compose(&facts, cwd), &facts)
+}
+
+/// The last step: nothing secret, nothing that a terminal executes, not too wide, and a word about
+/// what failed.
+fn finish(label: &str, facts: &[Fact]) -> String {
+    let clean = redacted(&label.replace('`', ""));
+    let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
+    let failed = facts
+        .iter()
+        .filter(|fact| fact.verdict == Verdict::Bad)
+        .count();
+    let shown = cut(clean, WIDEST);
+    if failed == 0 || compose::tells_of_failure(&shown) {
+        return shown;
+    }
+    let told = format!(", {failed} failed");
+    format!("{}{told}", cut(clean, WIDEST - told.len()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! How a call went, by the beginning of its result.
+
+/// So much of a result is looked at, in characters.
+const LOOKED_AT: usize = 600;
+
+/// How a call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    /// It did what it does.
+    Ok,
+    /// It failed.
+    Failed,
+    /// A person declined it.
+    Declined,
+    /// A rule denied it.
+    Denied,
+    /// A person interrupted it.
+    Interrupted,
+    /// It was ended because one beside it failed.
+    Cancelled,
+}
+
+/// Texts of results of calls that were not allowed.
+const REFUSALS: [(&str, Status); 6] = [
+    (
+        "doesn't want to proceed with this tool use",
+        Status::Declined,
+    ),
+    ("tool use was rejected", Status::Declined),
+    ("Operation cancelled by user", Status::Declined),
+    ("requested permission", Status::Denied),
+    ("Permission to use ", Status::Denied),
+    ("denied by permission rule", Status::Denied),
+];
+
+/// How a call went, by its result.
+pub(super) fn status(text: &str, failed: bool) -> Status {
+    let text = text.trim_start();
+    let end = text
+        .char_indices()
+        .nth(LOOKED_AT)
+        .map_or(text.len(), |(at, _)| at);
+    let start = &text[..end];
+    // In a file that was read the same words mean nothing.
+    let at_start = |words: &str| {
+        start
+            .find(words)
+            .is_some_and(|at| failed || at == 0 || &start[..at] == "The user ")
+    };
+    for (words, status) in REFUSALS {
+        if at_start(words) {
+            return status;
+        }
+    }
+    if at_start("[Request interrupted by user") {
+        return Status::Interrupted;
+    }
+    if at_start("Sibling tool call errored")
+        || failed && start.contains("Sibling tool call errored")
+    {
+        return Status::Cancelled;
+    }
+    if failed || start.starts_with("<tool_use_error>") {
+        return Status::Failed;
+    }
+    Status::Ok
+}
+
+/// The exit code that a result tells.
+pub(super) fn exit_code(text: &str) -> Option<i64> {
+    let text = text.trim_start();
+    let first = text.lines().next().unwrap_or_default();
+    for prefix in [
+        "Exit code ",
+        "Exit code: ",
+        "Exit Code: ",
+        "Process exited with code ",
+    ] {
+        if let Some(rest) = first.strip_prefix(prefix) {
+            return leading_number(rest);
+        }
+    }
+    for mark in [
+        "\nExit Code: ",
+        "\nProcess exited with code ",
+        "\"exit_code\":",
+        "<exit_code>",
+    ] {
+        if let Some(at) = text.find(mark) {
+            return leading_number(text[at + mark.len()..].trim_start());
+        }
+    }
+    None
+}
+
+fn leading_number(text: &str) -> Option<i64> {
+    let end = text
+        .find(|character: char| !character.is_ascii_digit() && character != '-')
+        .unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_say_how_it_went() {
+        let table = [
+            (
+                "The user doesn't want to proceed with this tool use.",
+                true,
+                Status::Declined,
+            ),
+            ("12: // The tool use was rejected", false, Status::Ok),
+            (
+                "Permission to use Bash with command rm has been denied.",
+                true,
+                Status::Denied,
+            ),
+            (
+                "[Request interrupted by user for tool use]",
+                true,
+                Status::Interrupted,
+            ),
+            (
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                true,
+                Status::Cancelled,
+            ),
+            (
+                "<tool_use_error>File does not exist.</tool_use_error>",
+                false,
+                Status::Failed,
+            ),
+            ("fine", false, Status::Ok),
+        ];
+        for (text, failed, expected) in table {
+            assert_eq!(status(text, failed), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_found() {
+        let table = [
+            ("Exit code 2\nx", Some(2)),
+            ("Output: x\nExit Code: 1\n", Some(1)),
+            ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
+            ("x", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(exit_code(text), expected, "{text}");
+        }
+    }
+}

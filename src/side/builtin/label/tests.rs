@@ -1,0 +1,204 @@
+use serde_json::json;
+
+use super::*;
+
+/// A batch: tool, input, output, whether it failed.
+type Row<'a> = (&'a [(&'a str, Value, &'a str, bool)], &'a str);
+
+fn label_of(calls: &[(&str, Value, &str, bool)]) -> String {
+    let inputs: Vec<Box<RawValue>> = calls
+        .iter()
+        .map(|(_, input, ..)| serde_json::value::to_raw_value(input).unwrap())
+        .collect();
+    let calls: Vec<DoneCall<'_>> = calls
+        .iter()
+        .zip(&inputs)
+        .map(|((name, _, text, failed), input)| DoneCall {
+            name,
+            input,
+            done: Some(Done {
+                text,
+                failed: *failed,
+            }),
+        })
+        .collect();
+    label(&calls, Some("/home/me/app"))
+}
+
+fn bash(command: &str) -> Value {
+    json!({"command": command})
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
+fn batches_are_told_in_one_line() {
+    let read = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
+    let rows: &[Row<'_>] = &[
+        (&[("Read", read("a.rs"), "1\tfn", false)], "Read a.rs"),
+        (
+            &[("read_file", json!({"absolute_path": "/x/b.go"}), "x", false)],
+            "Read b.go",
+        ),
+        (
+            &[
+                ("Read", read("a.rs"), "x", false),
+                ("Read", read("a.rs"), "y", false),
+            ],
+            "Read a.rs",
+        ),
+        (
+            &[(
+                "Read",
+                read("a.rs"),
+                "<tool_use_error>File does not exist.</tool_use_error>",
+                true,
+            )],
+            "a.rs not found",
+        ),
+        (
+            &[
+                ("Edit", read("a.rs"), "ok", false),
+                ("Edit", read("b.rs"), "ok", false),
+            ],
+            "Edited a.rs and b.rs",
+        ),
+        (
+            &[("Grep", json!({"pattern": "^fn main"}), "a.rs:1", false)],
+            "Searched for fn main",
+        ),
+        (
+            &[("Grep", json!({"pattern": "foo"}), "No matches found", false)],
+            "No matches for foo",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("cargo test 2>&1"),
+                "test result: ok. 12 passed; 0 failed;",
+                false,
+            )],
+            "Ran cargo test, 12 passed",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("cargo test"),
+                "Exit code 101\ntest result: FAILED. 1 passed; 2 failed;",
+                true,
+            )],
+            "Ran cargo test, 2 failed",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("cargo test | head -5"),
+                "test result: ok. 12 passed; 0 failed;",
+                false,
+            )],
+            "Ran cargo test",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("npm run lint && npm test"),
+                "Exit code 1\nboom",
+                true,
+            )],
+            "Failed: lint, npm test",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("git push"),
+                " ! [rejected] main -> main (fetch first)",
+                false,
+            )],
+            "git push rejected",
+        ),
+        (
+            &[("Bash", bash("rm -rf target/"), "", false)],
+            "Deleted target/",
+        ),
+        (
+            &[(
+                "mcp__tracker__create_issue",
+                json!({"title": "x"}),
+                r#"{"identifier":"AB-12"}"#,
+                false,
+            )],
+            "Created issue AB-12",
+        ),
+        (
+            &[(
+                "TodoWrite",
+                json!({"todos": [{"status": "completed"}, {"status": "pending"}]}),
+                "ok",
+                false,
+            )],
+            "Updated todos, 1 of 2 done",
+        ),
+        (&[("Frobnicate", json!({}), "x", false)], "Used Frobnicate"),
+        (
+            &[(
+                "shell",
+                json!({"command": ["bash", "-lc", "git status"]}),
+                "nothing to commit, working tree clean",
+                false,
+            )],
+            "Checked git status, clean",
+        ),
+        (
+            &[
+                ("Read", read("a.rs"), "x", false),
+                ("Bash", bash("false && git push"), "Exit code 1", true),
+            ],
+            "Read a.rs, git push failed",
+        ),
+    ];
+    for (calls, expected) in rows {
+        assert_eq!(label_of(calls), *expected, "{calls:?}");
+    }
+}
+
+#[test]
+fn without_results_there_is_nothing_to_tell() {
+    let input = serde_json::value::to_raw_value(&json!({})).unwrap();
+    let call = DoneCall {
+        name: "Read",
+        input: &input,
+        done: None,
+    };
+    assert_eq!(label(&[call], None), "");
+    assert_eq!(label(&[], None), "");
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::{display_width, terminal_safe_line};
+
+    proptest! {
+        #[test]
+        fn labels_are_narrow_safe_and_tell_of_failures(
+            calls in prop::collection::vec(
+                (prop::sample::select(vec!["Bash", "Read", "Edit", "Grep", "Glob", "Task", "WebFetch", "x"]), "\\PC{0,60}", "\\PC{0,80}", any::<bool>()),
+                1..5,
+            ),
+        ) {
+            let calls: Vec<(&str, Value, &str, bool)> = calls
+                .iter()
+                .map(|(name, argument, output, failed)| {
+                    (*name, json!({"command": argument, "file_path": argument, "pattern": argument, "url": argument}), output.as_str(), *failed)
+                })
+                .collect();
+            let label = label_of(&calls);
+            prop_assert!(display_width(&label) <= WIDEST, "{label}");
+            prop_assert_eq!(terminal_safe_line(&label), label.clone());
+            prop_assert!(!label.is_empty());
+            if calls.iter().any(|(.., failed)| *failed) {
+                prop_assert!(compose::tells_of_failure(&label), "{}", label);
+            }
+        }
+    }
+}

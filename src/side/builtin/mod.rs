@@ -1,0 +1,21 @@
+//! Labels, titles and recaps by rules: no model, no network, the same answer every time.
+//!
+//! Nothing is claimed that the results do not show. Where there is nothing to say, the answer is
+//! empty.
+
+mod cells;
+mod label;
+mod names;
+mod recap;
+mod redact;
+mod shell;
+mod title;
+#[cfg(test)]
+mod vectors_tests;
+
+pub use label::{Done, DoneCall, label};
+pub use recap::recap;
+pub use title::title;
+
+/// What records name as the model.
+pub const MODEL: &str = "builtin";

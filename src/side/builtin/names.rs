@@ -1,0 +1,445 @@
+//! How files, patterns and addresses are named: by their most distinctive part, never by a home
+//! directory.
+
+use super::cells::{MORE, cut};
+use crate::text::display_width;
+
+/// The widest name of one file.
+const WIDEST: usize = 36;
+
+/// The widest pair of names.
+const WIDEST_PAIR: usize = 44;
+
+/// The widest name of a directory.
+const WIDEST_DIRECTORY: usize = 24;
+
+/// Names that say nothing without the directory they are in.
+const GENERIC: &[&str] = &[
+    "mod.rs",
+    "lib.rs",
+    "main.rs",
+    "main.go",
+    "main.py",
+    "main.c",
+    "main.cpp",
+    "main.ts",
+    "main.js",
+    "index.ts",
+    "index.tsx",
+    "index.js",
+    "index.jsx",
+    "index.html",
+    "index.md",
+    "index.css",
+    "__init__.py",
+    "__main__.py",
+    "conftest.py",
+    "setup.py",
+    "readme.md",
+    "claude.md",
+    "agents.md",
+    "qwen.md",
+    "gemini.md",
+    "changelog.md",
+    "skill.md",
+    "package.json",
+    "cargo.toml",
+    "go.mod",
+    "pyproject.toml",
+    "tsconfig.json",
+    "page.tsx",
+    "layout.tsx",
+    "page.ts",
+    "route.ts",
+    "types.ts",
+    "types.go",
+    "types.rs",
+    "types.py",
+    "utils.ts",
+    "utils.js",
+    "utils.py",
+    "utils.rs",
+    "utils.go",
+    "config.ts",
+    "config.js",
+    "config.py",
+    "config.json",
+    "config.toml",
+    "config.yaml",
+    "config.rs",
+    "config.go",
+    "settings.json",
+    "makefile",
+    "dockerfile",
+    ".gitignore",
+    ".env",
+    "build.rs",
+    "pom.xml",
+    "build.gradle",
+    "cmakelists.txt",
+    "styles.css",
+    "constants.ts",
+    "tests.rs",
+];
+
+/// A path in the parts that name it, below the working directory if it is there.
+fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
+    let below = cwd
+        .filter(|cwd| cwd.len() > 1)
+        .and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')))
+        .filter(|rest| rest.starts_with('/'));
+    let path = below.unwrap_or_else(|| without_home(path));
+    path.split(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect()
+}
+
+/// A path without the home directory that it begins with.
+fn without_home(path: &str) -> &str {
+    for root in ["/home/", "/Users/", "C:\\Users\\"] {
+        if let Some(rest) = path.strip_prefix(root) {
+            return rest.find(['/', '\\']).map_or("~", |at| &rest[at..]);
+        }
+    }
+    path.strip_prefix("/root/").unwrap_or(path)
+}
+
+/// The name of one file.
+pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
+    let parts = parts(path, cwd);
+    let Some((base, parents)) = parts.split_last() else {
+        return String::new();
+    };
+    let name = shortened(base);
+    match parents.last() {
+        Some(parent) if is_generic(base) => {
+            let both = format!("{}/{name}", shortened(parent));
+            if display_width(&both) <= WIDEST {
+                both
+            } else {
+                name
+            }
+        }
+        _ => name,
+    }
+}
+
+/// The name of a directory, with a slash behind it.
+pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
+    match parts(path, cwd).last() {
+        None => "working directory".to_owned(),
+        Some(&"~") => "home directory".to_owned(),
+        Some(&"..") => "parent directory".to_owned(),
+        Some(base) => format!("{}/", shortened(base)),
+    }
+}
+
+/// Whether a path is the working directory.
+pub(super) fn is_working_directory(path: &str, cwd: Option<&str>) -> bool {
+    let path = path.trim_end_matches('/');
+    path.is_empty() || path == "." || cwd.is_some_and(|cwd| cwd.trim_end_matches('/') == path)
+}
+
+fn is_generic(base: &str) -> bool {
+    let lowered = base.to_ascii_lowercase();
+    GENERIC.contains(&lowered.as_str())
+}
+
+/// A part of a path, short enough.
+fn shortened(part: &str) -> String {
+    let (stem, extension) = match part.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && extension.len() <= 8 => {
+            (stem, &part[stem.len()..])
+        }
+        _ => (part, ""),
+    };
+    if is_opaque(stem) {
+        return format!("{}{MORE}{extension}", &stem[..8]);
+    }
+    if display_width(part) <= WIDEST {
+        return part.to_owned();
+    }
+    let cells = WIDEST.saturating_sub(display_width(extension));
+    let stem = cut(&stem.replace(' ', "_"), cells);
+    format!("{stem}{extension}")
+}
+
+/// Identifiers that nobody reads.
+fn is_opaque(stem: &str) -> bool {
+    let digits = stem.bytes().filter(u8::is_ascii_digit).count();
+    let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    stem.len() >= 20 && digits >= 4 && stem.bytes().all(hex)
+}
+
+/// Names several files, each path once, at least one.
+pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
+    let mut names: Vec<String> = paths.iter().map(|path| file_name(path, cwd)).collect();
+    let bare = names.clone();
+    for (number, path) in paths.iter().enumerate() {
+        let is_shared = bare.iter().filter(|name| **name == bare[number]).count() > 1;
+        if is_shared && let [.., parent, _] = parts(path, cwd).as_slice() {
+            names[number] = format!("{parent}/{}", names[number]);
+        }
+    }
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [one, other] if display_width(one) + display_width(other) <= WIDEST_PAIR => {
+            format!("{one} and {other}")
+        }
+        [first, rest @ ..] => common_directory(paths, cwd).map_or_else(
+            || format!("{first} and {} more", rest.len()),
+            |(place, directory)| format!("{} files {place} {directory}", paths.len()),
+        ),
+    }
+}
+
+/// The directory that all paths are in (`in`), or below (`under`).
+fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, String)> {
+    let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path, cwd)).collect();
+    let first = split.first()?;
+    let mut shared = 0;
+    while first
+        .get(shared)
+        .is_some_and(|part| split.iter().all(|parts| parts.get(shared) == Some(part)))
+        && split.iter().all(|parts| parts.len() > shared + 1)
+    {
+        shared += 1;
+    }
+    let directory = first.get(shared.checked_sub(1)?)?;
+    let place = if split.iter().all(|parts| parts.len() == shared + 1) {
+        "in"
+    } else {
+        "under"
+    };
+    let directory = format!("{directory}/");
+    (display_width(&directory) <= WIDEST_DIRECTORY).then_some((place, directory))
+}
+
+/// What a search pattern looks for, without the signs of the pattern language.
+pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
+    let plain = plain_pattern(pattern);
+    let words = |text: &str| {
+        text.chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .count()
+    };
+    let noun = plain
+        .split('\n')
+        .map(|alternative| alternative.split_whitespace().collect::<Vec<_>>().join(" "))
+        .map(|alternative| {
+            alternative
+                .trim_matches(['"', '\'', '(', ')', ',', '{'])
+                .trim()
+                .to_owned()
+        })
+        .find(|alternative| words(alternative) >= 2)?;
+    if noun.contains(' ') && display_width(&noun) > 34 {
+        let longest = noun.split(' ').max_by_key(|word| word.len())?;
+        return Some(cut(longest, 34));
+    }
+    Some(cut(&noun, 34))
+}
+
+/// Alternatives on lines of their own.
+fn plain_pattern(pattern: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = pattern.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => match rest.next() {
+                Some('|') => plain.push('\n'),
+                Some('s' | 'n' | 't') => plain.push(' '),
+                Some(
+                    'b' | 'B' | 'w' | 'W' | 'd' | 'D' | 'S' | 'A' | 'z' | '<' | '>' | '(' | ')',
+                )
+                | None => {}
+                Some(other) => plain.push(other),
+            },
+            '|' => plain.push('\n'),
+            '[' => skip_class(&mut rest, &mut plain),
+            '(' => {
+                if rest.next_if_eq(&'?').is_some() {
+                    while rest
+                        .next_if(|next| next.is_ascii_alphabetic() || "-<!=P".contains(*next))
+                        .is_some()
+                    {}
+                    rest.next_if(|next| *next == ':' || *next == '>');
+                }
+            }
+            '{' if rest.peek().is_some_and(char::is_ascii_digit) => {
+                while rest.next().is_some_and(|next| next != '}') {}
+            }
+            '.' if rest.peek().is_some_and(|next| "*+?".contains(*next)) => plain.push(' '),
+            '^' | '$' | ')' | '*' | '+' | '?' => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+fn skip_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, plain: &mut String) {
+    let mut class = String::new();
+    for next in rest.by_ref() {
+        if next == ']' && !class.is_empty() {
+            break;
+        }
+        class.push(next);
+    }
+    // A class of one letter in two cases is that letter.
+    let mut letters = class.chars();
+    if let (Some(one), Some(other), None) = (letters.next(), letters.next(), letters.next())
+        && one.eq_ignore_ascii_case(&other)
+    {
+        plain.push(one);
+    } else {
+        plain.push(' ');
+    }
+}
+
+/// The last two parts of a file pattern.
+pub(super) fn glob_noun(pattern: &str) -> String {
+    let parts: Vec<&str> = pattern
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != "**" && *part != ".")
+        .collect();
+    let start = parts.len().saturating_sub(2);
+    cut(&parts[start..].join("/"), 30)
+}
+
+/// An address without user, port, query and fragment; parts of GitHub by their names.
+pub(super) fn address(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let named = match (host, parts.as_slice()) {
+        ("github.com", [_, repository, "pull", pull, ..]) if number(pull) => {
+            format!("{repository} PR #{pull}")
+        }
+        ("github.com", [_, repository, "issues", issue, ..]) if number(issue) => {
+            format!("{repository} issue #{issue}")
+        }
+        ("github.com", [owner, repository]) => format!("github.com {owner}/{repository}"),
+        (_, []) => host.to_owned(),
+        (_, [one]) => format!("{host}/{one}"),
+        (_, [.., last]) => format!("{host}/{MORE}/{last}"),
+    };
+    if display_width(&named) > 44 {
+        cut(host, 44)
+    } else {
+        named
+    }
+}
+
+/// A revision as people read it: hashes of seven digits.
+pub(super) fn revision(text: &str) -> String {
+    let mut short = String::new();
+    let mut word = String::new();
+    let flush = |word: &mut String, short: &mut String| {
+        let is_hash = word.len() > 7
+            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && word.bytes().any(|byte| byte.is_ascii_digit());
+        short.push_str(if is_hash { &word[..7] } else { word });
+        word.clear();
+    };
+    for character in text.chars() {
+        if character.is_alphanumeric() {
+            word.push(character);
+        } else {
+            flush(&mut word, &mut short);
+            short.push(character);
+        }
+    }
+    flush(&mut word, &mut short);
+    cut(&short, 40)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_what_tells_them_apart() {
+        let cwd = Some("/home/me/app");
+        let table = [
+            ("/home/me/app/src/parser.rs", "parser.rs"),
+            ("/home/me/app/src/net/mod.rs", "net/mod.rs"),
+            ("/home/me/app/Cargo.toml", "Cargo.toml"),
+            ("/home/me", "~"),
+            (
+                "/x/7c9e6679-7425-40de-944b-e07fc1f90ae7.json",
+                "7c9e6679….json",
+            ),
+        ];
+        for (path, expected) in table {
+            assert_eq!(file_name(path, cwd), expected, "{path}");
+        }
+        let long = format!("/x/{}.rs", "very_long_name_".repeat(5));
+        assert!(file_name(&long, cwd).ends_with("….rs"));
+    }
+
+    #[test]
+    fn several_files_are_named_together() {
+        let table: [(&[&str], &str); 4] = [
+            (&["a/x.rs", "a/y.rs"], "x.rs and y.rs"),
+            (&["a/x.rs", "a/y.rs", "a/z.rs"], "3 files in a/"),
+            (&["a/b/x.rs", "a/c/y.rs", "a/z.rs"], "3 files under a/"),
+            (&["x.rs", "b/y.rs", "c/z.rs"], "x.rs and 2 more"),
+        ];
+        for (paths, expected) in table {
+            assert_eq!(file_names(paths, None), expected);
+        }
+        assert_eq!(file_names(&["a/x.rs", "b/x.rs"], None), "a/x.rs and b/x.rs");
+    }
+
+    #[test]
+    fn patterns_lose_their_signs() {
+        let table = [
+            ("^func Test", Some("func Test")),
+            (r"plumbing\.", Some("plumbing.")),
+            ("func.*open", Some("func open")),
+            (r"a\.b\|c", Some("a.b")),
+            ("[Tt]oken", Some("Token")),
+            ("(?i)login(Form)?", Some("loginForm")),
+            ("<<<<<<", None),
+        ];
+        for (pattern, expected) in table {
+            assert_eq!(pattern_noun(pattern).as_deref(), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn addresses_say_where_and_nothing_else() {
+        let table = [
+            ("https://github.com/o/r/pull/12", "r PR #12"),
+            ("https://github.com/o/r/issues/7#note", "r issue #7"),
+            ("https://github.com/o/r", "github.com o/r"),
+            (
+                "https://u:p@docs.rs:443/serde/latest/serde?x=1",
+                "docs.rs/…/serde",
+            ),
+            ("docs.rs", "docs.rs"),
+        ];
+        for (url, expected) in table {
+            assert_eq!(address(url), expected, "{url}");
+        }
+        assert_eq!(revision("2db227d0aaaaaaaa~5..main"), "2db227d~5..main");
+        assert_eq!(glob_noun("**/src/**/*.rs"), "src/*.rs");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_can_be_asked_for(text in "\\PC{0,80}") {
+            let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
+            let _ = (glob_noun(&text), address(&text), revision(&text));
+            let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));
+        }
+    }
+}

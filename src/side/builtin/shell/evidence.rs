@@ -1,0 +1,458 @@
+//! What the output of a test, lint or build says about how it went.
+//!
+//! Only lines of the runners themselves count; what cannot be told is not claimed.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::acts::Kind;
+
+/// What an output says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// Something failed; how many, if a summary tells.
+    Failed(Option<u64>),
+    /// A linter counted issues.
+    Issues(u64),
+    /// A linter counted none.
+    NoIssues,
+    /// Everything passed; how many, if a summary tells.
+    Passed(Option<u64>),
+    /// Nothing.
+    Nothing,
+}
+
+/// How the number in a summary line is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    /// Added to those of other lines: runners that sum up each part.
+    Sum,
+    /// The last line counts.
+    Last,
+}
+
+/// Summary lines of test runners, with the groups `failed` and `passed`; each may be missing.
+const TEST_SUMMARIES: &[(&str, Count)] = &[
+    (
+        r"^\s*test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed",
+        Count::Sum,
+    ),
+    (
+        r"^\s*Summary \[[^\]]*\]\s+\d+ tests? run: (?P<passed>\d+) passed(?:[^,]*)(?:, (?P<failed>\d+) failed)?",
+        Count::Last,
+    ),
+    (
+        r"^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:, \d+ [a-z]+)*?(?:, (?P<errors>\d+) errors?)?(?:, \d+ [a-z]+)* in [\d.]+s",
+        Count::Last,
+    ),
+    (
+        r"^\s*Tests:?\s+(?:(?P<failed>\d+) failed\s*[,|]?\s*)?(?:\d+ (?:skipped|todo)\s*[,|]?\s*)*(?:(?P<passed>\d+) passed)?",
+        Count::Last,
+    ),
+    (r"^\s*(?P<passed>\d+) passing\b", Count::Last),
+    (r"^\s*(?P<failed>\d+) failing\b", Count::Last),
+    (r"^(?:#|ℹ) pass (?P<passed>\d+)", Count::Last),
+    (r"^(?:#|ℹ) fail (?P<failed>\d+)", Count::Last),
+    (r"^\s*(?P<passed>\d+) pass$", Count::Last),
+    (r"^\s*(?P<failed>\d+) fail$", Count::Last),
+    (
+        r"^(?:ok|FAILED) \| (?P<passed>\d+) passed[^|]*\| (?P<failed>\d+) failed",
+        Count::Last,
+    ),
+    (
+        r"^(?P<passed>\d+) examples?, (?P<failed>\d+) failures?",
+        Count::Last,
+    ),
+    (
+        r"Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)",
+        Count::Last,
+    ),
+    (
+        r"Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+)",
+        Count::Last,
+    ),
+    (
+        r"(?P<failed>\d+) tests failed out of (?P<total>\d+)",
+        Count::Last,
+    ),
+    (
+        r"^FAILED \((?:failures=(?P<failed>\d+))?(?:, )?(?:errors=(?P<errors>\d+))?",
+        Count::Last,
+    ),
+    (r"^OK \((?P<passed>\d+) tests?", Count::Last),
+    (
+        r"^Tests: (?P<total>\d+), Assertions: \d+, (?:Errors: (?P<errors>\d+), )?Failures: (?P<failed>\d+)",
+        Count::Last,
+    ),
+    (r"^\s*(?P<passed>\d+) passed \([\d.]+m?s\)", Count::Last),
+    (r"^\s*(?P<failed>\d+) failed$", Count::Last),
+];
+
+/// Lines that say that tests, or what they need, failed.
+const FAILURES: &[&str] = &[
+    r"^--- FAIL: ",
+    r"^FAIL(?:\t|$| )",
+    r"^panic: ",
+    r"ERROR task failed$",
+    r"^error: could not compile",
+    r"^error\[E\d+\]",
+    r"^error: test failed",
+    r"^make(?:\[\d+\])?: \*\*\* ",
+    r"^npm (?:ERR!|error)",
+    r"BUILD FAIL(?:ED|URE)",
+    r"^ERROR(?:S)?: .*(?:collect|import)",
+    r"^\s*(?:FAILED|ERROR) \S+::",
+    r"^✖ |^not ok \d+",
+    r"^Test Suites: \d+ failed",
+];
+
+/// Lines that say that a build failed.
+const BUILD_FAILURES: &[&str] = &[
+    r"^[^\s:]+\.(?:go|c|cc|cpp|h|rs|swift|java|kt|zig):\d+:\d+: (?:error|fatal|[a-z])",
+    r"^# \S+/\S+$",
+    r"^(?:\S+: )?(?:fatal )?error(?:\[E\d+\])?: ",
+    r"error TS\d+: ",
+    r"^make(?:\[\d+\])?: \*\*\* ",
+    r"^npm (?:ERR!|error)",
+    r"BUILD FAIL(?:ED|URE)",
+    r"ERROR task failed$",
+    r"^ERROR: failed to (?:build|solve)",
+    r"^FAILED: ",
+    r"^CMake Error",
+    r"Build failed",
+];
+
+/// Lines of linters that count issues.
+const ISSUE_COUNTS: &[&str] = &[
+    r"^(?P<count>\d+) issues?[:.]",
+    r"^✖ (?P<count>\d+) problems?",
+    r"^Found (?P<count>\d+) errors?",
+    r"^(?P<count>\d+) errors?(?:, \d+ warnings?)?(?:, \d+ \w+)?\s*$",
+    r"could not compile .* due to (?P<count>\d+) previous errors?",
+    r"^(?:\S+: )?(?P<count>\d+) offenses? detected",
+];
+
+/// Lines of linters that found nothing.
+const NOTHING_FOUND: &[&str] = &[
+    r"^0 issues\.?",
+    r"^All checks passed!",
+    r"^Success: no issues found",
+    r"^All matched files use Prettier",
+    r"^0 errors, 0 warnings",
+    r"no offenses detected",
+];
+
+static SUMMARY: LazyLock<Vec<(Regex, Count)>> = LazyLock::new(|| {
+    let compiled = TEST_SUMMARIES
+        .iter()
+        .filter_map(|(pattern, count)| Some((Regex::new(pattern).ok()?, *count)));
+    compiled.collect()
+});
+static FAILURE: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(FAILURES));
+static BUILD_FAILURE: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(BUILD_FAILURES));
+static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(ISSUE_COUNTS));
+static CLEAN: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(NOTHING_FOUND));
+
+fn compiled(patterns: &[&str]) -> Vec<Regex> {
+    patterns
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
+}
+
+/// Text without colours.
+pub(super) fn uncolored(text: &str) -> Cow<'_, str> {
+    if text.contains('\u{1b}') {
+        Cow::Owned(crate::text::terminal_safe(text))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// What an output says about commands of these kinds.
+pub(super) fn evidence(kinds: &[Kind], output: &str) -> Evidence {
+    let has = |kind| kinds.contains(&kind);
+    let issues = if has(Kind::Lint) || has(Kind::Format) {
+        issues(output)
+    } else {
+        Evidence::Nothing
+    };
+    let tests = if has(Kind::Test) {
+        tests(output)
+    } else {
+        Evidence::Nothing
+    };
+    let builds = if has(Kind::Build) && matches_any(&BUILD_FAILURE, output) {
+        Evidence::Failed(None)
+    } else {
+        Evidence::Nothing
+    };
+    let found = [tests, issues, builds];
+    let bad = |evidence: &&Evidence| matches!(evidence, Evidence::Failed(_) | Evidence::Issues(_));
+    let counted =
+        |evidence: &&Evidence| matches!(evidence, Evidence::Failed(Some(_)) | Evidence::Issues(_));
+    if let Some(failure) = found
+        .iter()
+        .find(counted)
+        .or_else(|| found.iter().find(bad))
+    {
+        return *failure;
+    }
+    match (has(Kind::Test), tests, issues) {
+        (true, passed, _) => passed,
+        (false, _, Evidence::NoIssues) => Evidence::NoIssues,
+        _ => Evidence::Nothing,
+    }
+}
+
+fn matches_any(patterns: &[Regex], output: &str) -> bool {
+    output
+        .lines()
+        .any(|line| patterns.iter().any(|pattern| pattern.is_match(line)))
+}
+
+fn issues(output: &str) -> Evidence {
+    let mut counted = None;
+    let mut compiler_errors = 0;
+    let mut clean = false;
+    for line in output.lines() {
+        for pattern in ISSUE_COUNT.iter() {
+            let count = pattern
+                .captures(line)
+                .and_then(|found| found["count"].parse::<u64>().ok());
+            counted = count.or(counted);
+        }
+        compiler_errors += u64::from(line.contains(": error TS"));
+        clean |= CLEAN.iter().any(|pattern| pattern.is_match(line));
+    }
+    match counted {
+        Some(count) if count > 0 => Evidence::Issues(count),
+        _ if compiler_errors > 0 => Evidence::Issues(compiler_errors),
+        _ if output
+            .lines()
+            .any(|line| line.ends_with("ERROR task failed")) =>
+        {
+            Evidence::Failed(None)
+        }
+        _ if output
+            .lines()
+            .any(|line| line.starts_with("error[E") || line.starts_with("error: ")) =>
+        {
+            Evidence::Failed(None)
+        }
+        _ if clean || counted == Some(0) => Evidence::NoIssues,
+        _ => Evidence::Nothing,
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    failed: Option<u64>,
+    passed: Option<u64>,
+}
+
+impl Tally {
+    fn add(sum: &mut Option<u64>, count: Option<u64>, how: Count) {
+        match (count, how) {
+            (Some(count), Count::Sum) => *sum = Some(sum.unwrap_or_default() + count),
+            (Some(count), Count::Last) => *sum = Some(count),
+            (None, _) => {}
+        }
+    }
+}
+
+fn tests(output: &str) -> Evidence {
+    let mut tally = Tally::default();
+    let mut failing: BTreeSet<&str> = BTreeSet::new();
+    let mut failed = false;
+    let mut go_passed = false;
+    let mut unittest_ran = None;
+    for line in output.lines() {
+        if let Some(test) = line.trim_start().strip_prefix("--- FAIL: ") {
+            let name = test.split([' ', '(']).next().unwrap_or_default();
+            // A failing part makes its whole fail too; only wholes are counted.
+            if !name.contains('/') {
+                failing.insert(name);
+            }
+            failed = true;
+        }
+        go_passed |= line == "PASS" || line.starts_with("ok  \t") || line.starts_with("ok  ");
+        if let Some(ran) = line.strip_prefix("Ran ") {
+            unittest_ran = ran
+                .split(' ')
+                .next()
+                .and_then(|count| count.parse::<u64>().ok());
+        }
+        if line == "OK" && unittest_ran.is_some() {
+            tally.passed = unittest_ran;
+        }
+        failed |= FAILURE.iter().any(|pattern| pattern.is_match(line));
+        for (pattern, how) in SUMMARY.iter() {
+            let Some(found) = pattern.captures(line) else {
+                continue;
+            };
+            let number = |name: &str| {
+                found
+                    .name(name)
+                    .and_then(|group| group.as_str().parse::<u64>().ok())
+            };
+            let wrong = match (number("failed"), number("errors")) {
+                (None, None) => None,
+                (failed, errors) => Some(failed.unwrap_or_default() + errors.unwrap_or_default()),
+            };
+            let total = number("total");
+            let passed = number("passed")
+                .or_else(|| total.map(|total| total.saturating_sub(wrong.unwrap_or_default())));
+            if wrong.is_none() && passed.is_none() {
+                continue;
+            }
+            Tally::add(&mut tally.failed, wrong, *how);
+            Tally::add(&mut tally.passed, passed, *how);
+        }
+    }
+    match (tally.failed, tally.passed) {
+        (Some(count), _) if count > 0 => Evidence::Failed(Some(count)),
+        _ if failed => {
+            Evidence::Failed(u64::try_from(failing.len()).ok().filter(|count| *count > 0))
+        }
+        (_, Some(count)) if count > 0 => Evidence::Passed(Some(count)),
+        _ if go_passed => Evidence::Passed(None),
+        _ => Evidence::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests_of_evidence {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_one() {
+        assert_eq!(SUMMARY.len(), TEST_SUMMARIES.len());
+        assert_eq!(FAILURE.len(), FAILURES.len());
+        assert_eq!(BUILD_FAILURE.len(), BUILD_FAILURES.len());
+        assert_eq!(ISSUE_COUNT.len(), ISSUE_COUNTS.len());
+        assert_eq!(CLEAN.len(), NOTHING_FOUND.len());
+    }
+
+    #[test]
+    fn runners_are_understood() {
+        let passed = |count| Evidence::Passed(Some(count));
+        let failed = |count| Evidence::Failed(Some(count));
+        let table = [
+            (
+                "test result: ok. 12 passed; 0 failed; 0 ignored\ntest result: ok. 3 passed; 0 failed;",
+                passed(15),
+            ),
+            (
+                "test result: FAILED. 10 passed; 2 failed; 0 ignored",
+                failed(2),
+            ),
+            (
+                "error: could not compile `x` (lib) due to 1 previous error",
+                Evidence::Failed(None),
+            ),
+            (
+                "     Summary [   0.1s] 9 tests run: 9 passed, 0 skipped",
+                passed(9),
+            ),
+            (
+                "     Summary [   0.1s] 9 tests run: 8 passed, 1 failed, 0 skipped",
+                failed(1),
+            ),
+            ("=== 1 failed, 3 passed in 0.4s ===", failed(1)),
+            ("3 passed, 1 warning in 0.40s", passed(3)),
+            (
+                "============ no tests ran in 0.01s ============",
+                Evidence::Nothing,
+            ),
+            ("===== 2 failed, 1 passed, 1 error in 3.1s =====", failed(3)),
+            ("Tests:       1 failed, 17 passed, 18 total", failed(1)),
+            (" Tests  4 passed (4)", passed(4)),
+            ("  12 passing (20ms)\n  1 failing", failed(1)),
+            ("# pass 3\n# fail 0", passed(3)),
+            (" 5 pass\n 0 fail", passed(5)),
+            ("ok | 5 passed | 0 failed (3ms)", passed(5)),
+            ("Ran 5 tests in 0.001s\n\nOK", passed(5)),
+            (
+                "Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1)",
+                failed(2),
+            ),
+            ("12 examples, 1 failure", failed(1)),
+            (
+                "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0",
+                failed(1),
+            ),
+            (
+                "Failed!  - Failed:     1, Passed:     3, Skipped: 0",
+                failed(1),
+            ),
+            ("80% tests passed, 1 tests failed out of 5", failed(1)),
+            (
+                "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/part\nFAIL\nFAIL\tx/y\t0.4s",
+                failed(1),
+            ),
+            (
+                "ok  \tx/y\t0.1s\n?   \tx/z\t[no test files]",
+                Evidence::Passed(None),
+            ),
+            (
+                "ok  \tx/y\t0.1s\nFAIL\tx/z [build failed]",
+                Evidence::Failed(None),
+            ),
+            ("nothing here", Evidence::Nothing),
+        ];
+        for (output, expected) in table {
+            assert_eq!(evidence(&[Kind::Test], output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn linters_and_builds_are_understood() {
+        let table = [
+            (Kind::Lint, "3 issues:\n* gocritic: 3", Evidence::Issues(3)),
+            (Kind::Lint, "0 issues.", Evidence::NoIssues),
+            (
+                Kind::Lint,
+                "✖ 4 problems (4 errors, 0 warnings)",
+                Evidence::Issues(4),
+            ),
+            (
+                Kind::Lint,
+                "a.ts(1,2): error TS2304: x\nb.ts(1,2): error TS1: y",
+                Evidence::Issues(2),
+            ),
+            (Kind::Lint, "All checks passed!", Evidence::NoIssues),
+            (
+                Kind::Lint,
+                "Found 3 errors in 2 files (checked 9 source files)",
+                Evidence::Issues(3),
+            ),
+            (
+                Kind::Lint,
+                "Success: no issues found in 3 source files",
+                Evidence::NoIssues,
+            ),
+            (
+                Kind::Build,
+                "# a/b\nx.go:1:2: undefined: y",
+                Evidence::Failed(None),
+            ),
+            (
+                Kind::Build,
+                "make: *** [all] Error 2",
+                Evidence::Failed(None),
+            ),
+            (
+                Kind::Build,
+                "   Compiling x v0.1.0\n    Finished",
+                Evidence::Nothing,
+            ),
+        ];
+        for (kind, output, expected) in table {
+            assert_eq!(evidence(&[kind], output), expected, "{output}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a shell command did, by its words and its output.
+//!
+//! This is no analysis of what a command may do (the room `shell` does that), only of what people
+//! would say that it did.
+
+mod acts;
+mod description;
+mod evidence;
+mod flags;
+mod gh;
+mod git;
+mod programs;
+mod runners;
+mod segments;
+mod tell;
+mod verbs;
+
+use serde_json::Value;
+
+pub(super) use description::lowered_first;
+pub(super) use tell::{Ending, Ran, tell};
+pub(super) use verbs::is_verb;
+
+/// The command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
+pub(super) fn command_of(input: &Value) -> Option<String> {
+    let given = ["command", "cmd", "script"]
+        .iter()
+        .find_map(|name| input.get(name))?;
+    match given {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            match words.as_slice() {
+                [shell, flag, command]
+                    if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') =>
+                {
+                    Some((*command).to_owned())
+                }
+                words => Some(words.join(" ")),
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! The shares of rows that the rules reach, where `TURNPIPE_TEST_DATA` names rows.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Done, DoneCall, label, recap, title};
+use crate::session::{Agent, Format};
+use crate::text::display_width;
+
+#[derive(Deserialize)]
+struct Row {
+    kind: String,
+    id: String,
+    #[serde(default)]
+    cwd: Option<String>,
+    input: Vec<Box<RawValue>>,
+    #[serde(default)]
+    must: Vec<String>,
+    #[serde(default)]
+    must_not: Vec<String>,
+    #[serde(default)]
+    accept: Vec<String>,
+}
+
+fn rows() -> Vec<Row> {
+    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        return Vec::new();
+    };
+    let text = std::fs::read_to_string(Path::new(&folder).join("vectors/builtin.jsonl")).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn answer(row: &Row) -> String {
+    if row.kind == "label" {
+        return label_of(row);
+    }
+    let format: &dyn Format = Agent::Claude.format();
+    let messages: Vec<_> = row
+        .input
+        .iter()
+        .flat_map(|record| format.messages(record.get()))
+        .collect();
+    if row.kind == "title" {
+        title(&messages)
+    } else {
+        recap(&messages)
+    }
+}
+
+/// The text of a result, and whether it says that the call failed.
+type Ended = (String, bool);
+
+fn label_of(row: &Row) -> String {
+    let records: Vec<Value> = row
+        .input
+        .iter()
+        .map(|record| serde_json::from_str(record.get()).unwrap())
+        .collect();
+    let blocks = |kind: &str| -> Vec<&Value> {
+        let of_records = records
+            .iter()
+            .filter_map(|record| record["message"]["content"].as_array());
+        of_records
+            .flatten()
+            .filter(|block| block["type"] == kind)
+            .collect()
+    };
+    let results = blocks("tool_result");
+    let text = |result: &Value| match &result["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<&str> = parts
+                .iter()
+                .filter_map(|part| part["text"].as_str())
+                .collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    };
+    let calls: Vec<(String, Box<RawValue>, Option<Ended>)> = blocks("tool_use")
+        .into_iter()
+        .map(|call| {
+            let result = results
+                .iter()
+                .find(|result| result["tool_use_id"] == call["id"]);
+            let done = result.map(|result| (text(result), result["is_error"] == true));
+            let input = serde_json::value::to_raw_value(&call["input"]).unwrap();
+            (call["name"].as_str().unwrap().to_owned(), input, done)
+        })
+        .collect();
+    let calls: Vec<DoneCall<'_>> = calls
+        .iter()
+        .map(|(name, input, done)| DoneCall {
+            name,
+            input,
+            done: done.as_ref().map(|(text, failed)| Done {
+                text,
+                failed: *failed,
+            }),
+        })
+        .collect();
+    label(&calls, row.cwd.as_deref())
+}
+
+fn holds(row: &Row, answer: &str) -> bool {
+    if row.accept == [""] {
+        return answer.is_empty();
+    }
+    let lowered = answer.to_lowercase();
+    let has = |text: &String| lowered.contains(&text.to_lowercase());
+    let one_of = |texts: &String| {
+        lowered.contains(&texts.to_lowercase())
+            || texts
+                .split('|')
+                .any(|text| !text.is_empty() && has(&text.to_owned()))
+    };
+    !answer.is_empty() && row.must.iter().all(one_of) && !row.must_not.iter().any(has)
+}
+
+#[test]
+fn rows_reach_their_shares() {
+    let rows = rows();
+    if rows.is_empty() {
+        return;
+    }
+    let mut report = String::new();
+    let mut missed = false;
+    for (kind, share) in [("label", 0.97), ("title", 0.90), ("recap", 0.90)] {
+        let of_kind: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
+        let mut right = 0;
+        for row in &of_kind {
+            let answer = answer(row);
+            if holds(row, &answer) {
+                right += 1;
+            } else {
+                let _ = writeln!(
+                    report,
+                    "{}: {answer:?} must {:?} must not {:?} like {:?}",
+                    row.id, row.must, row.must_not, row.accept
+                );
+            }
+            assert!(
+                kind == "recap" || display_width(&answer) <= 60,
+                "{}: {answer}",
+                row.id
+            );
+            assert!(answer.split(' ').count() <= 40, "{}: {answer}", row.id);
+            if std::env::var_os("TURNPIPE_SHOW").is_some() {
+                let _ = writeln!(report, "    {}: {answer}", row.id);
+            }
+        }
+        let reached = f64::from(right) / f64::from(u32::try_from(of_kind.len()).unwrap());
+        missed |= reached < share;
+        let _ = writeln!(report, "{kind}: {right} of {}", of_kind.len());
+    }
+    assert!(
+        !missed && std::env::var_os("TURNPIPE_SHOW").is_none(),
+        "\n{report}"
+    );
+}

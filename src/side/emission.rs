@@ -1,0 +1,56 @@
+//! Switches in the environment, read as the agents read them.
+
+use super::javascript::trim;
+
+/// Whether labels are wanted: what the environment says exactly, else the setting, else yes.
+pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
+    match variable {
+        Some("0" | "false") => false,
+        Some("1" | "true") => true,
+        _ => setting.unwrap_or(true),
+    }
+}
+
+/// Whether the environment switches automatic titles off: anything but nothing, `0`, `false`, `no`
+/// and `off` does.
+pub fn auto_title_is_disabled(variable: Option<&str>) -> bool {
+    let value = trim(variable.unwrap_or_default()).to_ascii_lowercase();
+    !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_beats_the_setting() {
+        let table = [
+            (None, None, true),
+            (None, Some(false), false),
+            (Some("1"), Some(false), true),
+            (Some("false"), Some(true), false),
+            (Some("FALSE"), Some(true), true),
+            (Some(""), Some(false), false),
+        ];
+        for (variable, setting, wanted) in table {
+            assert_eq!(labels_are_wanted(variable, setting), wanted, "{variable:?}");
+        }
+    }
+
+    #[test]
+    fn automatic_titles_are_switched_off_by_anything_that_says_yes() {
+        for value in [
+            None,
+            Some(""),
+            Some(" 0 "),
+            Some("OFF"),
+            Some("no"),
+            Some("false"),
+        ] {
+            assert!(!auto_title_is_disabled(value), "{value:?}");
+        }
+        for value in ["1", "true", "yes", "x"] {
+            assert!(auto_title_is_disabled(Some(value)), "{value}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! From a model's answer to a label.
+
+use crate::side::Rejection;
+use crate::side::javascript::{ends_word, is_blank, strip_prefix, trim, trim_start};
+use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+
+/// The longest label, in UTF-16 units.
+const LONGEST: usize = 100;
+
+/// So many quotation marks at an end are taken off.
+const MOST_QUOTES: usize = 10;
+
+/// So many marks of emphasis at an end are taken off.
+const MOST_EMPHASIS: usize = 3;
+
+/// Quotation marks that open, and those that close what they open.
+const QUOTES: [(char, char); 7] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('‘', '’'),
+    ('“', '”'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// Words with which models announce a label.
+const ANNOUNCEMENTS: [&str; 4] = ["label", "summary", "result", "output"];
+
+/// Beginnings of answers that are no labels, and what must follow them.
+const REFUSALS: [(&str, Follows); 14] = [
+    ("api error", Follows::EndOfWord),
+    ("error:", Follows::Anything),
+    ("error：", Follows::Anything),
+    ("i can't", Follows::EndOfWord),
+    ("i can’t", Follows::EndOfWord),
+    ("i cannot", Follows::EndOfWord),
+    ("unable to", Follows::EndOfWord),
+    ("failed to", Follows::EndOfWord),
+    ("sorry,", Follows::Anything),
+    ("sorry，", Follows::Anything),
+    ("request failed", Follows::EndOfWord),
+    ("我无法", Follows::Anything),
+    ("我不能", Follows::Anything),
+    ("抱歉", Follows::Anything),
+];
+
+/// The same, in one word that also stands within longer ones.
+const REFUSING_START: &str = "无法";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    Anything,
+    EndOfWord,
+}
+
+/// The label in a model's answer: one line that is harmless on a terminal, at most 100 UTF-16
+/// units long.
+///
+/// # Errors
+/// Nothing is left, or the answer tells that something failed.
+pub fn clean_label(answer: &str) -> Result<String, Rejection> {
+    let safe = terminal_safe(answer);
+    let line = safe.lines().map(trim).find(|line| !line.is_empty());
+    let line = line.ok_or(Rejection::Empty)?;
+    let label = without_quotes(without_emphasis(without_bullet(line)));
+    let label = without_quotes(without_announcement(label));
+    if label.is_empty() {
+        return Err(Rejection::Empty);
+    }
+    if is_refusal(label) {
+        return Err(Rejection::Refusal);
+    }
+    let label = terminal_safe_line(label);
+    let label = trim(truncate_utf16(&label, LONGEST));
+    if label.is_empty() {
+        return Err(Rejection::Empty);
+    }
+    Ok(label.to_owned())
+}
+
+fn without_bullet(line: &str) -> &str {
+    let rest = line.strip_prefix(['-', '*', '•']);
+    rest.filter(|rest| rest.starts_with(is_blank))
+        .map_or(line, trim)
+}
+
+fn without_emphasis(text: &str) -> &str {
+    let is_mark = |character: &char| matches!(character, '*' | '_');
+    let leading = text.chars().take(MOST_EMPHASIS).take_while(is_mark).count();
+    let text = &text[leading..];
+    let trailing = text
+        .chars()
+        .rev()
+        .take(MOST_EMPHASIS)
+        .take_while(is_mark)
+        .count();
+    trim(&text[..text.len() - trailing])
+}
+
+/// Takes quotation marks off the ends, but for those whose partners stand inside.
+fn without_quotes(text: &str) -> &str {
+    let mut rest = text;
+    for _ in 0..MOST_QUOTES {
+        match rest.chars().next() {
+            Some(first) if is_quote(first) && !closes_inside(first, &rest[first.len_utf8()..]) => {
+                rest = &rest[first.len_utf8()..];
+            }
+            _ => break,
+        }
+    }
+    for _ in 0..MOST_QUOTES {
+        match rest.chars().next_back() {
+            Some(last) if is_quote(last) && !opens_inside(last, without_last(rest, last)) => {
+                rest = without_last(rest, last);
+            }
+            _ => break,
+        }
+    }
+    trim(rest)
+}
+
+fn without_last(text: &str, last: char) -> &str {
+    &text[..text.len() - last.len_utf8()]
+}
+
+fn is_quote(character: char) -> bool {
+    QUOTES
+        .iter()
+        .any(|(open, close)| *open == character || *close == character)
+}
+
+/// Whether what a first quotation mark opens is closed before the end of `rest`.
+fn closes_inside(first: char, rest: &str) -> bool {
+    let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == first) else {
+        return false;
+    };
+    let end = rest.find(*close);
+    end.is_some_and(|end| end + close.len_utf8() < rest.trim_end_matches(is_quote).len())
+}
+
+/// Whether a last quotation mark closes what is opened within `rest`.
+fn opens_inside(last: char, rest: &str) -> bool {
+    let Some((open, close)) = QUOTES.iter().find(|(_, close)| *close == last) else {
+        return false;
+    };
+    // An apostrophe within a word opens nothing.
+    let opening = |at: usize| {
+        !rest[..at]
+            .chars()
+            .next_back()
+            .is_some_and(char::is_alphanumeric)
+    };
+    if open == close {
+        let marks = rest.match_indices(*open);
+        let opened = marks
+            .filter(|(at, _)| *open != '\'' || opening(*at))
+            .count();
+        return opened % 2 == 1;
+    }
+    rest.matches(*open).count() > rest.matches(*close).count()
+}
+
+fn without_announcement(text: &str) -> &str {
+    let announced = ANNOUNCEMENTS.iter().find_map(|word| {
+        let rest = trim_start(strip_prefix(text, word)?);
+        rest.strip_prefix([':', '：'])
+    });
+    announced.map_or(text, trim)
+}
+
+fn is_refusal(text: &str) -> bool {
+    let refuses = |(start, follows): &(&str, Follows)| {
+        strip_prefix(text, start)
+            .is_some_and(|rest| *follows == Follows::Anything || ends_word(rest))
+    };
+    text.starts_with(REFUSING_START) || REFUSALS.iter().any(refuses)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::utf16_length;
+
+    fn cleaned(answer: &str) -> String {
+        clean_label(answer).unwrap_or_default()
+    }
+
+    #[test]
+    fn own_rows() {
+        let rows = include_str!("../../../tests/data/side/labels.tsv");
+        for row in rows.lines().filter(|row| !row.starts_with('#')) {
+            let (answer, label) = row.split_once('\t').unwrap();
+            let answer: String = serde_json::from_str(answer).unwrap();
+            assert_eq!(cleaned(&answer), label, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_rejected_says_why() {
+        assert_eq!(clean_label("  \n "), Err(Rejection::Empty));
+        assert_eq!(clean_label("**"), Err(Rejection::Empty));
+        assert_eq!(clean_label("I can't say"), Err(Rejection::Refusal));
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_short_and_safe(answer in any::<String>()) {
+            let label = cleaned(&answer);
+            prop_assert!(utf16_length(&label) <= LONGEST);
+            prop_assert_eq!(terminal_safe_line(&label), label);
+        }
+    }
+}

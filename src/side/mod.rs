@@ -1,0 +1,24 @@
+//! The services beside the main conversation: labels for finished batches of calls, titles and
+//! recaps of sessions.
+//!
+//! Rules only, as functions over a dialog: what is asked, what becomes of the answer, and when it
+//! is worth asking. Nothing here reads or writes session files, calls a model or prints.
+
+pub mod builtin;
+mod emission;
+mod injected;
+mod javascript;
+pub mod label;
+mod language;
+pub mod prompts;
+pub mod recap;
+mod rejection;
+mod spoken;
+pub mod title;
+#[cfg(test)]
+mod vectors_tests;
+
+pub use emission::{auto_title_is_disabled, labels_are_wanted};
+pub use language::{Language, LanguageChoice, dominant_language};
+pub use rejection::Rejection;
+pub use spoken::{Said, Speaker, Spoken};

@@ -1,0 +1,171 @@
+//! When somebody who was away is told where they left off. A pure state machine: what happens at a
+//! terminal and in a session goes in, what is to be done comes out.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// What is known at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// When.
+    pub now: Timestamp,
+    /// The terminal has the focus.
+    pub focused: bool,
+    /// Nothing in the session waits for an answer.
+    pub idle: bool,
+    /// Enough was said since the last recap.
+    pub enough_new: bool,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AwayAction {
+    /// Nothing.
+    Wait,
+    /// A recap is to be made.
+    Start,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Away {
+    threshold: Duration,
+    /// Since when nobody looks; stays until somebody does.
+    since: Option<Timestamp>,
+    pending: bool,
+}
+
+impl Away {
+    /// Somebody looks; an absence counts from `threshold` on.
+    pub fn new(threshold: Duration) -> Self {
+        Self {
+            threshold,
+            since: None,
+            pending: false,
+        }
+    }
+
+    /// Something changed: the focus, or the session.
+    pub fn observe(&mut self, moment: Moment) -> AwayAction {
+        let Some(since) = self.since else {
+            if !moment.focused {
+                self.since = Some(moment.now);
+            }
+            return AwayAction::Wait;
+        };
+        if !moment.focused {
+            return AwayAction::Wait;
+        }
+        if moment.now.duration_since(since).unsigned_abs() < self.threshold {
+            self.since = None;
+            return AwayAction::Wait;
+        }
+        // A turn that still runs is waited for, and so is the recap before.
+        if self.pending || !moment.idle {
+            return AwayAction::Wait;
+        }
+        self.since = None;
+        if !moment.enough_new {
+            return AwayAction::Wait;
+        }
+        self.pending = true;
+        AwayAction::Start
+    }
+
+    /// The recap is there, or there is none. Says whether it may be shown: not if a new turn
+    /// began meanwhile.
+    pub fn finished(&mut self, idle: bool) -> bool {
+        self.pending = false;
+        idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const THRESHOLD: Duration = Duration::from_mins(5);
+
+    fn moment(second: i64, focused: bool) -> Moment {
+        Moment {
+            now: Timestamp::from_second(second).unwrap(),
+            focused,
+            idle: true,
+            enough_new: true,
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_design() {
+        let mut away = Away::new(THRESHOLD);
+        // The first sight of a focused terminal is no return.
+        assert_eq!(away.observe(moment(0, true)), AwayAction::Wait);
+        // A short absence.
+        away.observe(moment(10, false));
+        assert_eq!(away.observe(moment(20, true)), AwayAction::Wait);
+        assert_eq!(away.observe(moment(900, true)), AwayAction::Wait);
+        // A long one, counted from its beginning.
+        away.observe(moment(1000, false));
+        away.observe(moment(1290, false));
+        assert_eq!(away.observe(moment(1300, true)), AwayAction::Start);
+        // While the call runs, another absence waits.
+        away.observe(moment(1310, false));
+        assert_eq!(away.observe(moment(1700, true)), AwayAction::Wait);
+        assert!(!away.finished(false));
+        assert_eq!(away.observe(moment(1701, true)), AwayAction::Start);
+    }
+
+    #[test]
+    fn a_running_turn_is_waited_for() {
+        let mut away = Away::new(THRESHOLD);
+        away.observe(moment(0, false));
+        let busy = Moment {
+            idle: false,
+            ..moment(400, true)
+        };
+        assert_eq!(away.observe(busy), AwayAction::Wait);
+        assert_eq!(away.observe(moment(401, true)), AwayAction::Start);
+    }
+
+    #[test]
+    fn too_little_new_ends_the_absence() {
+        let mut away = Away::new(THRESHOLD);
+        away.observe(moment(0, false));
+        let same = Moment {
+            enough_new: false,
+            ..moment(400, true)
+        };
+        assert_eq!(away.observe(same), AwayAction::Wait);
+        assert_eq!(away.observe(moment(401, true)), AwayAction::Wait);
+    }
+
+    proptest! {
+        #[test]
+        fn one_recap_at_a_time_and_only_after_an_absence(
+            steps in prop::collection::vec((1_i64..400, any::<bool>(), any::<bool>(), any::<bool>()), 0..60),
+        ) {
+            let mut away = Away::new(THRESHOLD);
+            let (mut second, mut left, mut running) = (0, None, false);
+            for (wait, focused, idle, ends) in steps {
+                second += wait;
+                if ends && running {
+                    away.finished(idle);
+                    running = false;
+                }
+                let moment = Moment { idle, ..moment(second, focused) };
+                if !focused {
+                    left = left.or(Some(second));
+                }
+                if away.observe(moment) == AwayAction::Start {
+                    prop_assert!(focused && idle && !running);
+                    prop_assert!(left.is_some_and(|left| second - left >= 300));
+                    running = true;
+                    left = None;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! From a model's answer to a recap.
+
+use crate::side::Rejection;
+use crate::side::javascript::trim;
+use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+
+/// The longest recap, in UTF-16 units.
+const LONGEST: usize = 400;
+
+const OPEN: &str = "<recap>";
+const CLOSE: &str = "</recap>";
+
+/// The recap in a model's answer: what stands between the tags, or behind the first one if the
+/// answer was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
+///
+/// # Errors
+/// There is no tag (the text may be the model's reasoning), or nothing is in it.
+pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
+    let safe = terminal_safe(answer);
+    let recap = terminal_safe_line(told(&safe).ok_or(Rejection::NoTag)?);
+    let recap = trim(truncate_utf16(&recap, LONGEST));
+    if recap.is_empty() {
+        return Err(Rejection::Empty);
+    }
+    Ok(recap.to_owned())
+}
+
+fn told(answer: &str) -> Option<&str> {
+    let first = find(answer, OPEN)?;
+    let mut from = first;
+    let mut closed = false;
+    while let Some(start) = find(&answer[from..], OPEN).map(|at| from + at + OPEN.len()) {
+        let Some(length) = find(&answer[start..], CLOSE) else {
+            break;
+        };
+        closed = true;
+        let inner = trim(&answer[start..start + length]);
+        if !inner.is_empty() {
+            return Some(inner);
+        }
+        from = start + length + CLOSE.len();
+    }
+    if closed {
+        return Some("");
+    }
+    Some(trim(&answer[first + OPEN.len()..]))
+}
+
+/// Where a tag is, in either case.
+fn find(text: &str, tag: &str) -> Option<usize> {
+    text.match_indices('<').map(|(at, _)| at).find(|at| {
+        text.get(*at..at + tag.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(tag))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn own_rows() {
+        let rows = [
+            (
+                "<recap>Porting it. Next: tests.</recap>",
+                Ok("Porting it. Next: tests."),
+            ),
+            ("Let me think.\n<Recap> a\nb </RECAP> done", Ok("a b")),
+            ("thinking <recap>cut o", Ok("cut o")),
+            ("just reasoning", Err(Rejection::NoTag)),
+            ("</recap>x", Err(Rejection::NoTag)),
+            ("<recap >x</recap>", Err(Rejection::NoTag)),
+            ("<recap></recap>", Err(Rejection::Empty)),
+            ("<recap> </recap><recap>x</recap>", Ok("x")),
+            ("<recap>", Err(Rejection::Empty)),
+            ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
+        ];
+        for (answer, expected) in rows {
+            assert_eq!(
+                clean_recap(answer).as_deref(),
+                expected.as_ref().map(|text| *text),
+                "{answer}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn recaps_are_short_and_safe(answer in "(<recap>)?\\PC{0,600}(</recap>)?") {
+            if let Ok(recap) = clean_recap(&answer) {
+                prop_assert!(crate::text::utf16_length(&recap) <= LONGEST);
+                prop_assert_eq!(terminal_safe_line(&recap), recap);
+            }
+        }
+    }
+}

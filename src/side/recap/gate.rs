@@ -1,0 +1,217 @@
+//! Whether a recap that nobody asked for is worth its call.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::dialog::{Message, Origin, Thread};
+
+/// So many prompts there must be.
+const PROMPTS: usize = 3;
+
+/// So many prompts there must be after the last recap.
+const PROMPTS_SINCE_RECAP: usize = 2;
+
+/// So long somebody must have been away, unless they say otherwise.
+pub const AWAY: Duration = Duration::from_mins(5);
+
+/// Why there is no recap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// Too little was said, or too little since the last recap.
+    NotEnoughNew,
+    /// Nobody was away for long enough.
+    NotAway,
+    /// Something is not answered yet.
+    Busy,
+}
+
+impl Held {
+    /// The name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotEnoughNew => "not_enough_activity",
+            Self::NotAway => "not_away",
+            Self::Busy => "busy",
+        }
+    }
+}
+
+/// Watches the messages of a session.
+#[derive(Debug, Default)]
+pub struct RecapGate {
+    prompts: usize,
+    /// Prompts when the last recap was given.
+    at_recap: Option<usize>,
+    unanswered: HashSet<String>,
+    awaits_reply: bool,
+    last: Option<Timestamp>,
+}
+
+impl RecapGate {
+    /// Takes the next message.
+    pub fn note(&mut self, message: &Message) {
+        if message.thread == Thread::Subagent {
+            return;
+        }
+        match message.origin {
+            Origin::Prompt => {
+                self.prompts += 1;
+                self.awaits_reply = true;
+                // Whoever types does not wait for calls that were interrupted.
+                self.unanswered.clear();
+            }
+            Origin::Reply | Origin::Error => self.awaits_reply = false,
+            Origin::Recap => {
+                self.at_recap = Some(self.prompts);
+                return;
+            }
+            Origin::Results
+            | Origin::Injected
+            | Origin::Summary
+            | Origin::Compaction
+            | Origin::Label
+            | Origin::Meter => {}
+        }
+        for call in message.calls() {
+            self.unanswered.insert(call.id.clone());
+        }
+        for result in message.results() {
+            if self.unanswered.remove(&result.id) && self.unanswered.is_empty() {
+                // The model has yet to say what it makes of the results.
+                self.awaits_reply = true;
+            }
+        }
+        let time = message.time.as_deref().and_then(|time| time.parse().ok());
+        self.last = time.max(self.last);
+    }
+
+    /// Whether enough was said since the last recap.
+    pub fn has_enough_new(&self) -> bool {
+        let since = self.at_recap.map(|then| self.prompts - then);
+        self.prompts >= PROMPTS && since.is_none_or(|since| since >= PROMPTS_SINCE_RECAP)
+    }
+
+    /// Whether nothing waits for an answer.
+    pub fn is_idle(&self) -> bool {
+        self.unanswered.is_empty() && !self.awaits_reply
+    }
+
+    /// Whether a recap may be given `now`, after an absence of at least `away`; the file's own
+    /// clock tells when something happened last.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn decide(&self, now: Timestamp, away: Duration) -> Result<(), Held> {
+        if !self.has_enough_new() {
+            return Err(Held::NotEnoughNew);
+        }
+        if !self.is_idle() {
+            return Err(Held::Busy);
+        }
+        let since = self
+            .last
+            .map(|last| now.duration_since(last).unsigned_abs());
+        if since.is_some_and(|since| since < away) {
+            return Err(Held::NotAway);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::dialog::{Block, Call, CallResult, Role};
+
+    fn at(message: Message, second: i64) -> Message {
+        Message {
+            time: Some(Timestamp::from_second(second).unwrap().to_string()),
+            ..message
+        }
+    }
+
+    fn prompt() -> Message {
+        Message::new(Role::User, Origin::Prompt)
+    }
+
+    fn reply() -> Message {
+        Message::new(Role::Assistant, Origin::Reply)
+    }
+
+    fn recap() -> Message {
+        Message::new(Role::System, Origin::Recap)
+    }
+
+    fn gate(messages: &[Message]) -> RecapGate {
+        let mut gate = RecapGate::default();
+        for message in messages {
+            gate.note(message);
+        }
+        gate
+    }
+
+    #[test]
+    fn three_prompts_and_two_since_the_last_recap() {
+        let rows: [(&[Message], bool); 4] = [
+            (&[prompt(), prompt()], false),
+            (&[prompt(), prompt(), prompt()], true),
+            (&[prompt(), prompt(), prompt(), recap(), prompt()], false),
+            (
+                &[prompt(), prompt(), prompt(), recap(), prompt(), prompt()],
+                true,
+            ),
+        ];
+        for (messages, expected) in rows {
+            assert_eq!(gate(messages).has_enough_new(), expected, "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_may_be_unanswered() {
+        let call = Block::Call(Call {
+            id: "1".to_owned(),
+            name: "Read".to_owned(),
+            input: RawValue::from_string("{}".to_owned()).unwrap(),
+        });
+        let result = Block::Result(CallResult {
+            id: "1".to_owned(),
+            parts: Vec::new(),
+            failed: false,
+        });
+        let calling = Message {
+            blocks: vec![call],
+            ..reply()
+        };
+        let results = Message {
+            blocks: vec![result],
+            ..Message::new(Role::User, Origin::Results)
+        };
+        let rows: [(&[Message], bool); 6] = [
+            (&[prompt()], false),
+            (&[prompt(), reply()], true),
+            (&[prompt(), calling.clone()], false),
+            (&[prompt(), calling.clone(), results.clone()], false),
+            (&[prompt(), calling.clone(), results, reply()], true),
+            (&[prompt(), calling, prompt(), reply()], true),
+        ];
+        for (messages, expected) in rows {
+            assert_eq!(gate(messages).is_idle(), expected, "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn the_file_tells_for_how_long_somebody_was_away() {
+        let talk: Vec<Message> = (0..3)
+            .flat_map(|turn| [at(prompt(), turn * 10), at(reply(), turn * 10 + 1)])
+            .collect();
+        let gate = gate(&talk);
+        let now = |second| Timestamp::from_second(second).unwrap();
+        assert_eq!(gate.decide(now(100), AWAY), Err(Held::NotAway));
+        assert_eq!(gate.decide(now(400), AWAY), Ok(()));
+        assert_eq!(gate.decide(now(100), Duration::from_mins(1)), Ok(()));
+    }
+}

@@ -1,0 +1,200 @@
+//! What people and the model said to each other, without everything else that a session holds.
+
+use super::injected::{is_block, without_injected};
+use super::javascript::trim;
+use crate::dialog::{Block, Message, Origin, Role, Thread};
+
+/// With this Qwen Code's model once answered to the context at the start of a session.
+const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
+
+/// What hooks of Qwen Code add to a prompt.
+const HOOK_CONTEXT: &str = "qwen:user-prompt-submit-context";
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of what was said. No part is blank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who.
+    pub speaker: Speaker,
+    /// What, in parts.
+    pub parts: Vec<String>,
+}
+
+impl Said {
+    /// The parts, without anything between them.
+    pub fn text(&self) -> String {
+        self.parts.concat()
+    }
+}
+
+/// Collects what was said from the messages of a dialog, in order.
+#[derive(Debug, Default)]
+pub struct Spoken {
+    said: Vec<Said>,
+    /// Messages of any kind.
+    messages: usize,
+    first: Option<usize>,
+}
+
+impl Spoken {
+    /// Takes the next message.
+    pub fn note(&mut self, message: &Message) {
+        if message.thread == Thread::Subagent {
+            return;
+        }
+        let speaker = match (message.role, message.origin) {
+            (Role::User, Origin::Prompt) => Speaker::User,
+            // What an editor puts in front of a prompt makes it look as if the agent spoke.
+            (Role::User, Origin::Injected) if begins_with_context(message) => Speaker::User,
+            (Role::Assistant, Origin::Reply) => Speaker::Assistant,
+            (Role::User, Origin::Results | Origin::Injected) => {
+                self.messages += 1;
+                return;
+            }
+            _ => return,
+        };
+        self.messages += 1;
+        let said = Said {
+            speaker,
+            parts: parts(message),
+        };
+        let acknowledges = speaker == Speaker::Assistant
+            && self.messages == 2
+            && said.parts == [ACKNOWLEDGED_CONTEXT];
+        if acknowledges {
+            self.said.clear();
+            return;
+        }
+        if !said.parts.is_empty() {
+            self.first.get_or_insert(self.messages);
+            self.said.push(said);
+        }
+    }
+
+    /// How many messages there were, those included of which nothing is left.
+    pub fn messages(&self) -> usize {
+        self.messages
+    }
+
+    /// What was said.
+    pub fn said(&self) -> &[Said] {
+        &self.said
+    }
+
+    /// The last `count` messages, without those before the first one of a person if there are
+    /// more.
+    pub fn recent(&self, count: usize) -> &[Said] {
+        let Some(start) = self
+            .said
+            .len()
+            .checked_sub(count)
+            .filter(|start| *start > 0)
+        else {
+            return &self.said;
+        };
+        let recent = &self.said[start..];
+        let prompt = recent.iter().position(|said| said.speaker == Speaker::User);
+        prompt.map_or(&[], |prompt| &recent[prompt..])
+    }
+}
+
+fn begins_with_context(message: &Message) -> bool {
+    let text = message.text();
+    ["<ide_", "<system-reminder>"]
+        .iter()
+        .any(|start| text.trim_start().starts_with(start))
+}
+
+/// The texts of a message that a person or the model meant.
+fn parts(message: &Message) -> Vec<String> {
+    let mut texts: Vec<&str> = message
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    if let [_, .., last] = texts.as_slice()
+        && is_block(last, HOOK_CONTEXT)
+    {
+        texts.pop();
+    }
+    texts
+        .into_iter()
+        .map(without_injected)
+        .filter(|text| !trim(text).is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(role: Role, texts: &[&str]) -> Message {
+        let origin = match role {
+            Role::User => Origin::Prompt,
+            Role::Assistant | Role::System => Origin::Reply,
+        };
+        Message {
+            blocks: texts
+                .iter()
+                .map(|text| Block::Text((*text).to_owned()))
+                .collect(),
+            ..Message::new(role, origin)
+        }
+    }
+
+    fn spoken(messages: &[Message]) -> Spoken {
+        let mut spoken = Spoken::default();
+        for message in messages {
+            spoken.note(message);
+        }
+        spoken
+    }
+
+    #[test]
+    fn reminders_contexts_and_thoughts_are_not_said() {
+        let mut reply = message(Role::Assistant, &["visible"]);
+        reply.blocks.insert(0, Block::Thinking("hidden".to_owned()));
+        let messages = [
+            message(Role::User, &["ctx"]),
+            message(Role::Assistant, &[ACKNOWLEDGED_CONTEXT]),
+            message(
+                Role::User,
+                &["<system-reminder>x</system-reminder>", "fix it"],
+            ),
+            reply,
+            message(Role::User, &["<system-reminder>x</system-reminder>"]),
+            message(
+                Role::User,
+                &[
+                    "go",
+                    "<qwen:user-prompt-submit-context>\nx\n</qwen:user-prompt-submit-context>",
+                ],
+            ),
+        ];
+        let texts: Vec<String> = spoken(&messages).said().iter().map(Said::text).collect();
+        assert_eq!(texts, ["fix it", "visible", "go"]);
+    }
+
+    #[test]
+    fn recent_messages_begin_with_a_prompt() {
+        let user = || message(Role::User, &["u"]);
+        let model = || message(Role::Assistant, &["m"]);
+        let few = spoken(&[model(), user()]);
+        assert_eq!(few.recent(2).len(), 2);
+        let more = spoken(&[user(), model(), model(), user(), model()]);
+        assert_eq!(more.recent(4).len(), 2);
+        let lost = spoken(&[user(), model(), model()]);
+        assert!(lost.recent(2).is_empty());
+    }
+}

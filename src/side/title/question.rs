@@ -1,0 +1,149 @@
+//! What a model is asked for a title.
+
+use serde_json::json;
+
+use crate::model::{Answer, Function, PromptId, Request, Turn};
+use crate::side::javascript::trim;
+use crate::side::{Language, Said, Speaker};
+use crate::text::utf16_length;
+
+/// The function that a model has to call with the title.
+pub const TITLE_FUNCTION: &str = "respond_in_schema";
+
+/// The tokens that a title may have.
+const MOST_TOKENS: u32 = 100;
+
+const TEMPERATURE: f64 = 0.2;
+
+/// So many messages are looked at, from the end.
+pub const TITLE_MESSAGES: usize = 20;
+
+/// A model is asked for a title from so many messages on: before, there is no answer to anything.
+pub const FEWEST_MESSAGES: usize = 2;
+
+/// As much of what was said is shown, from the end, in UTF-16 units.
+const SHOWN: usize = 1000;
+
+/// The question for a title, or nothing if nothing was said.
+pub fn title_question(said: &[Said]) -> Option<String> {
+    let conversation = tail(said, SHOWN);
+    if trim(&conversation).is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Conversation so far:\n{conversation}\n\nGenerate the session title now. Populate the \
+         schema with a single short title string."
+    ))
+}
+
+/// The request for a title, in `language` if it is known.
+pub fn title_request(question: String, instructions: &str, language: Option<Language>) -> Request {
+    let function = Function {
+        name: TITLE_FUNCTION.to_owned(),
+        description: "Provide the response in provided schema".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description":
+                        "A concise sentence-case session title, 3-7 words, no trailing punctuation.",
+                },
+            },
+            "required": ["title"],
+        }),
+    };
+    Request {
+        system: in_language(instructions, language),
+        turns: vec![Turn::user(question)],
+        answer: Answer::Forced(function),
+        temperature: Some(TEMPERATURE),
+        ..Request::new(PromptId::SESSION_TITLE, MOST_TOKENS)
+    }
+}
+
+/// Instructions that name the language of the answer.
+pub(in crate::side) fn in_language(instructions: &str, language: Option<Language>) -> String {
+    match language {
+        Some(language) => format!(
+            "{}\n\nAnswer in {}.\n",
+            instructions.trim_end(),
+            language.name
+        ),
+        None => instructions.to_owned(),
+    }
+}
+
+/// The last `units` UTF-16 units of what was said, a line a message. Half a character at the
+/// beginning is left out.
+pub fn tail(said: &[Said], units: usize) -> String {
+    let lines: Vec<String> = said
+        .iter()
+        .filter_map(|said| {
+            let text = said.text();
+            let text = trim(&text);
+            let name = match said.speaker {
+                Speaker::User => "User",
+                Speaker::Assistant => "Assistant",
+            };
+            (!text.is_empty()).then(|| format!("{name}: {text}"))
+        })
+        .collect();
+    let text = lines.join("\n");
+    let mut left_out = utf16_length(&text).saturating_sub(units);
+    let start = text
+        .char_indices()
+        .find(|(_, character)| {
+            let shown = left_out == 0;
+            left_out = left_out.saturating_sub(character.len_utf16());
+            shown
+        })
+        .map_or(text.len(), |(at, _)| at);
+    text[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn said(speaker: Speaker, text: &str) -> Said {
+        Said {
+            speaker,
+            parts: vec![text.to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_end_is_shown() {
+        let talk = [
+            said(Speaker::User, " fix it "),
+            said(Speaker::Assistant, "Done."),
+        ];
+        assert_eq!(tail(&talk, 1000), "User: fix it\nAssistant: Done.");
+        assert_eq!(tail(&talk, 5), "Done.");
+        let question = title_question(&talk).unwrap();
+        assert!(question.starts_with("Conversation so far:\nUser: fix it\n"));
+        assert_eq!(title_question(&[]), None);
+        assert_eq!(title_question(&[said(Speaker::User, " ")]), None);
+    }
+
+    #[test]
+    fn no_half_character_is_shown() {
+        let talk = [said(Speaker::User, "aaaa😀bbbbb")];
+        assert_eq!(tail(&talk, 7), "😀bbbbb");
+        assert_eq!(tail(&talk, 6), "bbbbb");
+    }
+
+    proptest! {
+        #[test]
+        fn the_tail_is_an_end_that_fits(text in "\\PC{1,60}", units in 0_usize..80) {
+            let talk = [said(Speaker::User, &text)];
+            let whole = tail(&talk, usize::MAX);
+            let end = tail(&talk, units);
+            prop_assert!(whole.ends_with(&end));
+            prop_assert!(utf16_length(&end) <= units);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The rows of Qwen Code's own behaviour, where `TURNPIPE_TEST_DATA` names them. A row that turns
+//! out otherwise has to be on the list of those that do so on purpose (docs/deviations.md).
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::label::{FinishedCall, clean_label, excerpt, label_question, shown};
+use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
+use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
+use super::{Said, Speaker, Spoken, auto_title_is_disabled};
+use crate::dialog::{Block, Message, Origin, Role};
+use crate::text::terminal_safe_line;
+
+/// Of these areas so many rows turn out otherwise.
+const DEVIATIONS: &[(&str, usize)] = &[
+    // A cut leaves no half of a character; limits below 3 do not occur.
+    ("toolUseSummary.truncateJson", 2),
+    // Line breaks of any kind are blanks; quotation marks stay in pairs.
+    ("toolUseSummary.cleanSummary", 5),
+    // Escape sequences go as a whole, and what never shows goes.
+    ("sessionTitle.sanitize", 5),
+    // The same, and nothing stands in their place.
+    ("terminalSafe.stripTerminalControlSequences", 15),
+];
+
+fn rows() -> Vec<Value> {
+    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        return Vec::new();
+    };
+    let text = std::fs::read_to_string(Path::new(&folder).join("vectors/qwen-code.jsonl")).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The text that a row spells in its own way; half a character becomes U+FFFD.
+fn text(value: &Value) -> Option<String> {
+    if let Some(parts) = value.get("$concat").and_then(Value::as_array) {
+        return parts.iter().map(text).collect();
+    }
+    if let Some([what, times]) = value
+        .get("$repeat")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+    {
+        let times = usize::try_from(times.as_u64()?).ok()?;
+        return Some(what.as_str()?.repeat(times));
+    }
+    if let Some(units) = value.get("$utf16").and_then(Value::as_array) {
+        let units: Vec<u16> = units
+            .iter()
+            .filter_map(|unit| u16::try_from(unit.as_u64()?).ok())
+            .collect();
+        return Some(String::from_utf16_lossy(&units));
+    }
+    value.as_str().map(str::to_owned)
+}
+
+/// A value with all texts that are spelled in the rows' own way.
+fn plain(value: &Value) -> Value {
+    if let Some(text) = text(value) {
+        return Value::from(text);
+    }
+    match value {
+        Value::Array(elements) => elements.iter().map(plain).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+fn messages(history: &Value) -> Vec<Message> {
+    let entries = history.as_array().unwrap();
+    entries.iter().map(message).collect()
+}
+
+fn message(entry: &Value) -> Message {
+    let no_parts = Vec::new();
+    let parts = entry["parts"].as_array().unwrap_or(&no_parts);
+    let has = |part: &Value, name: &str| part.get(name).is_some();
+    let (role, origin) = match entry["role"].as_str() {
+        Some("user") if parts.iter().any(|part| has(part, "functionResponse")) => {
+            (Role::User, Origin::Results)
+        }
+        Some("user") => (Role::User, Origin::Prompt),
+        Some("model") => (Role::Assistant, Origin::Reply),
+        _ => (Role::System, Origin::Injected),
+    };
+    let blocks = parts.iter().filter_map(|part| {
+        let said = text(&part["text"])?;
+        let thought = has(part, "thought") || has(part, "thoughtSignature");
+        Some(if thought {
+            Block::Thinking(said)
+        } else {
+            Block::Text(said)
+        })
+    });
+    Message {
+        blocks: blocks.collect(),
+        ..Message::new(role, origin)
+    }
+}
+
+fn spoken(history: &Value) -> Spoken {
+    let mut spoken = Spoken::default();
+    for message in messages(history) {
+        spoken.note(&message);
+    }
+    spoken
+}
+
+fn as_contents(said: &[Said]) -> Value {
+    let contents = said.iter().map(|said| {
+        let role = match said.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "model",
+        };
+        let parts: Vec<Value> = said
+            .parts
+            .iter()
+            .map(|text| serde_json::json!({"text": text}))
+            .collect();
+        serde_json::json!({"role": role, "parts": parts})
+    });
+    contents.collect()
+}
+
+/// What we make of a row, or nothing if it is about something that does not exist here.
+fn ours(area: &str, input: &Value) -> Option<Value> {
+    let line = || text(input).unwrap_or_default();
+    Some(match area {
+        "toolUseSummary.cleanSummary" => clean_label(&line()).unwrap_or_default().into(),
+        "toolUseSummary.truncateJson" => {
+            let limit = usize::try_from(input["max"].as_u64()?).ok()?;
+            let json = match input["valueJson"].as_str() {
+                Some(json) => json.to_owned(),
+                None if input["value"].get("$circular").is_some() => return None,
+                None => plain(&input["value"]).to_string(),
+            };
+            excerpt(&json, limit).into()
+        }
+        "toolUseSummary.generate" => return label_of(input),
+        "sessionTitle.sanitize" => sanitize(&line()).into(),
+        "sessionTitle.isPromptExampleEcho" => is_example(&line()).into(),
+        "sessionTitle.filterToDialog" | "sessionRecap.filterToDialog" => {
+            as_contents(spoken(input).said())
+        }
+        "sessionTitle.takeRecentDialog" => recent(input)?,
+        "sessionTitle.flattenToTail" => {
+            let units = usize::try_from(input["max"].as_u64()?).ok()?;
+            tail(spoken(&input["history"]).said(), units).into()
+        }
+        "sessionTitle.generate" if input.get("display").is_none() => {
+            let spoken = spoken(&input["history"]);
+            let question = title_question(spoken.recent(TITLE_MESSAGES));
+            question
+                .filter(|_| spoken.messages() >= FEWEST_MESSAGES)
+                .into()
+        }
+        "sessionRecap.generate" => as_contents(spoken(&input["history"]).recent(RECAP_MESSAGES)),
+        "sessionRecap.extract" => clean_recap(&line()).unwrap_or_default().into(),
+        "sessionRecap.shouldFire" => should_fire(input).into(),
+        "autoTitle.disabledByEnv" => auto_title_is_disabled(input.as_str()).into(),
+        "terminalSafe.stripTerminalControlSequences" => terminal_safe_line(&line()).into(),
+        _ => return None,
+    })
+}
+
+fn label_of(input: &Value) -> Option<Value> {
+    let raw = |value: &Value| shown(&plain(value).to_string());
+    let tools = input["tools"].as_array()?;
+    let parts: Vec<_> = tools
+        .iter()
+        .map(|tool| (raw(&tool["input"]), raw(&tool["output"])))
+        .collect();
+    let calls: Vec<FinishedCall<'_>> = tools
+        .iter()
+        .zip(&parts)
+        .map(|(tool, (input, output))| FinishedCall {
+            name: tool["name"].as_str().unwrap_or_default(),
+            input,
+            output,
+        })
+        .collect();
+    let said = text(&input["lastAssistantText"]).unwrap_or_default();
+    Some(label_question(&calls, &said).into())
+}
+
+fn recent(input: &Value) -> Option<Value> {
+    let mut all = Spoken::default();
+    for (number, role) in input["roles"].as_str()?.chars().enumerate() {
+        let role_name = if role == 'u' { "user" } else { "model" };
+        let content =
+            serde_json::json!({"role": role_name, "parts": [{"text": format!("{role}{number}")}]});
+        all.note(&message(&content));
+    }
+    let count = usize::try_from(input["window"].as_u64()?).ok()?;
+    Some(all.recent(count).iter().map(Said::text).collect())
+}
+
+fn should_fire(input: &Value) -> bool {
+    let mut gate = RecapGate::default();
+    for item in input.as_array().unwrap() {
+        let message = match item.as_str() {
+            Some("user") => Message::new(Role::User, Origin::Prompt),
+            Some("away_recap") => Message::new(Role::System, Origin::Recap),
+            // Never sent to the model.
+            _ => Message::new(Role::User, Origin::Injected),
+        };
+        gate.note(&message);
+    }
+    gate.has_enough_new()
+}
+
+/// What a row expects, in the form of [`ours`].
+fn theirs(area: &str, expected: &Value) -> Option<Value> {
+    let question = |expected: &Value| text(&expected["request"]["contents"][0]["parts"][0]["text"]);
+    match area {
+        "toolUseSummary.generate" => question(expected).map(Value::from),
+        "sessionTitle.generate" => match question(expected) {
+            Some(question) => Some(question.into()),
+            None if expected["outcome"]["reason"] == "empty_history" => Some(Value::Null),
+            None => None,
+        },
+        "sessionRecap.generate" => {
+            let contents = expected["request"]["contents"].as_array()?;
+            Some(contents[..contents.len() - 1].iter().cloned().collect())
+        }
+        _ => Some(text(expected).map_or_else(|| expected.clone(), Value::from)),
+    }
+}
+
+#[test]
+fn rows_turn_out_as_elsewhere_but_for_the_listed_ones() {
+    let mut different: Vec<(String, String)> = Vec::new();
+    let mut checked = 0;
+    for row in rows() {
+        let Some(area) = row["area"].as_str() else {
+            continue;
+        };
+        let Some(expected) = theirs(area, &row["expected"]) else {
+            continue;
+        };
+        let Some(found) = ours(area, &row["input"]) else {
+            continue;
+        };
+        checked += 1;
+        if found != expected {
+            different.push((
+                area.to_owned(),
+                format!("{} -> {found}, not {expected}", row["input"]),
+            ));
+        }
+    }
+    if checked == 0 {
+        return;
+    }
+    let told = different
+        .iter()
+        .map(|(area, row)| format!("{area}: {row}\n"));
+    let told: String = told.collect();
+    for (area, allowed) in DEVIATIONS {
+        let count = different.iter().filter(|(found, _)| found == area).count();
+        assert_eq!(count, *allowed, "{area}\n{told}");
+    }
+    let unlisted = different
+        .iter()
+        .filter(|(area, _)| !DEVIATIONS.iter().any(|(known, _)| known == area))
+        .count();
+    assert_eq!(unlisted, 0, "of {checked} rows:\n{told}");
+}

@@ -1,0 +1,163 @@
+//! `aimock`: four dialects, Ollama's own among them, with answers that are scripted by what the
+//! user says.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::json;
+use turnpipe::model::{
+    Answer, Cut, Event, Failure, Function, Input, Prospect, Provider, Request, Stop,
+};
+
+use crate::models::{forced, model, request};
+use crate::server::Server;
+
+const DIALECTS: [(&str, &str); 4] = [
+    ("openai", "/v1"),
+    ("anthropic", ""),
+    ("gemini", ""),
+    ("ollama", ""),
+];
+
+pub(crate) fn run(folder: &Path) {
+    let scratch = tempfile::tempdir().unwrap();
+    let config = scratch.path().join("config.json");
+    let fixtures = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/independent_servers/fixtures"
+    );
+    let settings = json!({"llm": {"fixtures": fixtures, "chunkSize": 8}});
+    std::fs::write(&config, settings.to_string()).unwrap();
+    for (provider, base) in DIALECTS {
+        // One server each: answers that come in a sequence are counted.
+        let server = Server::start(|port| {
+            let script = "aimock/node_modules/@copilotkit/aimock/dist/aimock-cli.js";
+            let mut command = Command::new("node");
+            command
+                .arg(folder.join(script))
+                .arg("--config")
+                .arg(&config);
+            command.args(["--host", "127.0.0.1", "--port", port]);
+            command
+        });
+        let asked = ask(provider, &model(provider, &server.url(base)));
+        println!("aimock, {provider}: {asked} requests as expected");
+    }
+}
+
+/// What was said aloud and thought, piece by piece.
+fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failure>, usize) {
+    let mut parts = 0;
+    let reply = model.stream(request, &Stop::default(), &mut |event| match event {
+        Event::Restart => parts = 0,
+        Event::Text(_) => parts += 1,
+        Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+    });
+    (reply.map(|reply| reply.text), parts)
+}
+
+fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
+    let complete = |request: &Request| model.complete(request, &Stop::default());
+    let mut asked = 0;
+    for number in 0..5 {
+        let text = format!("Hello, {number}");
+        assert_eq!(
+            complete(&request(&text)).unwrap().text,
+            "Searched in auth/",
+            "{provider}"
+        );
+        let (said, parts) = stream(model, &request(&text));
+        assert_eq!(said.unwrap(), "Searched in auth/", "{provider}");
+        assert!(parts > 1, "{provider}: {parts}");
+        asked += 2;
+    }
+    // JavaScript cuts strings between the halves of a character.
+    let (said, _) = stream(model, &request("EMOJI"));
+    assert_eq!(said.unwrap(), "a😀b😀c😀d😀e😀f😀g", "{provider}");
+    assert_eq!(
+        complete(&request("BUSY_ONCE")).unwrap().text,
+        "Answered the second time"
+    );
+    let failure = complete(&request("WRONG_KEY")).unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            Failure::Rejected {
+                status: Some(401),
+                ..
+            }
+        ),
+        "{provider}: {failure:?}"
+    );
+    let once = Request {
+        attempts: turnpipe::model::Attempts::One,
+        ..request("BUSY_ALWAYS")
+    };
+    assert_eq!(
+        complete(&once).unwrap_err().prospect(),
+        Prospect::MayPass,
+        "{provider}"
+    );
+    for text in ["CUT_OFF", "HANG_UP"] {
+        let cut = Request {
+            attempts: turnpipe::model::Attempts::One,
+            ..request(text)
+        };
+        let failure = stream(model, &cut).0.unwrap_err();
+        assert!(
+            matches!(
+                failure,
+                Failure::Cut {
+                    cut: Cut::Connection,
+                    ..
+                }
+            ),
+            "{provider}: {text}: {failure:?}"
+        );
+    }
+    asked += 7;
+    let reply = complete(&request("THOUGHTS")).unwrap();
+    assert_eq!(reply.text, "Said aloud", "{provider}");
+    // What is hostile arrives as it is: cleaning is the business of whoever shows it.
+    assert_eq!(
+        complete(&request("HOSTILE")).unwrap().text,
+        "\u{1b}]0;title\u{7}red\u{1b}[31m"
+    );
+    let calls = Request {
+        answer: Answer::Tools(vec![Function {
+            name: "read_file".to_owned(),
+            description: "Reads".to_owned(),
+            parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        }]),
+        ..request("TWO_CALLS")
+    };
+    for reply in [
+        complete(&calls).unwrap(),
+        model.stream(&calls, &Stop::default(), &mut |_| ()).unwrap(),
+    ] {
+        let inputs: Vec<String> = reply
+            .calls
+            .iter()
+            .map(|call| match &call.input {
+                Input::Object(raw) => {
+                    let value: serde_json::Value = serde_json::from_str(raw.get()).unwrap();
+                    format!("{}:{}", call.name, value["path"].as_str().unwrap())
+                }
+                Input::Unusable(text) => text.clone(),
+            })
+            .collect();
+        assert_eq!(inputs, ["read_file:ä.txt", "read_file:b.txt"], "{provider}");
+        assert_ne!(reply.calls[0].id, reply.calls[1].id, "{provider}");
+    }
+    asked += 4;
+    let titled = complete(&forced("Name it"));
+    if provider == "ollama" {
+        // A call cannot be forced there: it is asked for JSON, of which this server knows nothing.
+        assert_eq!(titled.unwrap().text, "Searched in auth/");
+    } else {
+        let answer = titled.unwrap().structured("respond_in_schema").unwrap();
+        assert_eq!(answer["title"], "Fix the log-in form", "{provider}");
+    }
+    asked + 1
+}

@@ -1,0 +1,131 @@
+//! `llmock`: three dialects, faults on demand, and a grade for the client.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use turnpipe::model::{Event, Failure, Prospect, Provider, Reply, Request, Stop};
+
+use crate::models::{forced, model, request};
+use crate::server::Server;
+
+/// Dialects: the provider, where the server has it, and the path of its requests.
+const DIALECTS: [(&str, &str, &str); 3] = [
+    ("openai", "/v1", "/v1/chat/completions"),
+    ("anthropic", "/anthropic", "/anthropic/v1/messages"),
+    ("gemini", "/gemini", "/gemini/v1beta/models/m:"),
+];
+
+pub(crate) fn run(folder: &Path) {
+    let program = folder.join("llmock/bin/llmock");
+    let server = Server::start(|port| {
+        let mut command = Command::new(&program);
+        command.args(["serve", "--host", "127.0.0.1", "--port", port]);
+        command
+    });
+    for (provider, base, path) in DIALECTS {
+        let model = model(provider, &server.url(base));
+        well_behaved(provider, &model);
+        with_faults(provider, &server, &model);
+        let journal: Value =
+            serde_json::from_str(&server.ask("GET", "/_llmock/requests", "")).unwrap();
+        let journal = journal
+            .as_array()
+            .or_else(|| journal["requests"].as_array())
+            .unwrap();
+        let asked = journal
+            .iter()
+            .filter(|entry| {
+                entry["path"]
+                    .as_str()
+                    .is_some_and(|asked| asked.starts_with(path))
+            })
+            .count();
+        println!("llmock, {provider}: {asked} requests");
+        assert!(asked >= 20, "{provider}: {asked}");
+    }
+    let report = Command::new(&program)
+        .args(["report", "--url", &server.url("")])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&report.stdout);
+    println!("{told}");
+    assert!(report.status.success(), "{told}");
+}
+
+fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {
+    model.complete(request, &Stop::default())
+}
+
+/// Streams a reply; the events that were not taken back have to add up to it.
+fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {
+    let mut text = String::new();
+    let reply = model.stream(request, &Stop::default(), &mut |event| match event {
+        Event::Restart => text.clear(),
+        Event::Text(part) => text.push_str(&part),
+        Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+    })?;
+    assert_eq!(text, reply.text);
+    Ok(reply)
+}
+
+fn well_behaved(provider: &str, model: &Arc<dyn Provider>) {
+    for number in 0..4 {
+        let reply = complete(model, &request(&format!("Say something, {number}"))).unwrap();
+        assert!(!reply.text.is_empty(), "{provider}");
+        assert!(
+            reply.usage.input > 0 && reply.usage.output > 0,
+            "{provider}: {reply:?}"
+        );
+        let reply = stream(model, &request(&format!("Stream something, {number}"))).unwrap();
+        assert!(!reply.text.is_empty(), "{provider}");
+        for reply in [
+            complete(model, &forced(&format!("Name it, {number}"))).unwrap(),
+            stream(model, &forced(&format!("Name it in parts, {number}"))).unwrap(),
+        ] {
+            let answer = reply.structured("respond_in_schema").unwrap();
+            assert!(answer["title"].is_string(), "{provider}: {answer}");
+        }
+    }
+}
+
+fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
+    let script = |behavior: Value| {
+        let scenario = json!({"behaviors": [behavior]}).to_string();
+        server.ask("POST", "/_llmock/scenario", &scenario);
+    };
+    // What passes: the reply comes in the end.
+    for (number, status) in [429, 503, 500].into_iter().enumerate() {
+        script(json!({"type": "fail", "status": status, "retry_after": 0.4, "times": 2}));
+        let reply = complete(model, &request(&format!("Busy, {number}")));
+        assert!(reply.is_ok(), "{provider}: {reply:?}");
+    }
+    script(json!({"type": "fail", "status": 529, "times": 1}));
+    assert!(stream(model, &request("Overloaded")).is_ok(), "{provider}");
+    for kind in ["truncate", "disconnect", "malformed"] {
+        script(json!({"type": "stream_fault", "kind": kind, "after_chunks": 2}));
+        let reply = stream(model, &request(&format!("Then {kind}")));
+        assert!(reply.is_ok(), "{provider}, {kind}: {reply:?}");
+    }
+    script(
+        json!({"type": "stream_fault", "kind": "stall", "after_chunks": 2, "stall_seconds": 30}),
+    );
+    assert!(
+        stream(model, &request("Then nothing for long")).is_ok(),
+        "{provider}"
+    );
+    // What does not: one request, and a reason.
+    for status in [400, 401, 403, 404, 422] {
+        script(json!({"type": "fail", "status": status}));
+        let failure = complete(model, &request(&format!("Wrong, {status}"))).unwrap_err();
+        assert_eq!(
+            failure.prospect(),
+            Prospect::Hopeless,
+            "{provider}: {failure}"
+        );
+        let told =
+            matches!(&failure, Failure::Rejected { status: Some(told), .. } if *told == status);
+        assert!(told, "{provider}: {failure:?}");
+    }
+}

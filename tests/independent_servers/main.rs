@@ -1,0 +1,48 @@
+//! Model providers against servers that other people wrote, who disagree with us where we are
+//! wrong: `llmock` (which grades its clients) and `aimock`.
+//!
+//! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
+//! set: to the folder in which they are or shall be installed.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+mod aimock;
+mod llmock;
+mod models;
+mod server;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// How the script ends where a registry cannot be reached.
+const UNREACHABLE: i32 = 69;
+
+/// The folder with the servers, installed; `None` if they are not to be used, or cannot be.
+fn installed() -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("TURNPIPE_INDEPENDENT_SERVERS") else {
+        println!("skipped: TURNPIPE_INDEPENDENT_SERVERS names no folder for the servers");
+        return None;
+    };
+    let folder = std::path::absolute(folder).unwrap();
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/independent_servers/install.sh"
+    );
+    let status = Command::new(script).arg(&folder).status().unwrap();
+    if status.code() == Some(UNREACHABLE) {
+        println!("skipped: the registries cannot be reached");
+        return None;
+    }
+    assert!(status.success(), "installing the servers failed: {status}");
+    Some(folder)
+}
+
+/// One test for both: they share the folder that is installed into.
+#[test]
+fn servers_of_other_people_are_content() {
+    let Some(folder) = installed() else { return };
+    llmock::run(&folder);
+    aimock::run(&folder);
+}

@@ -1,0 +1,74 @@
+//! Models behind a server, and requests for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use turnpipe::http::{HttpSettings, Secret, TimeLimits};
+use turnpipe::io::{Environment, RandomIds, SystemClock};
+use turnpipe::model::{
+    Answer, Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelSettings, ModelWorld,
+    PromptId, Provider, ProviderSettings, Request, Turn,
+};
+
+/// The model `m` of a provider that is at `url`.
+pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
+    let mut settings = ModelSettings {
+        http: HttpSettings {
+            limits: TimeLimits {
+                connect: Duration::from_secs(5),
+                idle: Duration::from_secs(2),
+                total: Duration::from_secs(30),
+            },
+            ..HttpSettings::default()
+        },
+        ..ModelSettings::default()
+    };
+    let described = ProviderSettings {
+        base_url: Some(url.to_owned()),
+        key: KeySource::Given(Secret::new("sk-independent")),
+        ..ProviderSettings::default()
+    };
+    settings.providers.insert(provider.to_owned(), described);
+    let world = ModelWorld {
+        environment: Environment::default(),
+        clock: Arc::new(SystemClock::default()),
+        ids: Arc::new(RandomIds),
+    };
+    let connector = Connector::new(settings, world, KeyCheck::Demanded);
+    match connector
+        .connect(&format!("{provider}:m").parse().unwrap())
+        .unwrap()
+    {
+        Model::Provider(provider) => provider,
+        Model::Nothing | Model::Builtin => unreachable!("a provider was named"),
+    }
+}
+
+/// A request for text, tried again by the policy.
+pub(crate) fn request(text: &str) -> Request {
+    Request {
+        system: "Answer in one line.".to_owned(),
+        turns: vec![Turn::user(text)],
+        temperature: Some(0.2),
+        attempts: Attempts::ByPolicy,
+        ..Request::new(PromptId::new("test"), 100)
+    }
+}
+
+/// A request for a call of one function.
+pub(crate) fn forced(text: &str) -> Request {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"title": {"type": "string", "description": "A title"}},
+        "required": ["title"],
+    });
+    Request {
+        answer: Answer::Forced(Function {
+            name: "respond_in_schema".to_owned(),
+            description: "Takes the answer".to_owned(),
+            parameters,
+        }),
+        ..request(text)
+    }
+}

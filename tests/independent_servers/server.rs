@@ -1,0 +1,65 @@
+//! A server process on a free port.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    child: Child,
+}
+
+impl Server {
+    /// Starts what `command` makes of a port, and waits until it listens.
+    pub(crate) fn start(command: impl FnOnce(&str) -> Command) -> Self {
+        let port = {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap().port()
+        };
+        let child = command(&port.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self { port, child };
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let ended = server.child.try_wait().unwrap();
+            assert_eq!(ended, None, "the server ended");
+            assert!(Instant::now() < deadline, "the server does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The body of the answer to a request.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.0\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap();
+        assert!(status.starts_with('2'), "{method} {path}: {answer}");
+        body.to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,89 @@
+//! Small sessions and streams of our own.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// A stream of `count` messages, each of which reads one file, and the results.
+pub(crate) fn stream(count: usize) -> String {
+    let mut lines = json!({"type": "system", "subtype": "init", "session_id": "s", "cwd": "/w", "turnpipe": {"v": 1}}).to_string();
+    lines.push('\n');
+    for number in 0..count {
+        let call = json!({"type": "assistant", "session_id": "s", "message": {
+            "id": format!("m{number}"), "role": "assistant", "stop_reason": "tool_use",
+            "content": [
+                {"type": "text", "text": format!("I read file {number}.")},
+                {"type": "tool_use", "id": format!("t{number}"), "name": "Read", "input": {"file_path": format!("/w/f{number}.rs")}},
+            ],
+        }});
+        let result = json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": format!("t{number}"), "content": "1\tfn main() {}"},
+        ]}});
+        writeln!(lines, "{call}\n{result}").unwrap();
+    }
+    lines
+}
+
+/// The records of a session of Claude Code: what people and the model said in turn.
+pub(crate) fn claude(talk: &[&str]) -> String {
+    let mut lines = String::new();
+    let mut parent = Value::Null;
+    for (number, text) in talk.iter().enumerate() {
+        let uuid = format!("00000000-0000-4000-8000-{number:012}");
+        let message = if number % 2 == 0 {
+            json!({"role": "user", "content": text})
+        } else {
+            json!({"id": format!("m{number}"), "role": "assistant", "model": "x", "content": [{"type": "text", "text": text}]})
+        };
+        let record = json!({
+            "parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/w", "sessionId": "11111111-1111-4111-8111-111111111111",
+            "version": "2.1.0", "type": if number % 2 == 0 { "user" } else { "assistant" },
+            "message": message, "uuid": uuid, "timestamp": format!("2026-01-02T03:{number:02}:00.000Z"),
+        });
+        parent = Value::from(uuid);
+        writeln!(lines, "{record}").unwrap();
+    }
+    lines
+}
+
+/// The same of Qwen Code.
+pub(crate) fn qwen(talk: &[&str]) -> String {
+    let mut lines = String::new();
+    let mut parent = Value::Null;
+    for (number, text) in talk.iter().enumerate() {
+        let uuid = format!("00000000-0000-4000-8000-{number:012}");
+        let (kind, role) = if number % 2 == 0 {
+            ("user", "user")
+        } else {
+            ("assistant", "model")
+        };
+        let record = json!({
+            "uuid": uuid, "parentUuid": parent, "sessionId": "22222222-2222-4222-8222-222222222222", "timestamp": format!("2026-01-02T03:{number:02}:00.000Z"),
+            "type": kind, "provenance": "real_user", "cwd": "/w", "version": "0.24.4", "message": {"role": role, "parts": [{"text": text}]},
+        });
+        parent = Value::from(uuid);
+        writeln!(lines, "{record}").unwrap();
+    }
+    lines
+}
+
+pub(crate) const TALK: [&str; 2] = [
+    "Port the config parser to Rust",
+    "Done. The parser reads all old files now.\n\nWould you like me to delete the old one?",
+];
+
+/// Writes a file; its path.
+pub(crate) fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// The records on the lines of an output.
+pub(crate) fn records(output: &str) -> Vec<Value> {
+    output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}

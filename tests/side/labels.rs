@@ -1,0 +1,156 @@
+//! `summarize-batch` with the built-in rules.
+
+use serde_json::json;
+
+use crate::files::{records, stream};
+use crate::turnpipe::run;
+
+const BUILTIN: [&str; 3] = ["summarize-batch", "--model", "builtin"];
+
+fn with<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    [&BUILTIN[..], options].concat()
+}
+
+#[test]
+fn labels_stand_before_the_next_message_and_the_rest_is_untouched() {
+    let input = stream(2) + "{\"type\":\"result\",\"subtype\":\"success\"}\n";
+    let told = run(&BUILTIN, input.as_bytes());
+    assert_eq!((told.status, told.stderr.as_str()), (Some(0), ""));
+    let found = records(&told.stdout);
+    let kinds: Vec<&str> = found
+        .iter()
+        .map(|record| record["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "system",
+            "assistant",
+            "user",
+            "tool_use_summary",
+            "assistant",
+            "user",
+            "tool_use_summary",
+            "result"
+        ]
+    );
+    assert_eq!(found[3]["summary"], "Read f0.rs");
+    assert_eq!(found[3]["preceding_tool_use_ids"], json!(["t0"]));
+    assert_eq!(found[3]["session_id"], "s");
+    assert_eq!(found[3]["turnpipe"]["model_used"], "builtin");
+    let echoed: String = told
+        .stdout
+        .lines()
+        .filter(|line| !line.contains("tool_use_summary"))
+        .fold(String::new(), |all, line| all + line + "\n");
+    assert_eq!(echoed, input);
+}
+
+#[test]
+fn ready_labels_stand_behind_their_results() {
+    let told = run(&with(&["--emit", "ready"]), stream(2).as_bytes());
+    let kinds: Vec<String> = records(&told.stdout)
+        .iter()
+        .map(|record| record["type"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "system",
+            "assistant",
+            "user",
+            "tool_use_summary",
+            "assistant",
+            "user",
+            "tool_use_summary"
+        ]
+    );
+}
+
+#[test]
+fn people_get_one_line_a_label() {
+    let told = run(&with(&["-o", "text"]), stream(2).as_bytes());
+    assert_eq!(told.stdout, "● Read f0.rs\n● Read f1.rs\n");
+}
+
+#[test]
+fn damage_passes_through_and_is_told() {
+    let input = format!("\u{feff}{}{{torn\n{}", stream(1), r#"{"type":"result"}"#);
+    let told = run(&BUILTIN, input.as_bytes());
+    assert_eq!(told.status, Some(0));
+    assert!(told.stdout.contains("\n{torn\n"), "{}", told.stdout);
+    assert!(told.stdout.ends_with("{\"type\":\"result\"}"));
+    assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
+    assert_eq!(told.stderr.lines().count(), 1, "{}", told.stderr);
+}
+
+#[test]
+fn switched_off_means_copied() {
+    let input = stream(2);
+    let told = run(&["summarize-batch", "--model", "none"], input.as_bytes());
+    assert_eq!((told.status, told.stdout), (Some(0), input.clone()));
+    let mut command = crate::turnpipe::command();
+    command
+        .args(BUILTIN)
+        .env("QWEN_CODE_EMIT_TOOL_USE_SUMMARIES", "0");
+    let told = crate::server::fed(command, &input);
+    assert_eq!((told.status, told.stdout), (Some(0), input));
+}
+
+#[test]
+fn without_a_model_the_rules_are_used_with_a_hint() {
+    let told = run(&["summarize-batch", "--exit-status"], stream(1).as_bytes());
+    assert_eq!(told.status, Some(0));
+    assert!(
+        told.stderr.starts_with("hint: no model is configured"),
+        "{}",
+        told.stderr
+    );
+    assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
+    let nothing = run(&with(&["--exit-status"]), b"{\"type\":\"result\"}\n");
+    assert_eq!(nothing.status, Some(1));
+}
+
+#[test]
+fn labels_are_recorded_beside_the_files_of_other_agents() {
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = crate::files::write(
+        folder.path(),
+        "s.jsonl",
+        &crate::files::claude(&crate::files::TALK),
+    );
+    let before = std::fs::read_to_string(&theirs).unwrap();
+    let ours = folder.path().join("ours.jsonl");
+    for (target, written) in [
+        (&theirs, folder.path().join("s.jsonl.turnpipe.jsonl")),
+        (&ours, ours.clone()),
+    ] {
+        let told = run(
+            &with(&["--no-echo", "--record", target.to_str().unwrap()]),
+            stream(2).as_bytes(),
+        );
+        assert_eq!(told.status, Some(0), "{}", told.stderr);
+        let found = records(&std::fs::read_to_string(written).unwrap());
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1]["summary"], "Read f1.rs");
+    }
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), before);
+}
+
+#[test]
+fn prompts_and_requests_can_be_looked_at() {
+    let prompt = run(&["summarize-batch", "--print-prompt"], b"");
+    assert!(prompt.stdout.contains("Searched in auth/"));
+    let body = run(
+        &["summarize-batch", "--model", "openai:m", "--dry-run"],
+        stream(1).as_bytes(),
+    );
+    let found = records(&body.stdout);
+    assert_eq!(found.len(), 1, "{}", body.stderr);
+    assert!(
+        body.stdout.contains("Tool: Read\\nInput: {"),
+        "{}",
+        body.stdout
+    );
+    assert!(body.stdout.contains("I read file 0."), "{}", body.stdout);
+}

@@ -1,0 +1,16 @@
+//! `summarize-batch`, `title` and `recap`: the binary as a whole, with the built-in rules and with
+//! a model server that is part of the test.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod files;
+mod fixtures;
+mod labels;
+mod models;
+mod races;
+mod recaps;
+mod server;
+mod titles;
+#[path = "../cli/turnpipe.rs"]
+#[expect(dead_code, reason = "shared with other tests")]
+mod turnpipe;

@@ -1,0 +1,241 @@
+//! The services with a model, asked through the real providers.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::files::{TALK, claude, qwen, records, stream, write};
+use crate::server::{CANARY, Server, fed, says, titles};
+
+const NO_DELAY: Duration = Duration::ZERO;
+
+fn always(answer: String) -> Box<crate::server::Answer> {
+    Box::new(move |_| (200, answer.clone()))
+}
+
+fn labels(output: &str) -> Vec<Value> {
+    let mut found = records(output);
+    found.retain(|record| record["type"] == "tool_use_summary");
+    found
+}
+
+#[test]
+fn a_label_is_asked_for_cleaned_and_accounted() {
+    let server = Server::start(NO_DELAY, always(says("- **Read a \u{1b}[31mfile**")));
+    let told = fed(server.command(&["summarize-batch"]), &stream(1));
+    let found = labels(&told.stdout);
+    assert_eq!(found.len(), 1, "{}", told.stderr);
+    assert_eq!(found[0]["summary"], "Read a file");
+    assert_eq!(
+        found[0]["turnpipe"]["prompt_id"],
+        "tool_use_summary_generation"
+    );
+    assert_eq!(found[0]["turnpipe"]["usage"]["output_tokens"], 3);
+    assert_eq!(found[0]["turnpipe"]["model_used"], "openai:small");
+    let body = server.bodies.lock().unwrap()[0].clone();
+    assert_eq!(body["temperature"], 0.3);
+    let text = body.to_string();
+    assert!(
+        text.contains("User's intent (from assistant's last message): I read file 0."),
+        "{text}"
+    );
+    assert!(!format!("{}{}", told.stdout, told.stderr).contains(CANARY));
+}
+
+#[test]
+fn eighty_labels_of_a_slow_model_stand_in_their_places() {
+    let server = Server::start(Duration::from_millis(100), always(says("Read a file")));
+    let start = Instant::now();
+    let told = fed(
+        server.command(&["summarize-batch", "--jobs", "8"]),
+        &stream(80),
+    );
+    let took = start.elapsed();
+    let found = records(&told.stdout);
+    assert_eq!(labels(&told.stdout).len(), 80);
+    for (place, record) in found.iter().enumerate() {
+        if record["type"] == "tool_use_summary" {
+            let before = &found[place - 1]["message"]["content"][0]["tool_use_id"];
+            assert_eq!(record["preceding_tool_use_ids"], json!([before]));
+        }
+    }
+    assert!(
+        server
+            .most_at_once
+            .load(std::sync::atomic::Ordering::SeqCst)
+            <= 9
+    );
+    // Asked one after the other it would take eight seconds.
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[test]
+fn without_holding_nothing_waits() {
+    let server = Server::start(Duration::from_secs(20), always(says("Read a file")));
+    let start = Instant::now();
+    let told = fed(
+        server.command(&["summarize-batch", "--hold-ms", "0", "-v"]),
+        &stream(5),
+    );
+    assert_eq!(told.stdout, stream(5));
+    assert!(start.elapsed() < Duration::from_secs(15));
+    assert!(
+        told.stderr
+            .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not there in time"),
+        "{}",
+        told.stderr
+    );
+}
+
+#[test]
+fn failures_are_silent_unless_asked_for() {
+    let server = Server::start(
+        NO_DELAY,
+        Box::new(|_| (500, "{\"error\":{\"message\":\"boom\"}}".to_owned())),
+    );
+    let told = fed(server.command(&["summarize-batch"]), &stream(1));
+    assert_eq!(
+        (told.status, told.stdout.as_str(), told.stderr.as_str()),
+        (Some(0), stream(1).as_str(), "")
+    );
+    let told = fed(server.command(&["summarize-batch", "-v"]), &stream(1));
+    assert!(
+        told.stderr.contains("[TOOL_USE_SUMMARY]") && told.stderr.contains("boom"),
+        "{}",
+        told.stderr
+    );
+    assert_eq!(server.bodies.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn a_refusal_is_no_label_but_costs() {
+    let server = Server::start(NO_DELAY, always(says("I cannot summarize this")));
+    let told = fed(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&told.stdout).is_empty());
+    let usage = records(&told.stdout)
+        .into_iter()
+        .find(|record| record["subtype"] == "usage")
+        .unwrap();
+    assert_eq!(usage["turnpipe"]["usage"]["input_tokens"], 11);
+}
+
+#[test]
+fn shortcuts_ask_no_model_about_single_reads() {
+    let server = Server::start(NO_DELAY, always(says("never")));
+    let told = fed(
+        server.command(&["summarize-batch", "--shortcuts"]),
+        &stream(3),
+    );
+    assert_eq!(labels(&told.stdout).len(), 3);
+    assert!(server.bodies.lock().unwrap().is_empty());
+}
+
+#[test]
+fn titles_come_from_the_function_or_from_json_in_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &qwen(&TALK));
+    let path = path.to_str().unwrap();
+    let rows = [
+        (
+            titles("**Port config parser.**"),
+            Some("Port config parser"),
+            "",
+        ),
+        (
+            says("```json\n{\"title\": \"Port config parser\"}\n```"),
+            Some("Port config parser"),
+            "",
+        ),
+        (titles("Fix login button on mobile"), None, "empty_result"),
+        (titles("   ...  "), None, "empty_result"),
+        (titles("移植配置解析器"), None, "empty_result"),
+        (says("no json here"), None, "model_error"),
+    ];
+    for (answer, title, reason) in rows {
+        let server = Server::start(NO_DELAY, always(answer.clone()));
+        let told = fed(server.command(&["title", path]), "");
+        let record = &records(&told.stdout)[0];
+        match title {
+            Some(title) => assert_eq!(record["title"], title, "{answer}"),
+            None => assert_eq!(record["reason"], reason, "{answer}"),
+        }
+        assert_eq!(record["turnpipe"]["prompt_id"], "session_title", "{record}");
+        let body = server.bodies.lock().unwrap()[0].to_string();
+        assert!(body.contains("Answer in English"), "{body}");
+    }
+}
+
+#[test]
+fn the_language_of_the_conversation_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(
+        folder.path(),
+        "s.jsonl",
+        &claude(&["请把配置解析器移植到 Rust，谢谢", "好的，我开始移植。"]),
+    );
+    let server = Server::start(NO_DELAY, always(titles("移植配置解析器")));
+    let told = fed(server.command(&["title", path.to_str().unwrap()]), "");
+    assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+    assert!(
+        server.bodies.lock().unwrap()[0]
+            .to_string()
+            .contains("Answer in Chinese")
+    );
+    let other = fed(
+        server.command(&["title", "--language", "de", path.to_str().unwrap()]),
+        "",
+    );
+    assert_eq!(records(&other.stdout)[0]["reason"], "empty_result");
+}
+
+#[test]
+fn recaps_are_what_stands_in_the_tag() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let server = Server::start(
+        NO_DELAY,
+        always(says(
+            "Let me think.\n<recap>Porting the parser. Next: delete the old one.</recap>",
+        )),
+    );
+    let told = fed(server.command(&["recap", path]), "");
+    let record = &records(&told.stdout)[0];
+    assert_eq!(
+        record["content"],
+        "Porting the parser. Next: delete the old one."
+    );
+    assert_eq!(record["turnpipe"]["prompt_id"], "session_recap");
+    let server = Server::start(NO_DELAY, always(says("Let me think about it.")));
+    let told = fed(server.command(&["recap", path]), "");
+    assert_eq!(records(&told.stdout)[0]["reason"], "empty_result");
+}
+
+#[test]
+fn an_interrupt_stops_the_call_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let server = Server::start(Duration::from_secs(30), always(titles("x")));
+    let mut command = server.command(&["title", path.to_str().unwrap()]);
+    command
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let start = Instant::now();
+    while server.bodies.lock().unwrap().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::yield_now();
+    }
+    let stopped = Instant::now();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(stopped.elapsed() < Duration::from_secs(10));
+    assert_eq!(output.status.code(), Some(130));
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["reason"], "aborted");
+}

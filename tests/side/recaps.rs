@@ -1,0 +1,91 @@
+//! `recap` with the built-in rules.
+
+use crate::files::{TALK, claude, qwen, records, write};
+use crate::server::fed;
+use crate::turnpipe::{command, run};
+
+const RECAP: &str = "Goal: Port config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.";
+
+#[test]
+fn recaps_are_records_or_one_line_for_people() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let told = run(&["recap", "--model", "builtin", path], b"");
+    let record = &records(&told.stdout)[0];
+    assert_eq!(
+        (&record["subtype"], &record["content"]),
+        (&"away_summary".into(), &RECAP.into())
+    );
+    assert_eq!(record["turnpipe"]["model_used"], "builtin");
+    let text = run(&["recap", "--model", "builtin", "-o", "text", path], b"");
+    assert_eq!(text.stdout, format!("※ recap: {RECAP}\n"));
+}
+
+#[test]
+fn recaps_are_written_so_that_a_resumed_session_shows_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("c.jsonl", claude(&TALK)), ("q.jsonl", qwen(&TALK))] {
+        let path = write(folder.path(), name, &text);
+        let told = run(
+            &[
+                "recap",
+                "--model",
+                "builtin",
+                "--write",
+                path.to_str().unwrap(),
+            ],
+            b"",
+        );
+        assert_eq!(records(&told.stdout)[0]["written"], true, "{name}");
+        let shown = run(
+            &["session", "show", path.to_str().unwrap(), "-o", "jsonl"],
+            b"",
+        );
+        assert!(shown.stdout.contains(RECAP), "{name}: {}", shown.stdout);
+    }
+}
+
+#[test]
+fn automatic_recaps_wait_for_an_absence() {
+    let folder = tempfile::tempdir().unwrap();
+    let talk: Vec<&str> = [TALK; 3].concat();
+    let path = write(folder.path(), "s.jsonl", &claude(&talk));
+    let at = |now: &str, options: &[&str]| {
+        let mut command = command();
+        command
+            .args([
+                "recap",
+                "--auto",
+                "--model",
+                "builtin",
+                path.to_str().unwrap(),
+            ])
+            .args(options)
+            .env("TURNPIPE_CLOCK", now);
+        let told = fed(command, "");
+        records(&told.stdout)[0].clone()
+    };
+    assert_eq!(at("2026-01-02T03:06:00Z", &[])["reason"], "not_away");
+    assert_eq!(
+        at("2026-01-02T03:06:30Z", &["--away-minutes", "1"])["content"],
+        RECAP
+    );
+    assert_eq!(at("2026-01-02T03:30:00Z", &["--write"])["content"], RECAP);
+    assert_eq!(
+        at("2026-01-02T04:30:00Z", &[])["reason"],
+        "not_enough_activity"
+    );
+    let busy = write(folder.path(), "b.jsonl", &claude(&talk[..5]));
+    let mut command = command();
+    command
+        .args([
+            "recap",
+            "--auto",
+            "--model",
+            "builtin",
+            busy.to_str().unwrap(),
+        ])
+        .env("TURNPIPE_CLOCK", "2026-01-02T05:00:00Z");
+    assert_eq!(records(&fed(command, "").stdout)[0]["reason"], "busy");
+}

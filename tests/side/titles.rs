@@ -1,0 +1,221 @@
+//! `title` with the built-in rules.
+
+use crate::files::{TALK, claude, qwen, records, write};
+use crate::turnpipe::run;
+
+#[test]
+fn each_session_gets_one_record_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(
+        folder.path(),
+        "11111111-1111-4111-8111-111111111111.jsonl",
+        &claude(&TALK),
+    );
+    let two = write(folder.path(), "two.jsonl", &qwen(&["hi", "Hello!"]));
+    let three = write(folder.path(), "three.jsonl", "not a session\n");
+    let paths: Vec<&str> = [&one, &two, &three]
+        .iter()
+        .map(|path| path.to_str().unwrap())
+        .collect();
+    let told = run(
+        &[&["title", "--model", "builtin"], &paths[..]].concat(),
+        b"",
+    );
+    let found = records(&told.stdout);
+    assert_eq!(found.len(), 3, "{}", told.stderr);
+    assert_eq!(found[0]["title"], "Port config parser to Rust");
+    assert_eq!(
+        (
+            &found[0]["ok"],
+            &found[0]["model_used"],
+            &found[0]["title_source"]
+        ),
+        (&true.into(), &"builtin".into(), &"auto".into())
+    );
+    assert_eq!(
+        (&found[1]["ok"], &found[1]["reason"]),
+        (&false.into(), &"empty_result".into())
+    );
+    assert_eq!(found[2]["reason"], "unreadable");
+    for (record, path) in found.iter().zip(&paths) {
+        assert_eq!(record["path"], *path);
+    }
+}
+
+#[test]
+fn one_conversation_is_copied_and_named_at_its_end() {
+    let input = "{\"role\":\"user\",\"content\":\"Port the config parser to Rust\"}\n{\"role\":\"assistant\",\"content\":\"Done.\"}\n";
+    let told = run(&["title", "--model", "builtin"], input.as_bytes());
+    assert!(told.stdout.starts_with(input), "{}", told.stdout);
+    assert_eq!(
+        records(&told.stdout)[2]["title"],
+        "Port config parser to Rust"
+    );
+    let text = run(
+        &[
+            "title", "--model", "builtin", "-o", "text", "--style", "kebab",
+        ],
+        input.as_bytes(),
+    );
+    assert_eq!(text.stdout, "port-config-parser-to-rust\n");
+}
+
+#[test]
+fn titles_are_written_but_never_over_manual_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("c.jsonl", claude(&TALK)), ("q.jsonl", qwen(&TALK))] {
+        let path = write(folder.path(), name, &text);
+        let path = path.to_str().unwrap();
+        let title = |options: &[&str]| {
+            let told = run(
+                &[&["title", "--model", "builtin", path], options].concat(),
+                b"",
+            );
+            records(&told.stdout)[0].clone()
+        };
+        let shown = || {
+            let told = run(
+                &[
+                    "session",
+                    "list",
+                    "--root",
+                    folder.path().to_str().unwrap(),
+                    "-o",
+                    "jsonl",
+                ],
+                b"",
+            );
+            let found = records(&told.stdout);
+            let record = found
+                .iter()
+                .find(|record| record["path"] == path)
+                .unwrap()
+                .clone();
+            (record["title"].clone(), record["title_source"].clone())
+        };
+        assert_eq!(title(&["--write"])["written"], true, "{name}");
+        assert_eq!(
+            shown(),
+            ("Port config parser to Rust".into(), "auto".into()),
+            "{name}"
+        );
+        let renamed = run(&["session", "rename", path, "Mine"], b"");
+        assert_eq!(renamed.status, Some(0), "{}", renamed.stderr);
+        let before = std::fs::read_to_string(path).unwrap();
+        assert_eq!(title(&["--write"])["reason"], "manual_title", "{name}");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), before, "{name}");
+        assert_eq!(title(&["--write", "--replace"])["written"], true, "{name}");
+        assert!(std::fs::read_to_string(path).unwrap().starts_with(&before));
+    }
+}
+
+#[test]
+fn a_list_of_sessions_is_worked_through_and_can_be_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..12 {
+        write(
+            folder.path(),
+            &format!("s{number}.jsonl"),
+            &qwen(&TALK).replace("22222222-2222", &format!("22222222-{number:04}")),
+        );
+    }
+    let root = folder.path().to_str().unwrap();
+    let list = || {
+        run(
+            &[
+                "session",
+                "list",
+                "--root",
+                root,
+                "-o",
+                "jsonl",
+                "--untitled",
+            ],
+            b"",
+        )
+        .stdout
+    };
+    let input = list();
+    assert_eq!(input.lines().count(), 12);
+    let half: String = input
+        .lines()
+        .take(6)
+        .fold(String::new(), |all, line| all + line + "\n");
+    let told = run(
+        &["title", "--model", "builtin", "--write", "--jobs", "8"],
+        half.as_bytes(),
+    );
+    assert_eq!(told.stdout.lines().count(), 6, "{}", told.stderr);
+    let rest = list();
+    assert_eq!(rest.lines().count(), 6);
+    let told = run(
+        &["title", "--model", "builtin", "--write", "--jobs", "8"],
+        rest.as_bytes(),
+    );
+    let asked: Vec<_> = records(&rest)
+        .iter()
+        .map(|record| record["path"].clone())
+        .collect();
+    let answered: Vec<_> = records(&told.stdout)
+        .iter()
+        .map(|record| record["path"].clone())
+        .collect();
+    assert_eq!(asked, answered);
+    assert_eq!(list(), "");
+}
+
+#[test]
+fn files_without_a_place_for_titles_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"timestamp\":\"2026-01-02T03:00:00.000Z\",\"cwd\":\"/w\"}\n{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-02T03:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Port the config parser to Rust\"}]}}\n";
+    let path = write(folder.path(), "pi.jsonl", text);
+    let told = run(
+        &[
+            "title",
+            "--model",
+            "builtin",
+            "--write",
+            path.to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(
+        records(&told.stdout)[0]["reason"],
+        "unsupported_format",
+        "{}",
+        told.stdout
+    );
+    assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+}
+
+#[test]
+fn automatic_titles_have_guards() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let path = write(folder.path(), "s.jsonl", &qwen(&["hi", "Hello!"]));
+    let auto = |model: &[&str]| {
+        let fixed = [
+            "title",
+            "--auto",
+            "--state-dir",
+            state.to_str().unwrap(),
+            path.to_str().unwrap(),
+        ];
+        let told = run(&[&fixed[..], model].concat(), b"");
+        records(&told.stdout)[0]["reason"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(auto(&[]), "no_fast_model");
+    for _ in 0..3 {
+        assert_eq!(auto(&["--model", "builtin"]), "empty_result");
+    }
+    assert_eq!(auto(&["--model", "builtin"]), "attempt_limit");
+    let titled = write(folder.path(), "t.jsonl", &qwen(&TALK));
+    let titled = titled.to_str().unwrap();
+    let written = run(&["title", "--model", "builtin", "--write", titled], b"");
+    assert_eq!(written.status, Some(0));
+    let told = run(&["title", "--auto", "--model", "builtin", titled], b"");
+    assert_eq!(records(&told.stdout)[0]["reason"], "already_titled");
+}
