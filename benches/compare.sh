@@ -17,7 +17,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo build --release --quiet
-turnpipe=$PWD/target/release/turnpipe
+# A copy, as `cargo install` makes one: what the linker wrote bit by bit lies in the page cache in
+# smaller pieces than a copy, and starts a tenth slower.
+turnpipe=$PWD/target/turnpipe-measured
+cp target/release/turnpipe "$turnpipe"
 
 start_up() {
   command -v jq >/dev/null || { echo "start-up: needs jq" >&2; exit 2; }
