@@ -8,6 +8,7 @@ use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::Outcome;
 use super::check::CheckArguments;
+use super::check_shell::CheckShellArguments;
 use super::check_text::CheckTextArguments;
 use super::color::ColorWhen;
 use super::completions::CompletionsArguments;
@@ -17,6 +18,10 @@ use super::recap::RecapArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
 use super::session::SessionArguments;
+use super::session_append::SessionAppendArguments;
+use super::session_list::SessionListArguments;
+use super::session_path::SessionPathArguments;
+use super::session_tail::SessionTailArguments;
 use super::state::StateArguments;
 use super::summarize_batch::SummarizeBatchArguments;
 use super::title::TitleArguments;
@@ -105,6 +110,50 @@ const LEAVES: &[Leaf] = &[
             run: |matches, globals, io| {
                 RunToolsArguments::from_arg_matches(matches)?.run(globals, io)
             },
+        },
+    },
+    Leaf {
+        path: &["check", "shell"],
+        command: Subcommand {
+            name: "shell",
+            augment: CheckShellArguments::augment_args,
+            run: |matches, globals, io| {
+                CheckShellArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+    Leaf {
+        path: &["session", "tail"],
+        command: Subcommand {
+            name: "tail",
+            augment: SessionTailArguments::augment_args,
+            run: |matches, _, io| SessionTailArguments::from_arg_matches(matches)?.run(io),
+        },
+    },
+    Leaf {
+        path: &["session", "list"],
+        command: Subcommand {
+            name: "list",
+            augment: SessionListArguments::augment_args,
+            run: |matches, globals, io| {
+                SessionListArguments::from_arg_matches(matches)?.run(globals, io)
+            },
+        },
+    },
+    Leaf {
+        path: &["session", "path"],
+        command: Subcommand {
+            name: "path",
+            augment: SessionPathArguments::augment_args,
+            run: |matches, _, io| SessionPathArguments::from_arg_matches(matches)?.run(io),
+        },
+    },
+    Leaf {
+        path: &["session", "append"],
+        command: Subcommand {
+            name: "append",
+            augment: SessionAppendArguments::augment_args,
+            run: |matches, _, io| SessionAppendArguments::from_arg_matches(matches)?.run(io),
         },
     },
     // For tests; it stands nowhere else, so that no help and no completion names it.

@@ -1,5 +1,7 @@
 //! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
 
+use memchr::memmem;
+
 use super::batch::{Batch, BatchCall, BatchResult, Need};
 use crate::side::label::intent;
 use crate::wire::{
@@ -70,7 +72,7 @@ impl Batches {
         if is_sidechain(record) {
             return;
         }
-        if self.cwd.is_none() && record.contains("\"cwd\"") {
+        if self.cwd.is_none() && memmem::find(record.as_bytes(), b"\"cwd\"").is_some() {
             self.cwd = directory_in(record);
         }
         let mut contents = None;
@@ -106,7 +108,8 @@ impl Batches {
                 _ => {}
             }
         }
-        if self.need != Need::Rules {
+        // What holds results was not said by the model, and is what is long.
+        if self.need != Need::Rules && result == 0 {
             self.listen(record);
         }
     }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::object::{given, object, text};
@@ -179,7 +180,7 @@ pub fn aloud(record: &str) -> Option<Aloud> {
 
 /// Whether a record is of a subagent's conversation, in a transcript.
 pub fn is_sidechain(record: &str) -> bool {
-    record.contains("\"isSidechain\"")
+    memmem::find(record.as_bytes(), b"\"isSidechain\"").is_some()
         && Holder::read(record).is_some_and(|holder| is_true(holder.sidechain))
 }
 
