@@ -364,9 +364,32 @@ fn without_determiner(text: &str) -> &str {
     let determiners = [
         "the ", "The ", "our ", "Our ", "my ", "My ", "this ", "This ", "a ", "an ", "A ",
     ];
+    let shown = without_showing(text);
     determiners
         .iter()
-        .find_map(|word| text.strip_prefix(word))
+        .find_map(|word| shown.strip_prefix(word))
+        .unwrap_or(shown)
+}
+
+/// What is shown, without the words that point at it.
+fn without_showing(text: &str) -> &str {
+    let words = [
+        "Here's ",
+        "here's ",
+        "Here is ",
+        "here is ",
+        "Here are ",
+        "here are ",
+        "There's ",
+        "there's ",
+        "There is ",
+        "there is ",
+        "There are ",
+        "there are ",
+    ];
+    words
+        .iter()
+        .find_map(|words| text.strip_prefix(words))
         .unwrap_or(text)
 }
 

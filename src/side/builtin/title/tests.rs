@@ -38,6 +38,7 @@ fn titles_name_what_was_asked_for() {
             &["when running npm test I get timeouts, can you check?"],
             "Fix timeouts in npm test",
         ),
+        (&["Here's the error screenshot"], "Fix error screenshot"),
         (
             &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
             "Review PR 7",
