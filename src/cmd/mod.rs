@@ -45,6 +45,7 @@ mod session_tail;
 mod session_tail_follow;
 mod session_tail_printer;
 mod side_arguments;
+mod side_bodies;
 mod side_progress;
 mod side_stop;
 mod state;

@@ -13,6 +13,7 @@ use super::session_source::SourceArguments;
 use super::side_arguments::{
     Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
 };
+use super::side_bodies::print_bodies;
 use super::side_progress::SideProgress;
 use super::side_stop::StopWatch;
 use super::title::{parse_language, provider_of, source_of};
@@ -210,29 +211,7 @@ impl RecapArguments {
             let request = work.maker.recap_question(digest)?;
             Some(provider.body(&request, Delivery::Whole))
         };
-        match found {
-            Sources::Dialog {
-                digest, mut writer, ..
-            } => {
-                if let Some(body) = body(&digest) {
-                    writer.echo(format!("{body}\n").as_bytes())?;
-                }
-                writer.flush()?;
-            }
-            Sources::Sessions(wanted) => {
-                let mut writer = output::record_writer(io)?;
-                for wanted in &wanted {
-                    if let Wanted::File(path) = wanted
-                        && let Ok(conversation) = read(path, &self.source)
-                        && let Some(body) = body(&conversation.digest)
-                    {
-                        writer.echo(format!("{body}\n").as_bytes())?;
-                    }
-                }
-                writer.flush()?;
-            }
-        }
-        Ok(Outcome::Done)
+        print_bodies(found, &self.source, io, body)
     }
 
     fn watch(

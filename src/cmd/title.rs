@@ -10,6 +10,7 @@ use super::session_source::SourceArguments;
 use super::side_arguments::{
     Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
 };
+use super::side_bodies::print_bodies;
 use super::side_progress::SideProgress;
 use super::side_stop::StopWatch;
 use super::title_sources::{Conversation, Echo, Sources, Wanted, read, sources};
@@ -253,29 +254,7 @@ impl TitleArguments {
             let request = work.maker.title_question(digest)?;
             Some(provider.body(&request, Delivery::Whole))
         };
-        match found {
-            Sources::Dialog {
-                digest, mut writer, ..
-            } => {
-                if let Some(body) = body(&digest) {
-                    writer.echo(format!("{body}\n").as_bytes())?;
-                }
-                writer.flush()?;
-            }
-            Sources::Sessions(wanted) => {
-                let mut writer = output::record_writer(io)?;
-                for wanted in &wanted {
-                    if let Wanted::File(path) = wanted
-                        && let Ok(conversation) = read(path, &self.source)
-                        && let Some(body) = body(&conversation.digest)
-                    {
-                        writer.echo(format!("{body}\n").as_bytes())?;
-                    }
-                }
-                writer.flush()?;
-            }
-        }
-        Ok(Outcome::Done)
+        print_bodies(found, &self.source, io, body)
     }
 }
 

@@ -4,8 +4,8 @@
 //!
 //! Then it can be ended with its call, and it must be waited for, or it stays a zombie. Only such
 //! orphans are touched here: children of the main thread that no call started and that left our
-//! session. Our own children are children of the spawner threads; what other code of this process
-//! starts is in our session.
+//! session. Our own children are children of the threads that started them, never of the main one;
+//! what other code of this process starts is in our session.
 
 use std::fs::File;
 use std::io;

@@ -219,3 +219,19 @@ fn automatic_titles_have_guards() {
     let told = run(&["title", "--auto", "--model", "builtin", titled], b"");
     assert_eq!(records(&told.stdout)[0]["reason"], "already_titled");
 }
+
+#[test]
+fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let bad = write(folder.path(), "bad.jsonl", "not a session\n");
+    let paths = [one.to_str().unwrap(), bad.to_str().unwrap()];
+    for command in ["title", "recap"] {
+        let asked = [command, "--dry-run", "--model", "ollama:small"];
+        let told = run(&[&asked[..], &paths[..]].concat(), b"");
+        let bodies = records(&told.stdout);
+        assert_eq!((told.status, bodies.len()), (Some(0), 1), "{told:?}");
+        assert_eq!(bodies[0]["model"], "small");
+        assert!(bodies[0]["messages"].to_string().contains("Rust"));
+    }
+}
