@@ -21,10 +21,8 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
     ));
     assert_eq!(run.stdout.lines().last(), Some("141"), "{run:?}");
     assert!(begin.elapsed() < Duration::from_secs(30));
-    assert!(!is_marked_process_alive(&format!(
-        "MARK=reader_left_{}",
-        std::process::id()
-    )));
+    let marker = format!("MARK=reader_left_{}", std::process::id());
+    wait_for("the children to end", || !is_marked_process_alive(&marker));
 }
 
 #[test]
