@@ -121,9 +121,9 @@ impl SessionTailArguments {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let facts = session.facts_of_ends(self.source.mapping())?;
+        let id = session.id(self.source.mapping())?;
         let about = About {
-            session_id: facts.session_id.map(SessionId),
+            session_id: id.map(SessionId),
             ..About::default()
         };
         let mut writer = output::record_writer(io)?;
@@ -162,10 +162,15 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                let facts = session.facts_of_ends(self.source.mapping())?;
+                // Lines as they stand are nobody's.
+                let id = if self.raw {
+                    None
+                } else {
+                    session.id(self.source.mapping())?
+                };
                 let format = session.format();
                 let about = About {
-                    session_id: facts.session_id.map(SessionId),
+                    session_id: id.map(SessionId),
                     ..About::default()
                 };
                 (session.file, Some(format), about)

@@ -4,10 +4,14 @@
 //! use with a SAFETY comment.
 
 mod backward;
+mod beginning;
+mod buffer;
+mod container;
 mod escapes;
 mod examine;
 mod fixed_file;
 mod masks;
+mod members;
 mod nesting;
 mod outlook;
 mod piece;
@@ -28,11 +32,14 @@ mod writer;
 mod x86;
 
 pub use backward::{Hit, Onward, lines_backward, search_backward};
+pub use beginning::Beginning;
+pub use buffer::room_to_read;
 pub use fixed_file::{FixedFile, Mapping, read_at};
+pub use members::{Elements, Members};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
 pub use reader::{LONGEST_LINE, Reader};
-pub use split_line::split_line;
+pub use split_line::{only_record, split_line};
 pub use surrogates::replace_lone_surrogates;
 pub use validate::{Fault, Kind, Verdict, Wrong, validate};
 pub use writer::{WriteError, Writer};

@@ -20,6 +20,7 @@ mod envelope;
 mod exit_code;
 mod facts;
 mod find;
+mod folders;
 mod follow;
 mod format;
 mod gemini;
@@ -51,7 +52,7 @@ mod watch;
 
 pub use agent::Agent;
 pub use check::{Finding, Report};
-pub use discover::{Candidate, Root, discover, subagent_files, subagent_folder};
+pub use discover::{Candidate, Root, discover, discover_with, subagent_files, subagent_folder};
 pub use envelope::Envelope;
 pub use facts::{Counts, Facts, History};
 pub use find::{FindError, LATEST, find};

@@ -9,9 +9,9 @@ use std::io;
 use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
-use super::recover::records_on_line;
+use super::recover::each_record_on;
 use crate::dialog::{Message, Origin};
-use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
+use crate::jsonl::{FixedFile, lines_backward};
 
 /// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
 /// sees the lines from the last one on, without those that are too long to be looked into, which
@@ -24,44 +24,25 @@ pub fn start_of_last<Source: Borrow<File>>(
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
 ) -> io::Result<u64> {
-    let file = bytes.file().try_clone()?;
     let mut start = bytes.length();
     let mut seen = 0;
-    let mut failure = None;
-    lines_backward(bytes, &mut |place| {
-        let length = place.end - place.start;
-        let weight = if length > LONGEST_LINE as u64 {
-            Ok(1)
-        } else {
-            let mut line = vec![0; usize::try_from(length).unwrap_or(0)];
-            read_at(&file, &mut line, place.start).map(|filled| weigh(&line[..filled]))
-        };
-        match weight {
-            Ok(weight) => seen += weight,
-            Err(error) => {
-                failure = Some(error);
-                return false;
-            }
-        }
+    lines_backward(bytes, &mut |place, line| {
+        seen += line.map_or(1, &mut *weigh);
         if seen > count {
             return false;
         }
         start = place.start;
         true
     })?;
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(start),
-    }
+    Ok(start)
 }
 
 /// How many records are on a line; a line that holds none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
-    let (records, _) = records_on_line(line);
-    if records.is_empty() {
-        return u64::from(!line.trim_ascii().is_empty());
+    match each_record_on(line, &mut |_| {}) {
+        0 => u64::from(!line.trim_ascii().is_empty()),
+        count => count as u64,
     }
-    records.len() as u64
 }
 
 /// The messages of lines, one after the other.
@@ -89,16 +70,14 @@ impl MessageLines {
 
     /// The messages on a line, without readings of meters.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        let (records, _) = records_on_line(line);
         let mut messages = Vec::new();
-        for record in &records {
-            let record = record.text(line);
+        each_record_on(line, &mut |record| {
             let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
             if let Some(format) = known {
                 messages.extend(format.messages(record));
             }
-        }
+        });
         messages.retain(|message| message.origin != Origin::Meter);
         let repeats = self
             .format
@@ -142,17 +121,18 @@ impl BackwardMessages {
 
     /// How many messages that were not counted yet are on the line.
     pub fn count(&mut self, line: &[u8]) -> u64 {
-        let (records, _) = records_on_line(line);
+        let mut messages = Vec::new();
+        each_record_on(line, &mut |record| {
+            messages.extend(self.format.messages(record));
+        });
         let mut count = 0;
-        for record in records.iter().rev() {
-            for message in self.format.messages(record.text(line)).into_iter().rev() {
-                if message.origin == Origin::Meter {
-                    continue;
-                }
-                let continues = message.id.is_some() && message.id == self.last;
-                count += u64::from(!continues);
-                self.last = message.id;
+        for message in messages.into_iter().rev() {
+            if message.origin == Origin::Meter {
+                continue;
             }
+            let continues = message.id.is_some() && message.id == self.last;
+            count += u64::from(!continues);
+            self.last = message.id;
         }
         count
     }
