@@ -13,7 +13,7 @@ use super::{Globals, Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
 use crate::jsonl::{WriteError, Writer};
-use crate::session::{Counts, Depth, Listed, Listing, list};
+use crate::session::{Counts, Depth, Listed, Listing, Sessions, list};
 use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
@@ -87,7 +87,7 @@ impl SessionListArguments {
 const MANY: usize = 1024;
 
 fn print(
-    mut listed: Vec<Box<Listed>>,
+    mut listed: Sessions,
     threads: NonZeroUsize,
     writer: &mut Writer<impl Write>,
 ) -> Result<(), WriteError> {
@@ -116,14 +116,14 @@ fn print(
     })
 }
 
-fn print_part(listed: Vec<Box<Listed>>, writer: &mut Writer<impl Write>) -> Result<(), WriteError> {
+fn print_part(listed: Sessions, writer: &mut Writer<impl Write>) -> Result<(), WriteError> {
     for session in listed {
         writer.record(&record(*session))?;
     }
     Ok(())
 }
 
-fn text(listed: Vec<Box<Listed>>) -> Result<Vec<u8>, WriteError> {
+fn text(listed: Sessions) -> Result<Vec<u8>, WriteError> {
     let mut text = Vec::new();
     let mut writer = Writer::new(&mut text);
     print_part(listed, &mut writer)?;

@@ -265,6 +265,9 @@ impl Search {
     }
 }
 
+/// Is shown a line and where it stands; answers whether the one before it is wanted, too.
+pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
+
 /// Shows the lines to `visit`, the last one first, until it answers false: where each stands, and the
 /// line itself, unless it is too long to be looked into. Both include the newline, which the last
 /// line of a file may lack.
@@ -273,7 +276,7 @@ impl Search {
 /// Reading failed.
 pub fn lines_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    visit: &mut dyn FnMut(Range<u64>, Option<&[u8]>) -> bool,
+    visit: &mut VisitLine<'_>,
 ) -> io::Result<()> {
     let length = file.length();
     if length == 0 {
@@ -307,15 +310,15 @@ pub fn lines_backward<Source: Borrow<File>>(
 }
 
 /// The lines of a file from its end.
-struct Lines<'a> {
+struct Lines<'a, 'b> {
     /// Where the line before the last one ends.
     end: u64,
     /// A line that lies in more than one window.
     crossing: Vec<u8>,
-    visit: &'a mut dyn FnMut(Range<u64>, Option<&[u8]>) -> bool,
+    visit: &'a mut VisitLine<'b>,
 }
 
-impl Lines<'_> {
+impl Lines<'_, '_> {
     /// Shows the line that starts at `from`, from the window that starts at `start` if it is in it;
     /// false if that was the last one that is wanted.
     fn next(&mut self, from: u64, window: &[u8], start: u64, handle: &File) -> io::Result<bool> {

@@ -31,7 +31,7 @@ mod writer;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use backward::{Hit, Onward, lines_backward, search_backward};
+pub use backward::{Hit, Onward, VisitLine, lines_backward, search_backward};
 pub use beginning::Beginning;
 pub use buffer::room_to_read;
 pub use fixed_file::{FixedFile, Mapping, read_at};

