@@ -20,9 +20,14 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// One of those that are kept, or a new one.
+    /// The largest of those that are kept, or a new one.
     pub(super) fn take() -> Self {
-        let kept = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.pop());
+        let kept = KEPT.try_with(|kept| {
+            let mut kept = kept.try_borrow_mut().ok()?;
+            let sizes = kept.iter().map(Vec::len).enumerate();
+            let (largest, _) = sizes.max_by_key(|(_, size)| *size)?;
+            Some(kept.swap_remove(largest))
+        });
         Self {
             bytes: kept.ok().flatten().unwrap_or_default(),
         }

@@ -39,6 +39,7 @@ pub mod record;
 mod recover;
 mod replay;
 pub mod search;
+mod side_cost;
 mod stats;
 mod summaries;
 mod tail;

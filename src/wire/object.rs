@@ -170,6 +170,10 @@ pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
+    // Text without lone surrogates need not be looked through for them.
+    if let Ok(unescaped) = serde_json::from_str(raw?.get()) {
+        return Some(Cow::Owned(unescaped));
+    }
     bytes(raw).map(|bytes| Cow::Owned(from_wtf8(bytes.into_owned())))
 }
 
