@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::open::SessionFile;
+use crate::jsonl::read_at;
 
 /// What a name ends with.
 pub(super) const EXTENSION: &str = ".jsonl.zst";
@@ -15,6 +16,16 @@ pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The largest session that is unpacked, in bytes: a small file may hold a very large one.
 const LARGEST: u64 = 16 * 1024 * 1024 * 1024;
+
+/// Whether it is compressed.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
+    let mut magic = [0; MAGIC.len()];
+    let filled = read_at(&file.file, &mut magic, 0)?;
+    Ok(magic[..filled] == MAGIC)
+}
 
 /// The same file, which is compressed, unpacked into a temporary one without a name. Path and identity
 /// stay those of the archive.

@@ -34,6 +34,14 @@ const MOST_UNTOLD: u32 = 40;
 /// Old documents are rewritten as a whole by their agent, so that they are never large; in bytes.
 const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
 
+/// Whether a file is so large that it can be nothing but lines, as they stand there.
+///
+/// # Errors
+/// Reading failed.
+pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+    Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
+}
+
 /// Which part of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
