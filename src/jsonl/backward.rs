@@ -18,6 +18,10 @@ use super::side_by_side::{Cut, last_on_lines, search_windows};
 /// The size of the very first window, in bytes: what is looked for often stands at the end.
 const FIRST_WINDOW: u64 = 16 * 1024;
 
+/// How far the second window goes, in bytes from the end: as far as those look who read the last
+/// lines before, so that it is there already.
+const NEAR: u64 = 64 * 1024;
+
 /// The size of the next windows, in bytes: they stay in a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
 
@@ -83,6 +87,7 @@ pub fn search_backward<Source: Borrow<File>>(
         }
         let start = match length - end {
             0 => end.saturating_sub(FIRST_WINDOW),
+            way if way < NEAR => length.saturating_sub(NEAR),
             way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
             _ => start_of_window(end, LARGE_WINDOW),
         };
@@ -381,7 +386,8 @@ mod tests {
     fn boundaries_of_windows_hide_nothing() {
         for back in [
             FIRST_WINDOW,
-            SMALL_WINDOW,
+            NEAR,
+            NEAR + SMALL_WINDOW,
             LONG_WAY,
             LARGE_WINDOW,
             LONG_WAY + LARGE_WINDOW,

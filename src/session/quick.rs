@@ -130,7 +130,10 @@ impl Session {
         let mut size = TAIL;
         loop {
             let start = length.saturating_sub(size).max(from);
-            let window = bytes.window(start..noted)?;
+            // As far as the end, so that a search for the title finds it there already.
+            let window = bytes.window(start..length)?;
+            let unseen = usize::try_from(noted - start).unwrap_or(usize::MAX);
+            let window = &window[..unseen.min(window.len())];
             let mut end = window.len();
             let inner = window.strip_suffix(b"\n").unwrap_or(window);
             let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
