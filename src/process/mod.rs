@@ -20,6 +20,8 @@ mod spawners;
 mod spill;
 
 #[cfg(unix)]
+mod detached_write;
+#[cfg(unix)]
 mod escalation;
 #[cfg(unix)]
 mod exec_strings;
@@ -85,6 +87,8 @@ pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 #[cfg(unix)]
 pub use departure::report_departure;
 pub use descriptors::{stdin_was_closed, stdout_was_closed};
+#[cfg(unix)]
+pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::{GuardianPlan, guard, plan_guardian};
 #[cfg(target_os = "linux")]
