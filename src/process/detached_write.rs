@@ -10,6 +10,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::signal_mask::SignalMask;
+
 /// Bytes of a child's report: what `write` returned, or the negated error number.
 const REPORT: usize = size_of::<i64>();
 
@@ -91,33 +93,6 @@ fn reap(child: libc::pid_t) {
     }
 }
 
-/// The signals that this thread took before; it takes them again when this is dropped.
-struct SignalMask(libc::sigset_t);
-
-impl SignalMask {
-    fn block_all() -> io::Result<Self> {
-        let mut all = std::mem::MaybeUninit::uninit();
-        let mut previous = std::mem::MaybeUninit::uninit();
-        // SAFETY: `sigfillset` initialises `all`, `pthread_sigmask` initialises `previous`.
-        unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            match libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), previous.as_mut_ptr()) {
-                0 => Ok(Self(previous.assume_init())),
-                number => Err(io::Error::from_raw_os_error(number)),
-            }
-        }
-    }
-}
-
-impl Drop for SignalMask {
-    fn drop(&mut self) {
-        // SAFETY: the set is initialised; a null pointer for the previous one is allowed.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};
@@ -147,25 +122,5 @@ mod tests {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let error = write_detached(full.as_fd(), b"x").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-    }
-
-    #[test]
-    fn signals_are_taken_again_afterwards() {
-        let mask = || {
-            let mut set = std::mem::MaybeUninit::uninit();
-            // SAFETY: a null set asks only.
-            unsafe {
-                libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), set.as_mut_ptr());
-                let set = set.assume_init();
-                (1..32)
-                    .map(|signal| libc::sigismember(&raw const set, signal))
-                    .collect::<Vec<_>>()
-            }
-        };
-        let before = mask();
-        let folder = tempfile::tempdir().unwrap();
-        let file = fs::File::create(folder.path().join("file")).unwrap();
-        write_detached(file.as_fd(), b"x").unwrap();
-        assert_eq!(mask(), before);
     }
 }

@@ -46,6 +46,8 @@ mod process_table;
 #[cfg(unix)]
 mod program_path;
 #[cfg(unix)]
+mod signal_mask;
+#[cfg(unix)]
 mod spawner_pool;
 #[cfg(unix)]
 mod start;
@@ -67,7 +69,7 @@ mod tree;
 mod waker;
 
 #[cfg(target_os = "linux")]
-#[path = "posix_spawn.rs"]
+#[path = "clone_spawn.rs"]
 mod system_spawn;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "std_spawn.rs"]

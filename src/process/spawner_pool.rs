@@ -11,11 +11,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use rustix::process::Pid;
-
 use super::Confinement;
 use super::lane::{Restricted, Restrictions, Starter, Temporary};
-use super::start::Start;
+use super::start::{Spawned, Start};
 use super::system_spawn::{Attributes, spawn};
 
 /// A few threads, each started when there is work that no other takes.
@@ -57,7 +55,7 @@ enum Job {
 /// A child that runs.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) pid: Pid,
+    pub(super) child: Spawned,
     /// What is enforced on it; `None` in a pool without restrictions.
     pub(super) confinement: Option<Confinement>,
 }
@@ -87,7 +85,7 @@ impl SpawnerPool {
         {
             let attributes = self.shared.attributes.get_or_init(Attributes::new);
             return Ok(Started {
-                pid: spawn(attributes.as_ref().map_err(again)?, &start)?,
+                child: spawn(attributes.as_ref().map_err(again)?, &start)?,
                 confinement,
             });
         }
@@ -219,7 +217,7 @@ fn start_one(
         start.environment.set(c"TMPDIR", &temporary.variable);
     }
     Ok(Started {
-        pid: spawn(attributes, &start)?,
+        child: spawn(attributes, &start)?,
         confinement: restricted.confinement.clone(),
     })
 }
