@@ -187,6 +187,15 @@ impl Shared {
 
     fn next_job(&self) -> Option<Job> {
         let mut state = self.lock();
+        if state.waiting.is_empty() && !state.closing {
+            // Where all processors are busy, the next child is there when it is this thread's turn
+            // again, and it need not sleep and be woken.
+            state.idle += 1;
+            drop(state);
+            thread::yield_now();
+            state = self.lock();
+            state.idle -= 1;
+        }
         loop {
             if let Some(job) = state.waiting.pop_front() {
                 return Some(job);
