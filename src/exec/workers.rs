@@ -114,6 +114,7 @@ impl std::fmt::Debug for State {
         formatter
             .debug_struct("State")
             .field("jobs", &self.jobs.len())
+            .field("asleep", &self.asleep)
             .field("closed", &self.closed)
             .finish()
     }
