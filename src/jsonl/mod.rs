@@ -13,6 +13,7 @@ mod outlook;
 mod piece;
 mod prefilter;
 mod processor;
+mod raw_json;
 mod reader;
 #[cfg(test)]
 mod samples;
@@ -31,6 +32,7 @@ pub use backward::{Hit, Onward, lines_backward, search_backward};
 pub use fixed_file::{FixedFile, Mapping, read_at};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
+pub(crate) use raw_json::raw_json;
 pub use reader::{LONGEST_LINE, Reader};
 pub use split_line::split_line;
 pub use surrogates::replace_lone_surrogates;

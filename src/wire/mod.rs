@@ -15,6 +15,7 @@ mod event;
 mod foreign;
 mod gemini;
 mod ids;
+mod members;
 mod needles;
 pub(crate) mod object;
 mod openai;
@@ -22,7 +23,7 @@ pub mod records;
 mod reply;
 mod shape;
 
-pub use contents::{Aloud, ResultContent, aloud, is_sidechain, result_contents, result_text};
+pub use contents::{Aloud, Contents, ResultContent, result_text};
 pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};

@@ -21,30 +21,62 @@ macro_rules! object {
         }
 
         impl<'a> $name<'a> {
-            /// The members of the object in `json`; `None` if it is no object.
+            /// The members of the object in `json`, which may be anything; `None` if it is no object.
+            #[allow(dead_code, reason = "not every object is read in every way")]
             pub(super) fn read(json: &'a str) -> Option<Self> {
                 serde_json::from_str(json).ok()
             }
 
             /// The members of a raw value; `None` if it is absent or no object.
-            #[allow(dead_code, reason = "the record itself is read from text only")]
+            #[allow(dead_code, reason = "not every object is read in every way")]
             pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
-                let json = raw?.get();
-                json.starts_with('{').then(|| Self::read(json)).flatten()
+                Self::known(raw?.get())
+            }
+
+            /// The members of the object in `json`, which is well-formed; `None` if it is no object.
+            #[allow(dead_code, reason = "not every object is read in every way")]
+            pub(super) fn known(json: &'a str) -> Option<Self> {
+                let mut members = $crate::wire::object::Members::of_object(json)?;
+                Self::take(&mut members)
+            }
+
+            /// Reads an object to its end.
+            #[allow(dead_code, reason = "not every object is read in every way")]
+            fn take(members: &mut $crate::wire::object::Members<'a>) -> Option<Self> {
+                let mut found = Self::default();
+                while let Some(key) = members.key() {
+                    let value = members.value()?;
+                    $(
+                        if key.as_ref() == $key.as_bytes() {
+                            found.$field = Some($crate::wire::object::raw_json(value)?);
+                            continue;
+                        }
+                    )+
+                }
+                Some(found)
             }
 
             /// The elements of an array, read; one that is no object counts as an empty one.
             /// None if the value is absent or no array.
             #[allow(dead_code, reason = "not every object stands in arrays")]
             pub(super) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
-                let Some(json) = raw.map(|raw| raw.get()).filter(|json| json.starts_with('[')) else {
-                    return Vec::new();
+                let mut list = Vec::new();
+                let json = raw.map_or("", |raw| raw.get());
+                let Some(mut elements) = $crate::wire::object::Members::of_array(json) else {
+                    return list;
                 };
-                // In one pass, if all are objects, as they are but for odd records.
-                serde_json::from_str(json).unwrap_or_else(|_| {
-                    let elements = $crate::wire::object::elements(raw).into_iter();
-                    elements.map(|raw| Self::of(Some(raw)).unwrap_or_default()).collect()
-                })
+                while elements.has_more() {
+                    let read = elements.inner_object().and_then(|mut inner| {
+                        let found = Self::take(&mut inner)?;
+                        elements.resume(inner);
+                        Some(found)
+                    });
+                    if read.is_none() && elements.value().is_none() {
+                        break;
+                    }
+                    list.push(read.unwrap_or_default());
+                }
+                list
             }
         }
 
@@ -83,6 +115,8 @@ macro_rules! object {
     };
 }
 
+pub(crate) use super::members::Members;
+pub(crate) use crate::jsonl::raw_json;
 pub(crate) use object;
 
 /// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
