@@ -125,7 +125,9 @@ def killed(bench: Bench, sizes: list[int] = SMALL) -> None:
         lost += len(told - set(found))
         twice += len(found) - len(set(found))
         report = subprocess.run([bench.turnpipe, "--no-config", "session", "check", str(path)], stdout=subprocess.PIPE, check=False)
-        reported += sum(json.loads(line)["type"] == "session_damage" for line in report.stdout.splitlines())
+        findings = [json.loads(line) for line in report.stdout.splitlines()]
+        # The agent here writes records of a kind of its own.
+        reported += sum(finding["type"] == "session_damage" and finding["kind"] != "unknown_kind" for finding in findings)
         agent_wrote += agent.wrote
         agent_lost += agent.wrote - sum(entry["type"] == "agent" for entry in records)
     few = agent_lost <= min(reported, max(1, rounds // 10_000))
