@@ -161,7 +161,8 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         } => Item {
             events: records
                 .iter()
-                .flat_map(|record| decoder.record(record.text(&raw)))
+                .filter_map(|record| record.json(&raw))
+                .flat_map(|record| decoder.known(record))
                 .collect(),
             reports: reports(number, damage),
             boundary: Boundary::Line,

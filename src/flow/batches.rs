@@ -1,12 +1,10 @@
 //! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
 
-use memchr::memmem;
+use serde_json::value::RawValue;
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
 use crate::side::label::intent;
-use crate::wire::{
-    Aloud, Event, SessionId, ToolCall, ToolUseId, TurnEnd, aloud, is_sidechain, result_contents,
-};
+use crate::wire::{Aloud, Contents, Event, ResultContent, SessionId, ToolCall, ToolUseId, TurnEnd};
 
 /// So many batches without a result are remembered.
 const MOST_OPEN: usize = 64;
@@ -68,15 +66,35 @@ impl Batches {
     }
 
     /// Takes a record and its events.
-    pub fn record(&mut self, record: &str, events: Vec<Event>) {
-        if is_sidechain(record) {
+    pub fn record(&mut self, record: &RawValue, events: Vec<Event>) {
+        let Some(contents) = Contents::of(record) else {
+            return;
+        };
+        if contents.is_sidechain() {
             return;
         }
-        if self.cwd.is_none() && memmem::find(record.as_bytes(), b"\"cwd\"").is_some() {
-            self.cwd = directory_in(record);
+        if self.cwd.is_none() {
+            self.cwd = contents.directory();
         }
-        let mut contents = None;
-        let mut result = 0;
+        let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
+        let mut results = Vec::new();
+        if has_results {
+            results = contents.results();
+        }
+        self.events(events, &results);
+        // What holds results was not said by the model, and is what is long.
+        if self.need != Need::Rules && !has_results {
+            self.listen(&contents);
+        }
+    }
+
+    /// Takes the events of the end of the input.
+    pub fn finish(&mut self, events: Vec<Event>) {
+        self.events(events, &[]);
+    }
+
+    fn events(&mut self, events: Vec<Event>, results: &[ResultContent<'_>]) {
+        let mut results = results.iter();
         for event in events {
             match event {
                 Event::Session(id) => self.session = Some(id),
@@ -93,12 +111,10 @@ impl Batches {
                     }
                 }
                 Event::Result(seen) => {
-                    let contents = contents.get_or_insert_with(|| result_contents(record));
-                    if let Some(content) = contents.get(result) {
+                    if let Some(content) = results.next() {
                         let found = BatchResult::new(content, self.need);
                         self.result(&seen.id, found);
                     }
-                    result += 1;
                 }
                 Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
                     for open in self.open.iter_mut().filter(|open| open.is_current) {
@@ -107,10 +123,6 @@ impl Batches {
                 }
                 _ => {}
             }
-        }
-        // What holds results was not said by the model, and is what is long.
-        if self.need != Need::Rules && result == 0 {
-            self.listen(record);
         }
     }
 
@@ -206,8 +218,8 @@ impl Batches {
         }
     }
 
-    fn listen(&mut self, record: &str) {
-        match aloud(record) {
+    fn listen(&mut self, contents: &Contents<'_>) {
+        match contents.aloud() {
             Some(Aloud::Whole(said)) if !said.trim().is_empty() => self.said = said,
             Some(Aloud::More(more)) => {
                 if self.said_is_over() {
@@ -232,14 +244,6 @@ impl Batches {
     }
 }
 
-fn directory_in(record: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Place {
-        cwd: Option<String>,
-    }
-    serde_json::from_str::<Place>(record).ok()?.cwd
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,7 +260,8 @@ mod tests {
             }
         };
         for line in lines {
-            let events = decoder.record(line);
+            let line: &RawValue = serde_json::from_str(line).unwrap();
+            let events = decoder.known(line);
             if Batches::boundary(&events).is_boundary {
                 take(&mut batches, &mut found);
             }
@@ -313,8 +318,9 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
-            let events = decoder.record(&line);
-            batches.record(&line, events);
+            let line: &RawValue = serde_json::from_str(&line).unwrap();
+            let events = decoder.known(line);
+            batches.record(line, events);
         }
         assert!(batches.take_settled(false).is_empty());
         assert_eq!(batches.take_settled(true).len(), 1);

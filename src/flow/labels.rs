@@ -220,7 +220,7 @@ impl<'a> Labels<'a> {
                 Happening::End => {
                     input_is_over = true;
                     let events = self.decoder.finish();
-                    self.batches.record("", events);
+                    self.batches.finish(events);
                     self.place_labels();
                 }
                 Happening::Failed(error) => {
@@ -296,12 +296,14 @@ impl<'a> Labels<'a> {
                     ));
                 }
                 for record in records {
-                    let text = record.text(raw);
-                    let events = self.decoder.record(text);
+                    let Some(record) = record.json(raw) else {
+                        continue;
+                    };
+                    let events = self.decoder.known(record);
                     if Batches::boundary(&events).is_boundary {
                         self.place_labels();
                     }
-                    self.batches.record(text, events);
+                    self.batches.record(record, events);
                 }
             }
             Piece::Giant {

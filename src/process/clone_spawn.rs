@@ -17,6 +17,7 @@ use std::time::Duration;
 use memmap2::MmapMut;
 use rustix::process::Pid;
 
+use super::reap::reap;
 use super::signal_mask::SignalMask;
 use super::start::{Spawned, Start};
 
@@ -218,14 +219,6 @@ unsafe fn close_others() {
             }
         }
     }
-}
-
-/// Waits for a child that has ended.
-fn reap(child: libc::pid_t) {
-    // SAFETY: a null pointer for the status is allowed.
-    while unsafe { libc::waitpid(child, ptr::null_mut(), 0) } < 0
-        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-    {}
 }
 
 fn action_of(signal: c_int) -> Option<libc::sigaction> {

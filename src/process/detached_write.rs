@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::reap::reap;
 use super::signal_mask::SignalMask;
 
 /// Bytes of a child's report: what `write` returned, or the negated error number.
@@ -79,16 +80,6 @@ fn read_report(from: &OwnedFd) -> io::Result<Option<i64>> {
             Ok(_) => return Ok(None),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-fn reap(child: libc::pid_t) {
-    loop {
-        // SAFETY: a null pointer for the status is allowed.
-        let ended = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
-        if ended != -1 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return;
         }
     }
 }

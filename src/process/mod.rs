@@ -46,6 +46,8 @@ mod process_table;
 #[cfg(unix)]
 mod program_path;
 #[cfg(unix)]
+mod reap;
+#[cfg(unix)]
 mod signal_mask;
 #[cfg(unix)]
 mod spawner_pool;

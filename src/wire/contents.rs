@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::object::{given, object, text};
@@ -26,6 +25,7 @@ object! {
         call_result = "toolCallResult",
         sidechain = "isSidechain",
         parent_tool_use_id = "parent_tool_use_id",
+        cwd = "cwd",
     }
 }
 
@@ -72,40 +72,104 @@ pub struct ResultContent<'a> {
     pub failed: bool,
 }
 
-/// The results in a record, in the order of their events.
-pub fn result_contents(record: &str) -> Vec<ResultContent<'_>> {
-    let Some(holder) = Holder::read(record) else {
-        return Vec::new();
-    };
-    if is(holder.kind, "tool_result") && holder.tool_use_id.is_some() || is(holder.role, "tool") {
-        return vec![ResultContent {
-            content: given(holder.content),
-            failed: is_true(holder.is_error),
-        }];
+/// What stands in a record, read once for all questions.
+#[derive(Debug, Clone, Copy)]
+pub struct Contents<'a> {
+    holder: Holder<'a>,
+    /// The message in it, if it has one.
+    message: Option<Holder<'a>>,
+}
+
+impl<'a> Contents<'a> {
+    /// Those of a record; `None` if it is no object.
+    pub fn of(record: &'a RawValue) -> Option<Self> {
+        let holder = Holder::of_record(record.get())?;
+        let message = Holder::of(holder.message);
+        Some(Self { holder, message })
     }
-    let failed = CallResult::of(holder.call_result)
-        .and_then(|result| text(result.status))
-        .is_some_and(|status| status != "success");
-    let message = Holder::of(holder.message).unwrap_or(holder);
-    let of_parts = Block::list(message.parts.or(holder.parts))
-        .into_iter()
-        .filter_map(|part| {
-            let response = Response::of(part.response)?;
-            let has_error = Inner::of(response.response)
-                .is_some_and(|inner| inner.error.is_some() && inner.output.is_none());
-            Some(ResultContent {
-                content: given(response.response),
-                failed: failed || has_error,
-            })
-        });
-    let of_blocks = Block::list(message.content)
-        .into_iter()
-        .filter(|block| is(block.kind, "tool_result"))
-        .map(|block| ResultContent {
-            content: given(block.content),
-            failed: is_true(block.is_error),
-        });
-    of_blocks.chain(of_parts).collect()
+
+    /// Whether the record is of a subagent's conversation, in a transcript.
+    pub fn is_sidechain(&self) -> bool {
+        is_true(self.holder.sidechain)
+    }
+
+    /// The working directory.
+    pub fn directory(&self) -> Option<String> {
+        text(self.holder.cwd).map(Cow::into_owned)
+    }
+
+    /// The results, in the order of their events.
+    pub fn results(&self) -> Vec<ResultContent<'a>> {
+        let holder = &self.holder;
+        let is_bare = is(holder.kind, "tool_result") && holder.tool_use_id.is_some();
+        if is_bare || is(holder.role, "tool") {
+            return vec![ResultContent {
+                content: given(holder.content),
+                failed: is_true(holder.is_error),
+            }];
+        }
+        let failed = CallResult::of(holder.call_result)
+            .and_then(|result| text(result.status))
+            .is_some_and(|status| status != "success");
+        let message = self.message.unwrap_or(*holder);
+        let of_parts = Block::list(message.parts.or(holder.parts))
+            .into_iter()
+            .filter_map(|part| {
+                let response = Response::of(part.response)?;
+                let has_error = Inner::of(response.response)
+                    .is_some_and(|inner| inner.error.is_some() && inner.output.is_none());
+                Some(ResultContent {
+                    content: given(response.response),
+                    failed: failed || has_error,
+                })
+            });
+        let of_blocks = Block::list(message.content)
+            .into_iter()
+            .filter(|block| is(block.kind, "tool_result"))
+            .map(|block| ResultContent {
+                content: given(block.content),
+                failed: is_true(block.is_error),
+            });
+        of_blocks.chain(of_parts).collect()
+    }
+
+    /// What the model of the main conversation says, if anything.
+    pub fn aloud(&self) -> Option<Aloud> {
+        let holder = &self.holder;
+        if given(holder.parent_tool_use_id).is_some() || self.is_sidechain() {
+            return None;
+        }
+        let event = Holder::of(holder.event).unwrap_or(*holder);
+        if is(event.kind, "content_block_delta") {
+            let delta = Block::of(event.delta)?;
+            return text(delta.text).map(|more| Aloud::More(more.into_owned()));
+        }
+        if let Some(choice) = Holder::list(holder.choices).first() {
+            if let Some(delta) = Holder::of(choice.delta) {
+                return text(delta.content).map(|more| Aloud::More(more.into_owned()));
+            }
+            let message = Holder::of(choice.message)?;
+            return text(message.content).map(|said| Aloud::Whole(said.into_owned()));
+        }
+        if let Some(candidate) = Holder::list(holder.candidates).first() {
+            let content = Holder::of(candidate.content)?;
+            return Some(Aloud::More(texts(&Block::list(content.parts))));
+        }
+        let message = self.message.unwrap_or(*holder);
+        let is_from_model = is(holder.kind, "assistant")
+            || is(message.role, "assistant")
+            || is(message.role, "model");
+        if !is_from_model {
+            return None;
+        }
+        let said = match text(message.content) {
+            Some(said) => said.into_owned(),
+            None => texts(&Block::list(
+                message.content.or(message.parts).or(holder.parts),
+            )),
+        };
+        (!said.is_empty()).then_some(Aloud::Whole(said))
+    }
 }
 
 /// The text of a result: of blocks the texts, a line each; of an object its output.
@@ -139,49 +203,6 @@ pub enum Aloud {
     Whole(String),
     /// More of what came before.
     More(String),
-}
-
-/// What the model of the main conversation says in a record, if anything.
-pub fn aloud(record: &str) -> Option<Aloud> {
-    let holder = Holder::read(record)?;
-    if given(holder.parent_tool_use_id).is_some() || is_true(holder.sidechain) {
-        return None;
-    }
-    let event = Holder::of(holder.event).unwrap_or(holder);
-    if is(event.kind, "content_block_delta") {
-        let delta = Block::of(event.delta)?;
-        return text(delta.text).map(|more| Aloud::More(more.into_owned()));
-    }
-    if let Some(choice) = Holder::list(holder.choices).first() {
-        if let Some(delta) = Holder::of(choice.delta) {
-            return text(delta.content).map(|more| Aloud::More(more.into_owned()));
-        }
-        let message = Holder::of(choice.message)?;
-        return text(message.content).map(|said| Aloud::Whole(said.into_owned()));
-    }
-    if let Some(candidate) = Holder::list(holder.candidates).first() {
-        let content = Holder::of(candidate.content)?;
-        return Some(Aloud::More(texts(&Block::list(content.parts))));
-    }
-    let message = Holder::of(holder.message).unwrap_or(holder);
-    let is_from_model =
-        is(holder.kind, "assistant") || is(message.role, "assistant") || is(message.role, "model");
-    if !is_from_model {
-        return None;
-    }
-    let said = match text(message.content) {
-        Some(said) => said.into_owned(),
-        None => texts(&Block::list(
-            message.content.or(message.parts).or(holder.parts),
-        )),
-    };
-    (!said.is_empty()).then_some(Aloud::Whole(said))
-}
-
-/// Whether a record is of a subagent's conversation, in a transcript.
-pub fn is_sidechain(record: &str) -> bool {
-    memmem::find(record.as_bytes(), b"\"isSidechain\"").is_some()
-        && Holder::read(record).is_some_and(|holder| is_true(holder.sidechain))
 }
 
 fn texts(blocks: &[Block<'_>]) -> String {
@@ -243,7 +264,8 @@ mod tests {
             ),
         ];
         for (record, said, failed) in table {
-            let contents = result_contents(record);
+            let raw: &RawValue = serde_json::from_str(record).unwrap();
+            let contents = Contents::of(raw).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
             assert_eq!(result_text(contents[0].content), said, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
@@ -279,7 +301,8 @@ mod tests {
             ),
         ];
         for (record, expected) in table {
-            assert_eq!(aloud(record), expected, "{record}");
+            let raw: &RawValue = serde_json::from_str(record).unwrap();
+            assert_eq!(Contents::of(raw).unwrap().aloud(), expected, "{record}");
         }
     }
 }
