@@ -23,6 +23,7 @@ mod slab;
 mod split_line;
 mod surrogates;
 mod validate;
+mod value_end;
 mod well_formed;
 mod writer;
 #[cfg(target_arch = "x86_64")]
@@ -37,4 +38,5 @@ pub use reader::{LONGEST_LINE, Reader};
 pub use split_line::split_line;
 pub use surrogates::replace_lone_surrogates;
 pub use validate::{Fault, Kind, Verdict, Wrong, validate};
+pub(crate) use value_end::value_end;
 pub use writer::{WriteError, Writer};

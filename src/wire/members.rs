@@ -1,6 +1,6 @@
 //! Finds the members of objects, and the elements of arrays, in JSON that is known to be well-formed.
 //!
-//! What is not asked for is passed over without a look at it: in a text only quotation marks count.
+//! What is not asked for is passed over without a look at it.
 //! JSON that nobody has looked at yet is read by `serde_json` instead, which refuses what is wrong.
 
 use std::borrow::Cow;
@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::object::Wtf8;
+use crate::jsonl::value_end;
 
 /// Reads well-formed JSON from its beginning.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ impl<'a> Members<'a> {
             return None;
         }
         let start = self.at;
-        self.at = end_of_string(self.json.as_bytes(), start)?;
+        self.at = value_end(self.json.as_bytes(), start)?;
         let quoted = self.json.get(start..self.at)?;
         self.blanks();
         self.at += 1; // the colon
@@ -60,7 +61,7 @@ impl<'a> Members<'a> {
     /// The value that comes next.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         let start = self.at;
-        self.at = end_of_value(self.json.as_bytes(), start)?;
+        self.at = value_end(self.json.as_bytes(), start)?;
         self.json.get(start..self.at)
     }
 
@@ -89,61 +90,12 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Where the value ends that starts at `start`.
-fn end_of_value(json: &[u8], start: usize) -> Option<usize> {
-    match json.get(start)? {
-        b'"' => end_of_string(json, start),
-        b'{' | b'[' => end_of_container(json, start),
-        _ => {
-            let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t'..=b'\r');
-            let length = json.get(start..)?.iter().position(is_end);
-            Some(length.map_or(json.len(), |length| start + length))
-        }
-    }
-}
-
-/// Where the string ends of which the quotation mark stands at `start`.
-fn end_of_string(json: &[u8], start: usize) -> Option<usize> {
-    let mut from = start + 1;
-    loop {
-        let quote = from + memchr(b'"', json.get(from..)?)?;
-        let text = json[from..quote].iter().rev();
-        if text.take_while(|byte| **byte == b'\\').count() % 2 == 0 {
-            return Some(quote + 1);
-        }
-        from = quote + 1;
-    }
-}
-
-fn end_of_container(json: &[u8], start: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut at = start;
-    loop {
-        match json.get(at)? {
-            b'"' => {
-                at = end_of_string(json, at)?;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::super::object::object;
-    use super::*;
 
     object! {
         /// Members with odd names among them.
@@ -227,7 +179,6 @@ mod tests {
             let from = json.ceil_char_boundary(from.min(json.len()));
             let to = json.floor_char_boundary(json.len().saturating_sub(to)).max(from);
             let _ = Odd::known(&json[from..to]);
-            let _ = end_of_value(&json.as_bytes()[from..to], 0);
         }
     }
 }
