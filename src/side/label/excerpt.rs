@@ -287,6 +287,8 @@ fn members(json: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -341,7 +343,7 @@ mod tests {
                             out.push_str(&quoted[1..quoted.len() - 1]);
                         }
                         Err(half) => {
-                            out.push_str(&format!("\\u{:04x}", half.unpaired_surrogate()));
+                            write!(out, "\\u{:04x}", half.unpaired_surrogate()).unwrap();
                         }
                     }
                 }
