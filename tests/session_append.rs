@@ -338,3 +338,41 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
         assert_eq!(line["uuid"], format!("u{n}"));
     }
 }
+
+/// The kill comes when the file has begun to grow, so inside of the write of a record that is
+/// larger than a page.
+#[test]
+fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
+    let bench = Bench::new();
+    let path = bench.path("s.jsonl");
+    let large = json!({"type": "user", "uuid": "large",
+        "message": {"role": "user", "content": "x".repeat(6_000_000)}});
+    fs::write(bench.path("large"), format!("{large}\n")).unwrap();
+    for _ in 0..10 {
+        bench.shell("echo '{\"type\":\"user\",\"uuid\":\"first\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}' |
+            turnpipe session append s.jsonl > /dev/null");
+        let before = fs::metadata(&path).unwrap().len();
+        let mut run = Command::new(env!("CARGO_BIN_EXE_turnpipe"))
+            .args(["session", "append", "--sync", "none"])
+            .arg(&path)
+            .env_clear()
+            .stdin(fs::File::open(bench.path("large")).unwrap())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let size = || fs::metadata(&path).unwrap().len();
+        while size() == before {
+            let over = run.try_wait().unwrap().is_some();
+            assert!(!over || size() > before, "nothing was written");
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        // Whoever still writes holds the lock.
+        let file = fs::File::open(&path).unwrap();
+        file.lock().unwrap();
+        let content = fs::read(&path).unwrap();
+        assert_eq!(content.last(), Some(&b'\n'));
+        assert_eq!(records(&path).last().unwrap()["uuid"], "large");
+        fs::remove_file(&path).unwrap();
+    }
+}

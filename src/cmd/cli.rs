@@ -169,6 +169,9 @@ const LEAVES: &[Leaf] = &[
     },
 ];
 
+/// Options of all commands that take no value, so that one knows where they end without parsing them.
+const FLAGS: [&str; 5] = ["--no-config", "-q", "--quiet", "-v", "--verbose"];
+
 /// A command that is parsed without the levels above it: building those takes longer than many a
 /// run. Only for command lines that make sense; help and errors come from the whole parser.
 pub(super) struct Leaf {
@@ -177,9 +180,9 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// The leaf that the arguments (the program's name first) begin with.
+    /// The leaf that the arguments (the program's name first, then perhaps flags) begin with.
     pub(super) fn of(arguments: &[OsString]) -> Option<&'static Self> {
-        let words = arguments.get(1..)?;
+        let words = arguments.get(1 + flags(arguments)..)?;
         LEAVES.iter().find(|leaf| {
             words.len() >= leaf.path.len()
                 && leaf.path.iter().zip(words).all(|(name, word)| word == name)
@@ -196,7 +199,9 @@ impl Leaf {
                 .args_override_self(true)
                 .no_binary_name(true),
         );
-        let rest = &arguments[1 + self.path.len()..];
+        // The flags mean the same behind the words.
+        let (flags, words) = arguments.get(1..)?.split_at(flags(arguments));
+        let rest = flags.iter().chain(&words[self.path.len()..]);
         parser
             .try_get_matches_from_mut(rest)
             .ok()
@@ -210,6 +215,13 @@ impl Leaf {
     pub(super) fn run(&self, matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
         (self.command.run)(matches, &Globals::from_arg_matches(matches)?, io)
     }
+}
+
+/// How many flags stand before the words that name a command.
+fn flags(arguments: &[OsString]) -> usize {
+    let arguments = arguments.iter().skip(1);
+    let is_flag = |argument: &&OsString| FLAGS.iter().any(|flag| *argument == flag);
+    arguments.take_while(is_flag).count()
 }
 
 /// How a subcommand is parsed and run.

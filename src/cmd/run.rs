@@ -66,7 +66,18 @@ mod tests {
 
     #[test]
     fn a_leaf_takes_only_what_the_whole_parser_takes() {
-        let lines: [&[&str]; 8] = [
+        let lines: [&[&str]; 11] = [
+            &[
+                "--no-config",
+                "-v",
+                "check",
+                "text",
+                "--as",
+                "terminal",
+                "-q",
+            ],
+            &["-q", "--no-config", "session", "tail", "x", "--raw"],
+            &["--quiet", "session", "tail"],
             &["check", "text", "--as", "terminal"],
             &["check", "text", "-q", "--as=terminal", "--config", "x"],
             &["check", "text"],

@@ -51,7 +51,7 @@ impl<Sink: Write> HitRecords<Sink> {
 
 impl<Sink: Write> HitPrinter for HitRecords<Sink> {
     fn session(&mut self, session: Listed) -> Result<(), WriteError> {
-        self.about = about(&session.path, session.agent, &session.facts);
+        self.about = about(session.path, session.agent, session.facts);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! `session list`: which sessions there are.
 
+use std::io::Write;
 use std::num::NonZeroUsize;
 
 use clap::Args;
@@ -11,7 +12,8 @@ use super::session_table::table;
 use super::{Globals, Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
-use crate::session::{Counts, Depth, Listed, Listing, list};
+use crate::jsonl::{WriteError, Writer};
+use crate::session::{Counts, Depth, Listed, Listing, Sessions, list};
 use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
@@ -55,9 +57,7 @@ impl SessionListArguments {
             }
             ListForm::Jsonl => {
                 let mut writer = output::record_writer(io)?;
-                for session in &listed {
-                    writer.record(&record(session))?;
-                }
+                print(listed, self.source.jobs(), &mut writer)?;
                 for (path, error) in &failed {
                     writer.record(&SessionErrorRecord {
                         path: path.display().to_string(),
@@ -83,12 +83,60 @@ impl SessionListArguments {
     }
 }
 
-fn record(session: &Listed) -> SessionRecord {
+/// More sessions than this are made into text on several threads.
+const MANY: usize = 1024;
+
+fn print(
+    mut listed: Sessions,
+    threads: NonZeroUsize,
+    writer: &mut Writer<impl Write>,
+) -> Result<(), WriteError> {
+    let size = match listed.len() {
+        many @ MANY.. => many.div_ceil(threads.get()),
+        few => few,
+    };
+    let mut others = Vec::new();
+    while listed.len() > size.max(1) {
+        let last = listed.len().div_ceil(size) - 1;
+        others.push(listed.split_off(last * size));
+    }
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others
+            .into_iter()
+            .map(|part| scope.spawn(|| text(part)))
+            .collect();
+        print_part(listed, writer)?;
+        for part in others.into_iter().rev() {
+            match part.join() {
+                Ok(text) => writer.echo(&text?)?,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(())
+    })
+}
+
+fn print_part(listed: Sessions, writer: &mut Writer<impl Write>) -> Result<(), WriteError> {
+    for session in listed {
+        writer.record(&record(*session))?;
+    }
+    Ok(())
+}
+
+fn text(listed: Sessions) -> Result<Vec<u8>, WriteError> {
+    let mut text = Vec::new();
+    let mut writer = Writer::new(&mut text);
+    print_part(listed, &mut writer)?;
+    writer.flush()?;
+    Ok(text)
+}
+
+fn record(session: Listed) -> SessionRecord {
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
     SessionRecord {
-        about: about(&session.path, session.agent, &session.facts),
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,
         counts: session.counts.as_ref().map(counts),

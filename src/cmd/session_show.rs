@@ -79,7 +79,7 @@ impl SessionShowArguments {
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| unreadable(&path, error.into());
         let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
-        let about = about(&path, session.agent(), &facts);
+        let about = about(path.clone(), session.agent(), facts.clone());
         let form = match self.output {
             _ if self.html.is_some() => DialogForm::Html,
             Some(form) => form,

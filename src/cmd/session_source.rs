@@ -11,7 +11,7 @@ use crate::io::Io;
 use crate::jsonl::Mapping;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, FindError, Listing, Root, Session, SessionError,
-    discover, find,
+    discover, discover_with, find,
 };
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
@@ -128,7 +128,7 @@ impl SourceArguments {
             named.map(|path| Root { agent: None, path }).collect()
         };
         roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
-        discover(&roots)
+        discover_with(self.jobs(), &roots)
     }
 
     /// How the files are looked at.
@@ -247,25 +247,23 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// Who a session is, as records tell it.
-pub(super) fn about(path: &Path, agent: Agent, facts: &Facts) -> AboutSession {
+pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
     let current = facts
         .cwd
-        .clone()
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
+    let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
+    let path = path.into_os_string().into_string();
     AboutSession {
-        session_id: facts.session_id.clone().map(SessionId),
+        session_id: facts.session_id.map(SessionId),
         agent: agent.name().to_owned(),
-        path: path.display().to_string(),
-        title: facts.title.as_ref().map(|title| title.text.clone()),
-        title_source: facts
-            .title
-            .as_ref()
-            .map(|title| title.source.name().to_owned()),
-        first_prompt: facts.first_prompt.clone(),
-        cwd: facts.first_cwd.clone(),
+        path: path.unwrap_or_else(|path| path.to_string_lossy().into_owned()),
+        title,
+        title_source: source.map(|source| source.name().to_owned()),
+        first_prompt: facts.first_prompt,
+        cwd: facts.first_cwd,
         current_cwd: current,
-        git_branch: facts.branch.clone(),
-        model: facts.model.clone(),
-        fork_parent: facts.forked_from.clone().map(SessionId),
+        git_branch: facts.branch,
+        model: facts.model,
+        fork_parent: facts.forked_from.map(SessionId),
     }
 }

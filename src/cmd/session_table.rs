@@ -1,5 +1,7 @@
 //! Sessions as a table for people.
 
+use std::borrow::Borrow;
+
 use jiff::tz::TimeZone;
 
 use crate::session::{Listed, TitleSource};
@@ -12,9 +14,12 @@ const TITLE_COLUMNS: usize = 60;
 const ID_CHARACTERS: usize = 8;
 
 /// A line for each session below a head. What a model made up is dimmed.
-pub(super) fn table(sessions: &[Listed], colored: bool) -> String {
+pub(super) fn table(sessions: &[impl Borrow<Listed>], colored: bool) -> String {
     let head = ["ID", "AGENT", "LAST ACTIVE", "SIZE", "TITLE", "DIRECTORY"];
-    let rows: Vec<[String; 6]> = sessions.iter().map(row).collect();
+    let rows: Vec<[String; 6]> = sessions
+        .iter()
+        .map(|session| row(session.borrow()))
+        .collect();
     let mut widths = head.map(display_width);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -24,6 +29,7 @@ pub(super) fn table(sessions: &[Listed], colored: bool) -> String {
     let mut page = line(&head.map(str::to_owned), &widths, |_, cell| cell.to_owned());
     for (session, row) in sessions.iter().zip(&rows) {
         let is_chosen = session
+            .borrow()
             .facts
             .title
             .as_ref()

@@ -11,11 +11,11 @@ use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
 use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer};
 use super::times::parse_span;
 use super::{Outcome, UsageError, output};
-use crate::dialog::{About, to_record};
+use crate::dialog::{About, Message, to_record};
 use crate::io::Io;
 use crate::session::{
     BackwardMessages, Follower, Scope, Seen, Session, SessionError, SessionFile, Shape,
-    open_safely, records_on, start_of_last,
+    holds_only_lines, last_messages, open_safely, records_on, start_of_last,
 };
 use crate::wire::SessionId;
 use crate::wire::records::SessionCursorRecord;
@@ -82,6 +82,12 @@ impl SessionTailArguments {
         let session = match open_safely(&path).map_err(|error| failed(error.into()))? {
             // A session that has just begun holds nothing yet.
             file if self.follow && file.size == 0 => Err(file),
+            // Nothing else would make a difference to its lines.
+            file if self.raw
+                && holds_only_lines(&file).map_err(|error| failed(error.into()))? =>
+            {
+                Err(file)
+            }
             file => match Session::of_file(file) {
                 Ok(session) => Ok(session),
                 Err(SessionError::Unknown) if self.raw => {
@@ -121,9 +127,9 @@ impl SessionTailArguments {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let facts = session.facts_of_ends(self.source.mapping())?;
+        let id = session.id(self.source.mapping())?;
         let about = About {
-            session_id: facts.session_id.map(SessionId),
+            session_id: id.map(SessionId),
             ..About::default()
         };
         let mut writer = output::record_writer(io)?;
@@ -143,6 +149,22 @@ impl SessionTailArguments {
         session: Result<Session, SessionFile>,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
+        if let Ok(session) = &session
+            && let Some(said) = self.last_messages(session)?
+        {
+            let about = About {
+                session_id: session.id(self.source.mapping())?.map(SessionId),
+                ..About::default()
+            };
+            let mut printer = Printer::new(
+                LineForm::Messages,
+                Cursors::Left,
+                output::record_writer(io)?,
+            );
+            let mut lines = Lines::new(Some(session.format()), about);
+            printer.messages(&mut lines, said)?;
+            return Ok(Outcome::Done);
+        }
         let start = match (&session, self.from) {
             (_, Some(offset)) => offset,
             (Ok(session), None) => {
@@ -162,10 +184,15 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                let facts = session.facts_of_ends(self.source.mapping())?;
+                // Lines as they stand are nobody's.
+                let id = if self.raw {
+                    None
+                } else {
+                    session.id(self.source.mapping())?
+                };
                 let format = session.format();
                 let about = About {
-                    session_id: facts.session_id.map(SessionId),
+                    session_id: id.map(SessionId),
                     ..About::default()
                 };
                 (session.file, Some(format), about)
@@ -206,6 +233,16 @@ impl SessionTailArguments {
             Ended::TimeUp if self.exit_status => Outcome::AnswerIsNo,
             Ended::TimeUp | Ended::Idle | Ended::ReaderIsGone => Outcome::Done,
         })
+    }
+
+    /// The messages that are to be shown, if they are all that is, and not large.
+    fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
+        let is_more = self.raw || self.follow || self.cursor || self.from.is_some();
+        if is_more {
+            return Ok(None);
+        }
+        let mut bytes = session.bytes(self.source.mapping());
+        Ok(last_messages(&mut bytes, self.lines, session.format())?)
     }
 
     fn cursors(&self) -> Cursors {

@@ -95,6 +95,21 @@ impl<Sink: Write> Printer<Sink> {
         Ok(())
     }
 
+    /// Prints messages that were read already.
+    pub(super) fn messages(
+        &mut self,
+        of: &mut Lines,
+        said: Vec<Message>,
+    ) -> Result<(), WriteError> {
+        for message in said {
+            if let Some(whole) = of.joiner.push(message) {
+                self.message(whole, &of.about)?;
+            }
+        }
+        self.rest(of, &[])?;
+        self.writer.flush()
+    }
+
     fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
         self.writer.record(&to_record(message, about))
     }

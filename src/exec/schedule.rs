@@ -5,7 +5,7 @@
 //! streaming and parallelism by file all follow from it (seed 002 sections 4.2, 4.3, 4.5).
 //! No I/O, no time, no knowledge of tools.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use crate::tools::{Access, Touch};
@@ -33,6 +33,11 @@ pub struct Schedule {
     /// The call index of `slots[0]`.
     first: u64,
     executing: usize,
+    /// The queued calls that nothing blocks.
+    ready: BTreeSet<u64>,
+    /// How many calls that are not completed write something. Where none does, no call blocks
+    /// another, and long queues need not be searched.
+    writers: usize,
 }
 
 #[derive(Debug)]
@@ -60,22 +65,25 @@ impl Schedule {
             slots: VecDeque::new(),
             first: 0,
             executing: 0,
+            ready: BTreeSet::new(),
+            writers: 0,
         }
     }
 
     /// Adds the next call in call order.
     pub fn enqueue(&mut self, access: Access) -> CallIndex {
         let access = self.coarsened(access);
-        let blockers = self
-            .slots
-            .iter()
-            .filter(|slot| slot.blocks(&access))
-            .count();
+        let index = self.first + self.slots.len() as u64;
+        self.writers += usize::from(!access.is_read_only());
+        let blockers = self.blockers(self.slots.len(), &access);
+        if blockers == 0 {
+            self.ready.insert(index);
+        }
         self.slots.push_back(Slot {
             access,
             stage: Stage::Queued { blockers },
         });
-        CallIndex(self.first + self.slots.len() as u64 - 1)
+        CallIndex(index)
     }
 
     /// The first queued call that may start now, if any; it counts as executing from here on.
@@ -83,13 +91,11 @@ impl Schedule {
         if self.executing >= self.cap.get() {
             return None;
         }
-        let position = self
-            .slots
-            .iter()
-            .position(|slot| slot.stage == Stage::Queued { blockers: 0 })?;
+        let call = CallIndex(self.ready.pop_first()?);
+        let position = self.position(call)?;
         self.slots[position].stage = Stage::Executing;
         self.executing += 1;
-        Some(CallIndex(self.first + position as u64))
+        Some(call)
     }
 
     /// An executing call has ended, or a queued one will never run.
@@ -101,16 +107,24 @@ impl Schedule {
         match before {
             Stage::Completed => return,
             Stage::Executing => self.executing -= 1,
-            Stage::Queued { .. } => {}
-        }
-        let access = self.slots[position].access.clone();
-        for slot in self.slots.range_mut(position + 1..) {
-            if let Stage::Queued { blockers } = &mut slot.stage
-                && slot.access.conflicts_with(&access)
-            {
-                *blockers -= 1;
+            Stage::Queued { .. } => {
+                self.ready.remove(&call.0);
             }
         }
+        let access = self.slots[position].access.clone();
+        if self.writers > 0 {
+            for (index, slot) in (call.0 + 1..).zip(self.slots.range_mut(position + 1..)) {
+                if let Stage::Queued { blockers } = &mut slot.stage
+                    && slot.access.conflicts_with(&access)
+                {
+                    *blockers -= 1;
+                    if *blockers == 0 {
+                        self.ready.insert(index);
+                    }
+                }
+            }
+        }
+        self.writers -= usize::from(!access.is_read_only());
     }
 
     /// The next call in call order if it is completed; it leaves the schedule.
@@ -131,17 +145,30 @@ impl Schedule {
             if !matches!(self.slots[position].stage, Stage::Queued { .. }) {
                 continue;
             }
-            if let Some(access) = access_of(CallIndex(self.first + position as u64)) {
-                self.slots[position].access = self.coarsened(access);
+            let index = self.first + position as u64;
+            if let Some(access) = access_of(CallIndex(index)) {
+                let access = self.coarsened(access);
+                self.writers += usize::from(!access.is_read_only());
+                let before = std::mem::replace(&mut self.slots[position].access, access);
+                self.writers -= usize::from(!before.is_read_only());
             }
-            let access = self.slots[position].access.clone();
-            let blockers = self
-                .slots
-                .range(..position)
-                .filter(|slot| slot.blocks(&access))
-                .count();
+            let blockers = self.blockers(position, &self.slots[position].access);
             self.slots[position].stage = Stage::Queued { blockers };
+            if blockers == 0 {
+                self.ready.insert(index);
+            } else {
+                self.ready.remove(&index);
+            }
         }
+    }
+
+    /// How many calls before `position` keep one that touches `access` from starting.
+    fn blockers(&self, position: usize, access: &Access) -> usize {
+        if self.writers == 0 {
+            return 0;
+        }
+        let earlier = self.slots.range(..position);
+        earlier.filter(|slot| slot.blocks(access)).count()
     }
 
     /// Calls that wait, in call order.

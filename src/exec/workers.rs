@@ -26,6 +26,8 @@ struct Queue {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
+    /// Threads that sleep until they are woken.
+    asleep: usize,
     closed: bool,
 }
 
@@ -58,8 +60,13 @@ impl Workers {
                 return;
             }
         }
-        self.queue.lock().jobs.push_back(job);
-        self.queue.work.notify_one();
+        let mut state = self.queue.lock();
+        state.jobs.push_back(job);
+        let wakes = state.asleep > 0;
+        drop(state);
+        if wakes {
+            self.queue.work.notify_one();
+        }
     }
 }
 
@@ -78,6 +85,13 @@ impl Queue {
     /// The next job, `None` when there will be none any more.
     fn next(&self) -> Option<Job> {
         let mut state = self.lock();
+        if state.jobs.is_empty() && !state.closed {
+            // Where all processors are busy, the next job is there when it is this thread's turn
+            // again, and nobody has to sleep and be woken.
+            drop(state);
+            thread::yield_now();
+            state = self.lock();
+        }
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 return Some(job);
@@ -85,10 +99,12 @@ impl Queue {
             if state.closed {
                 return None;
             }
+            state.asleep += 1;
             state = self
                 .work
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.asleep -= 1;
         }
     }
 }
@@ -98,6 +114,7 @@ impl std::fmt::Debug for State {
         formatter
             .debug_struct("State")
             .field("jobs", &self.jobs.len())
+            .field("asleep", &self.asleep)
             .field("closed", &self.closed)
             .finish()
     }

@@ -241,8 +241,6 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
-
     use super::*;
     use crate::wire::Decoder;
 
@@ -257,7 +255,6 @@ mod tests {
             }
         };
         for line in lines {
-            let line: &RawValue = serde_json::from_str(line).unwrap();
             let (events, contents) = decoder.known(line).unwrap();
             if Batches::boundary(&events).is_boundary {
                 take(&mut batches, &mut found);
@@ -315,8 +312,7 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
-            let line: &RawValue = serde_json::from_str(&line).unwrap();
-            let (events, contents) = decoder.known(line).unwrap();
+            let (events, contents) = decoder.known(&line).unwrap();
             batches.record(&contents, events);
         }
         assert!(batches.take_settled(false).is_empty());

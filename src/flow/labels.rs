@@ -304,9 +304,7 @@ impl<'a> Labels<'a> {
                     ));
                 }
                 for record in records {
-                    let json = record.json(raw);
-                    let Some((events, contents)) = json.and_then(|json| self.decoder.known(json))
-                    else {
+                    let Some((events, contents)) = self.decoder.known(record.text(raw)) else {
                         continue;
                     };
                     if Batches::boundary(&events).is_boundary {

@@ -12,10 +12,15 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
+use super::reader::LONGEST_LINE;
 use super::side_by_side::{Cut, last_on_lines, search_windows};
 
 /// The size of the very first window, in bytes: what is looked for often stands at the end.
 const FIRST_WINDOW: u64 = 16 * 1024;
+
+/// How far the second window goes, in bytes from the end: as far as those look who read the last
+/// lines before, so that it is there already.
+const NEAR: u64 = 64 * 1024;
 
 /// The size of the next windows, in bytes: they stay in a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
@@ -82,6 +87,7 @@ pub fn search_backward<Source: Borrow<File>>(
         }
         let start = match length - end {
             0 => end.saturating_sub(FIRST_WINDOW),
+            way if way < NEAR => length.saturating_sub(NEAR),
             way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
             _ => start_of_window(end, LARGE_WINDOW),
         };
@@ -264,41 +270,79 @@ impl Search {
     }
 }
 
-/// Shows the places of lines to `visit`, the last one first, until it answers false. A place
-/// includes the newline, which the last line of a file may lack.
+/// Is shown a line and where it stands; answers whether the one before it is wanted, too.
+pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
+
+/// Shows the lines to `visit`, the last one first, until it answers false: where each stands, and the
+/// line itself, unless it is too long to be looked into. Both include the newline, which the last
+/// line of a file may lack.
 ///
 /// # Errors
 /// Reading failed.
 pub fn lines_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    visit: &mut dyn FnMut(Range<u64>) -> bool,
+    visit: &mut VisitLine<'_>,
 ) -> io::Result<()> {
     let length = file.length();
     if length == 0 {
         return Ok(());
     }
-    let mut line_end = length;
+    let mut lines = Lines {
+        end: length,
+        crossing: Vec::new(),
+        visit,
+    };
     // The newline at the very end starts no line.
     let mut end = length - 1;
+    let mut size = FIRST_WINDOW;
     while end > 0 {
-        let size = if end + 1 == length {
-            FIRST_WINDOW
-        } else {
-            SMALL_WINDOW
-        };
         let start = end.saturating_sub(size);
-        let window = file.window(start..end)?;
-        for newline in memrchr_iter(b'\n', window) {
+        let behind = if end + 1 == length { length } else { end };
+        let (window, handle) = file.window_of_file(start..behind)?;
+        let inner = usize::try_from(end - start).unwrap_or(usize::MAX);
+        for newline in memrchr_iter(b'\n', &window[..inner.min(window.len())]) {
             let line_start = start + newline as u64 + 1;
-            if !visit(line_start..line_end) {
+            if !lines.next(line_start, window, start, handle)? {
                 return Ok(());
             }
-            line_end = line_start;
         }
         end = start;
+        size = (2 * size).min(SMALL_WINDOW);
     }
-    visit(0..line_end);
+    let (window, handle) = file.window_of_file(0..lines.end.min(size))?;
+    lines.next(0, window, 0, handle)?;
     Ok(())
+}
+
+/// The lines of a file from its end.
+struct Lines<'a, 'b> {
+    /// Where the line before the last one ends.
+    end: u64,
+    /// A line that lies in more than one window.
+    crossing: Vec<u8>,
+    visit: &'a mut VisitLine<'b>,
+}
+
+impl Lines<'_, '_> {
+    /// Shows the line that starts at `from`, from the window that starts at `start` if it is in it;
+    /// false if that was the last one that is wanted.
+    fn next(&mut self, from: u64, window: &[u8], start: u64, handle: &File) -> io::Result<bool> {
+        let place = from..std::mem::replace(&mut self.end, from);
+        let length = usize::try_from(place.end - from).unwrap_or(usize::MAX);
+        if length > LONGEST_LINE {
+            return Ok((self.visit)(place, None));
+        }
+        let inside = usize::try_from(from - start).unwrap_or(usize::MAX);
+        if let Some(line) = inside
+            .checked_add(length)
+            .and_then(|to| window.get(inside..to))
+        {
+            return Ok((self.visit)(place, Some(line)));
+        }
+        self.crossing.resize(length, 0);
+        let filled = read_at(handle, &mut self.crossing, from)?;
+        Ok((self.visit)(place, Some(&self.crossing[..filled])))
+    }
 }
 
 #[cfg(test)]
@@ -342,7 +386,8 @@ mod tests {
     fn boundaries_of_windows_hide_nothing() {
         for back in [
             FIRST_WINDOW,
-            SMALL_WINDOW,
+            NEAR,
+            NEAR + SMALL_WINDOW,
             LONG_WAY,
             LARGE_WINDOW,
             LONG_WAY + LARGE_WINDOW,
@@ -397,11 +442,40 @@ mod tests {
         assert_eq!(run(&[Onward::DownTo(0)]), 3);
     }
 
+    #[test]
+    fn lines_are_whole_whichever_windows_they_lie_in() {
+        let long = usize::try_from(3 * SMALL_WINDOW).unwrap();
+        for length in [10, 20_000, 60_000, 140_000, long, LONGEST_LINE + 1] {
+            let text = format!(
+                "first\n{}\n{}\nlast",
+                "a".repeat(length),
+                "b".repeat(40_000)
+            );
+            let mut seen = Vec::new();
+            lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
+                seen.push((place.end - place.start, line.map(<[u8]>::to_vec)));
+                true
+            })
+            .unwrap();
+            seen.reverse();
+            let lines = text.split_inclusive('\n').map(|line| {
+                let line = line.as_bytes();
+                (
+                    line.len() as u64,
+                    (line.len() <= LONGEST_LINE).then(|| line.to_vec()),
+                )
+            });
+            assert!(seen == lines.collect::<Vec<_>>(), "{length}");
+        }
+    }
+
     proptest! {
         #[test]
         fn places_of_lines_are_those_of_a_split(text in "[ab\\n]{0,60}") {
             let mut places = Vec::new();
-            lines_backward(&mut fixed(text.as_bytes()), &mut |place| {
+            lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
+                let range = usize::try_from(place.start).unwrap()..usize::try_from(place.end).unwrap();
+                assert_eq!(line.unwrap(), &text.as_bytes()[range]);
                 places.push(place);
                 true
             })

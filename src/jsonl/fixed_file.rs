@@ -9,8 +9,12 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
+
+use super::beginning::Beginning;
+use super::buffer::Buffer;
 
 /// Smaller windows are read, not mapped: page faults cost more than copying.
 const SMALLEST_MAPPING: u64 = 1024 * 1024;
@@ -31,7 +35,9 @@ pub struct FixedFile<Source = File> {
     length: u64,
     mapping: Mapping,
     threads: NonZeroUsize,
-    buffer: Vec<u8>,
+    /// What was read before.
+    beginning: Option<Arc<Beginning>>,
+    buffer: Option<Buffer>,
     /// What the buffer holds.
     held: Range<u64>,
     map: Option<Mmap>,
@@ -45,7 +51,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             length,
             mapping,
             threads: NonZeroUsize::MIN,
-            buffer: Vec::new(),
+            beginning: None,
+            buffer: None,
             held: 0..0,
             map: None,
         }
@@ -58,10 +65,17 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self
     }
 
+    /// The same, but the first bytes were read already.
+    #[must_use]
+    pub fn with_beginning(mut self, beginning: Arc<Beginning>) -> Self {
+        self.beginning = Some(beginning);
+        self
+    }
+
     /// Gives the memory of the last window back.
     pub(super) fn release(&mut self) {
         self.map = None;
-        self.buffer = Vec::new();
+        self.buffer = None;
         self.held = 0..0;
     }
 
@@ -85,8 +99,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self.file.borrow()
     }
 
-    /// The bytes at `range`, as far as they are there. They stay until the next window; one that is
-    /// asked for twice in a row is not read again.
+    /// The bytes at `range`, as far as they are there. They stay until the next window; one that lies
+    /// in the last one that was read is not read again.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
@@ -97,23 +111,34 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     /// The same, together with the file.
     pub(super) fn window_of_file(&mut self, range: Range<u64>) -> io::Result<(&[u8], &File)> {
         let end = range.end.min(self.length);
-        let size = end.saturating_sub(range.start);
+        let range = range.start.min(end)..end;
+        let size = range.end - range.start;
         self.map = None;
+        if let Some(beginning) = &self.beginning
+            && let Some(window) = within(beginning.bytes(), 0, &range)
+        {
+            return Ok((window, self.file.borrow()));
+        }
         if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
             self.map = self.mapped(range.start, size);
         }
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        if self.held != (range.start..end) {
+        let is_held = self.held.start <= range.start && range.end <= self.held.end;
+        let buffer = self.buffer.get_or_insert_with(Buffer::take);
+        if !is_held {
             let size = usize::try_from(size).map_err(io::Error::other)?;
             self.held = 0..0;
-            self.buffer.resize(size, 0);
-            let filled = read_at(self.file.borrow(), &mut self.buffer, range.start)?;
-            self.buffer.truncate(filled);
-            self.held = range.start..end;
+            let filled = read_at(self.file.borrow(), buffer.room(size), range.start)?;
+            self.held = range.start..range.start + filled as u64;
         }
-        Ok((&self.buffer, self.file.borrow()))
+        let held = usize::try_from(self.held.end - self.held.start).map_err(io::Error::other)?;
+        let whole = buffer.filled(held);
+        // A file that was cut short has no more.
+        let there = range.start..range.end.min(self.held.end);
+        let window = within(whole, self.held.start, &there).unwrap_or_default();
+        Ok((window, self.file.borrow()))
     }
 
     /// A mapping of bytes that the file has at this moment.
@@ -131,6 +156,13 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         // a later access fail, which is why `Mapping::Refused` exists.
         unsafe { options.map(self.file.borrow()) }.ok()
     }
+}
+
+/// The bytes at `range` among those that stand at `start`, if all of them are there.
+fn within<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8]> {
+    let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
+    let to = usize::try_from(range.end.checked_sub(start)?).ok()?;
+    bytes.get(from..to)
 }
 
 /// Reads until the buffer is full or the file is over; returns how much there was.
@@ -173,6 +205,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_is_there_already_is_not_read_again() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        let beginning = Arc::new(Beginning::read(&file, 4).unwrap());
+        let mut fixed = FixedFile::new(file.try_clone().unwrap(), 9, Mapping::Allowed)
+            .with_beginning(beginning);
+        assert_eq!(fixed.window(4..90).unwrap(), b"45678");
+        file.set_len(0).unwrap();
+        assert_eq!(fixed.window(6..8).unwrap(), b"67");
+        assert_eq!(fixed.window(0..4).unwrap(), b"0123");
+        assert_eq!(fixed.window(4..9).unwrap(), b"45678");
+        assert_eq!(fixed.window(3..9).unwrap(), b"");
     }
 
     #[test]

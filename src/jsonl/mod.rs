@@ -4,16 +4,18 @@
 //! use with a SAFETY comment.
 
 mod backward;
+mod beginning;
+mod buffer;
 mod escapes;
 mod examine;
 mod fixed_file;
 mod masks;
+mod members;
 mod nesting;
 mod outlook;
 mod piece;
 mod prefilter;
 mod processor;
-mod raw_json;
 mod reader;
 #[cfg(test)]
 mod samples;
@@ -29,14 +31,15 @@ mod writer;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use backward::{Hit, Onward, lines_backward, search_backward};
+pub use backward::{Hit, Onward, VisitLine, lines_backward, search_backward};
+pub use beginning::Beginning;
+pub use buffer::room_to_read;
 pub use fixed_file::{FixedFile, Mapping, read_at};
+pub use members::{Elements, Members};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
-pub(crate) use raw_json::raw_json;
 pub use reader::{LONGEST_LINE, Reader};
-pub use split_line::split_line;
+pub use split_line::{only_record, split_line};
 pub use surrogates::replace_lone_surrogates;
 pub use validate::{Fault, Kind, Verdict, Wrong, validate};
-pub(crate) use value_end::value_end;
 pub use writer::{WriteError, Writer};

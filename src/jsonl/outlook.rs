@@ -215,10 +215,19 @@ fn utf8_lines(lines: &[u8]) -> usize {
 pub(super) fn record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-        replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired)
+        repaired(text, range)
     } else {
         // All of JSON's own characters are ASCII, so that this changes strings only.
         let text = String::from_utf8_lossy(bytes).into_owned();
         Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
     }
+}
+
+/// The same on a line that is known to be UTF-8.
+pub(super) fn valid_record(line: &str, range: Range<usize>) -> Record {
+    repaired(line.get(range.clone()).unwrap_or_default(), range)
+}
+
+fn repaired(text: &str, range: Range<usize>) -> Record {
+    replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired)
 }

@@ -1,16 +1,17 @@
 //! One line by itself: the records on it, for those who read a file from the end or by places.
 
 use super::examine::{Defect, examine};
-use super::outlook::{record, sound_object};
+use super::outlook::{record, sound_object, valid_record};
 use super::well_formed::well_formed_lines;
-use super::{Damage, Record};
+use super::{Damage, Record, replace_lone_surrogates};
 
 /// The whole JSON objects on a line (with or without its newline), in order, and what is wrong
 /// with the line. Offsets of damage are bytes from the start of the line.
 pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
-    if is_sound(line) {
+    if let Some(text) = sound_line(line) {
         let only = sound_object(line, 0).into_iter();
-        return (only.map(|range| record(line, range)).collect(), Vec::new());
+        let records = only.map(|range| valid_record(text, range));
+        return (records.collect(), Vec::new());
     }
     let found = examine(line);
     let records = found
@@ -33,11 +34,19 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     (records, damage)
 }
 
-/// Whether a quick look finds it in order: a whole line with one object on it, or blank.
-fn is_sound(line: &[u8]) -> bool {
-    line.ends_with(b"\n")
-        && well_formed_lines(line) == line.len()
-        && simdutf8::basic::from_utf8(line).is_ok()
+/// The record on a line that holds exactly one and is in order, which nearly all are: a quicker way to
+/// what [`split_line`] finds there. Of all other lines, and of those whose record must be repaired,
+/// it says nothing.
+pub fn only_record(line: &[u8]) -> Option<&str> {
+    let record = sound_line(line)?.trim_ascii();
+    (!record.is_empty() && replace_lone_surrogates(record).is_none()).then_some(record)
+}
+
+/// The line, if a quick look finds it in order: a whole line with one object on it, or blank.
+fn sound_line(line: &[u8]) -> Option<&str> {
+    let is_well_formed = line.ends_with(b"\n") && well_formed_lines(line) == line.len();
+    let text = is_well_formed.then(|| simdutf8::basic::from_utf8(line));
+    text?.ok()
 }
 
 #[cfg(test)]
@@ -56,7 +65,13 @@ mod tests {
                 let texts: Vec<String> = records.map(|record| record.text(line.as_bytes()).to_owned()).collect();
                 (texts, damage.is_empty())
             };
-            prop_assert_eq!(texts(&line), texts(&format!("{line}\n")));
+            let whole = format!("{line}\n");
+            let (records, is_sound) = texts(&whole);
+            if let Some(only) = only_record(whole.as_bytes()) {
+                prop_assert!(is_sound);
+                prop_assert_eq!(&records, &[only.to_owned()]);
+            }
+            prop_assert_eq!(texts(&line), (records, is_sound));
         }
     }
 
@@ -77,6 +92,9 @@ mod tests {
                 .map(|record| record.text(line).to_lowercase())
                 .collect();
             assert_eq!(texts, expected, "{}", String::from_utf8_lossy(line));
+            let only = only_record(line).map(str::to_owned);
+            assert_eq!(only.is_some(), line == b"{\"a\":1}\n");
+            assert!(only.is_none_or(|only| texts == [only]));
             assert_eq!(damage.len(), wrong, "{}", String::from_utf8_lossy(line));
         }
     }

@@ -11,7 +11,7 @@ use super::processor::{Block, Processor};
 /// Where the value ends that starts at `start`, in bytes; `None` if there is none, or no end of it.
 /// Of JSON that is not well-formed the answer is some place in it.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn value_end(json: &[u8], start: usize) -> Option<usize> {
+pub(super) fn value_end(json: &[u8], start: usize) -> Option<usize> {
     use super::x86::{Avx2, Sse2};
 
     /// The same code, compiled for better processors.
@@ -32,7 +32,7 @@ pub(crate) fn value_end(json: &[u8], start: usize) -> Option<usize> {
 
 /// The same for other processors.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn value_end(json: &[u8], start: usize) -> Option<usize> {
+pub(super) fn value_end(json: &[u8], start: usize) -> Option<usize> {
     Some(start + length(super::processor::Plain, json.get(start..)?)?)
 }
 

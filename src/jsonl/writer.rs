@@ -61,6 +61,9 @@ impl<Sink: Write> Writer<Sink> {
             return Ok(());
         };
         self.at_line_start = *last == b'\n';
+        if self.buffer.is_empty() && raw.len() >= BUFFER_SIZE / 2 {
+            return self.write(raw);
+        }
         if self.buffer.len() + raw.len() <= BUFFER_SIZE {
             self.buffer.extend_from_slice(raw);
             return Ok(());

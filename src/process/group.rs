@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use super::ExitStatus;
 use super::escalation::Rest;
+use super::start::Spawned;
 
 /// A child that was started as the leader of its own group.
 #[derive(Debug)]
@@ -28,11 +29,12 @@ enum Addressing {
 
 impl Group {
     /// Takes charge of a child that was just started and not yet waited for.
-    pub(super) fn of(leader: Pid) -> Self {
+    pub(super) fn of(child: Spawned) -> Self {
+        let Spawned { leader, descriptor } = child;
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{PidfdFlags, pidfd_open};
-            let descriptor = pidfd_open(leader, PidfdFlags::empty()).ok();
+            let descriptor = descriptor.or_else(|| pidfd_open(leader, PidfdFlags::empty()).ok());
             let addressing = descriptor
                 .as_ref()
                 .map_or(Addressing::Number, |descriptor| {
@@ -45,7 +47,10 @@ impl Group {
             }
         }
         #[cfg(not(target_os = "linux"))]
-        Self::by_number(leader)
+        {
+            drop(descriptor);
+            Self::by_number(leader)
+        }
     }
 
     /// The same where there are no pidfds.

@@ -140,7 +140,7 @@ impl Guardian {
             },
         };
         Ok(Self {
-            pid: spawn(&Attributes::new()?, &start)?,
+            pid: spawn(&Attributes::new()?, &start)?.leader,
             table,
             places: Mutex::default(),
             _lifeline: lifeline.into(),

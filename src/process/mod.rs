@@ -20,6 +20,8 @@ mod spawners;
 mod spill;
 
 #[cfg(unix)]
+mod detached_write;
+#[cfg(unix)]
 mod escalation;
 #[cfg(unix)]
 mod exec_strings;
@@ -44,6 +46,8 @@ mod process_table;
 #[cfg(unix)]
 mod program_path;
 #[cfg(unix)]
+mod signal_mask;
+#[cfg(unix)]
 mod spawner_pool;
 #[cfg(unix)]
 mod start;
@@ -65,7 +69,7 @@ mod tree;
 mod waker;
 
 #[cfg(target_os = "linux")]
-#[path = "posix_spawn.rs"]
+#[path = "clone_spawn.rs"]
 mod system_spawn;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "std_spawn.rs"]
@@ -85,6 +89,8 @@ pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
 #[cfg(unix)]
 pub use departure::report_departure;
 pub use descriptors::{stdin_was_closed, stdout_was_closed};
+#[cfg(unix)]
+pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::{GuardianPlan, guard, plan_guardian};
 #[cfg(target_os = "linux")]

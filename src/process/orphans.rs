@@ -111,6 +111,10 @@ fn living() -> Vec<(HeldProcess, Stat)> {
     if !are_adopted() {
         return Vec::new();
     }
+    // After most calls there is nothing to look at; then threads need not wait for each other.
+    if !may_have_orphans() {
+        return Vec::new();
+    }
     let _looking = LOOKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = rustix::process::getpid();
     let Some(list) = children_of_first_thread() else {
@@ -141,15 +145,30 @@ fn living() -> Vec<(HeldProcess, Stat)> {
     living
 }
 
-/// The children of our first thread, to which orphans go. Looked at after each call, so the list
-/// stays open; each reading from its beginning asks the kernel anew.
-fn children_of_first_thread() -> Option<String> {
+/// Whether our first thread has any child but the guardian.
+fn may_have_orphans() -> bool {
+    let mut bytes = [0; 64];
+    let Some(length) = children_file().and_then(|file| file.read_at(&mut bytes, 0).ok()) else {
+        return false;
+    };
+    let list = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
+    length == bytes.len() || parse_children(list).any(|pid| guardian::pid() != Some(pid))
+}
+
+/// The list of the children of our first thread, to which orphans go. Looked at after each call, so
+/// it stays open; each reading from its beginning asks the kernel anew.
+fn children_file() -> Option<&'static File> {
     static LIST: OnceLock<Option<File>> = OnceLock::new();
     let open = || {
         let own = rustix::process::getpid();
         File::open(format!("/proc/self/task/{own}/children")).ok()
     };
-    let mut file = LIST.get_or_init(open).as_ref()?;
+    LIST.get_or_init(open).as_ref()
+}
+
+/// The children of our first thread.
+fn children_of_first_thread() -> Option<String> {
+    let mut file = children_file()?;
     let mut bytes = [0; 512];
     let length = file.read_at(&mut bytes, 0).ok()?;
     if length < bytes.len() {

@@ -11,11 +11,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use rustix::process::Pid;
-
 use super::Confinement;
 use super::lane::{Restricted, Restrictions, Starter, Temporary};
-use super::start::Start;
+use super::start::{Spawned, Start};
 use super::system_spawn::{Attributes, spawn};
 
 /// A few threads, each started when there is work that no other takes.
@@ -57,7 +55,7 @@ enum Job {
 /// A child that runs.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) pid: Pid,
+    pub(super) child: Spawned,
     /// What is enforced on it; `None` in a pool without restrictions.
     pub(super) confinement: Option<Confinement>,
 }
@@ -87,7 +85,7 @@ impl SpawnerPool {
         {
             let attributes = self.shared.attributes.get_or_init(Attributes::new);
             return Ok(Started {
-                pid: spawn(attributes.as_ref().map_err(again)?, &start)?,
+                child: spawn(attributes.as_ref().map_err(again)?, &start)?,
                 confinement,
             });
         }
@@ -189,6 +187,15 @@ impl Shared {
 
     fn next_job(&self) -> Option<Job> {
         let mut state = self.lock();
+        if state.waiting.is_empty() && !state.closing {
+            // Where all processors are busy, the next child is there when it is this thread's turn
+            // again, and it need not sleep and be woken.
+            state.idle += 1;
+            drop(state);
+            thread::yield_now();
+            state = self.lock();
+            state.idle -= 1;
+        }
         loop {
             if let Some(job) = state.waiting.pop_front() {
                 return Some(job);
@@ -219,7 +226,7 @@ fn start_one(
         start.environment.set(c"TMPDIR", &temporary.variable);
     }
     Ok(Started {
-        pid: spawn(attributes, &start)?,
+        child: spawn(attributes, &start)?,
         confinement: restricted.confinement.clone(),
     })
 }

@@ -12,7 +12,7 @@ use super::{
     pipes::PipeMaker, spawner_pool::SpawnerPool, start, start::Start, supervise::supervise,
 };
 
-/// A few long-lived threads that start children with `posix_spawn`. The next room up never forks.
+/// A few long-lived threads that start children. The next room up never forks.
 /// The threads end when the last of the clones that share them is dropped; a child never outlives
 /// the call that runs it.
 #[derive(Debug, Clone)]
@@ -170,9 +170,9 @@ impl Spawners {
             .map_err(|source| start::start_error(command, source))?;
         #[cfg(target_os = "linux")]
         if let Some(guarded) = &guarded {
-            guarded.started(started.pid);
+            guarded.started(started.child.leader);
         }
-        let group = Group::of(started.pid);
+        let group = Group::of(started.child);
         let spill = &self.spill_directory;
         let finished = supervise(group, registration, ours, command, cancel, spill);
         #[cfg(target_os = "linux")]

@@ -2,7 +2,10 @@
 
 use std::ffi::{CString, OsStr};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::process::Pid;
 
 use super::exec_strings::{ExecStrings, exec_string};
 use super::pipes::ChildEnds;
@@ -17,6 +20,14 @@ pub(super) struct Start {
     pub(super) environment: ExecStrings,
     pub(super) directory: CString,
     pub(super) ends: ChildEnds,
+}
+
+/// A child that was just started.
+#[derive(Debug)]
+pub(super) struct Spawned {
+    pub(super) leader: Pid,
+    /// Becomes readable when it ends; `None` where the start made none.
+    pub(super) descriptor: Option<OwnedFd>,
 }
 
 impl Start {

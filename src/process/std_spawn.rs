@@ -1,5 +1,4 @@
-//! Starting a child where there is no `posix_spawn` with sessions and directories: by the standard
-//! library. The child gets its own process group, but stays in our session, and may inherit
+//! Starting a child on other systems than Linux: by the standard library. The child gets its own process group, but stays in our session, and may inherit
 //! descriptors that were open before this process began.
 
 use std::ffi::{CStr, OsStr};
@@ -11,28 +10,24 @@ use std::process;
 
 use rustix::process::Pid;
 
-use super::start::Start;
+use super::start::{Spawned, Start};
 
 /// Nothing to keep between children.
 #[derive(Debug)]
 pub(super) struct Attributes;
 
 impl Attributes {
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "the same shape as with posix_spawn"
-    )]
+    #[expect(clippy::unnecessary_wraps, reason = "the same shape as on Linux")]
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self)
     }
 }
 
-/// Starts the child and returns its process id, which is also its group's. The caller has to wait
-/// for it.
+/// Starts the child, whose process id is also its group's. The caller has to wait for it.
 ///
 /// # Errors
 /// The directory cannot be entered, the program cannot be executed, or the system lacks something.
-pub(super) fn spawn(_: &Attributes, start: &Start) -> io::Result<Pid> {
+pub(super) fn spawn(_: &Attributes, start: &Start) -> io::Result<Spawned> {
     let mut arguments = start.arguments.texts();
     let mut command = process::Command::new(os_str(&start.program));
     if let Some(name) = arguments.next() {
@@ -49,10 +44,14 @@ pub(super) fn spawn(_: &Attributes, start: &Start) -> io::Result<Pid> {
         .process_group(0);
     // The handle does not wait when it is dropped.
     let child = command.spawn()?;
-    i32::try_from(child.id())
+    let leader = i32::try_from(child.id())
         .ok()
         .and_then(Pid::from_raw)
-        .ok_or_else(|| io::ErrorKind::Other.into())
+        .ok_or(io::ErrorKind::Other)?;
+    Ok(Spawned {
+        leader,
+        descriptor: None,
+    })
 }
 
 fn os_str(text: &CStr) -> &OsStr {

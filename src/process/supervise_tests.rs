@@ -1,4 +1,4 @@
-//! The way without `posix_spawn`, pidfds and `/proc`, as on other systems and old kernels. The way
+//! The way without `clone`, pidfds and `/proc`, as on other systems and old kernels. The way
 //! that this system takes is tested through `Spawners`.
 
 use std::ffi::OsString;
@@ -28,7 +28,7 @@ fn run(command: &Command, cancel: &CancelToken) -> Finished {
     let start = Start::prepare(command, theirs).unwrap();
     let registration = Registration::before_start();
     let attributes = std_spawn::Attributes::new().unwrap();
-    let leader = std_spawn::spawn(&attributes, &start).unwrap();
+    let leader = std_spawn::spawn(&attributes, &start).unwrap().leader;
     drop(start);
     let group = Group::by_number(leader);
     supervise(

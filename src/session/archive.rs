@@ -12,22 +12,27 @@ use crate::jsonl::read_at;
 pub(super) const EXTENSION: &str = ".jsonl.zst";
 
 /// What every compressed file begins with.
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The largest session that is unpacked, in bytes: a small file may hold a very large one.
 const LARGEST: u64 = 16 * 1024 * 1024 * 1024;
 
-/// The same file, unpacked into a temporary one without a name if it is compressed. Path and
-/// identity stay those of the archive.
+/// Whether it is compressed.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
+    let mut magic = [0; MAGIC.len()];
+    let filled = read_at(&file.file, &mut magic, 0)?;
+    Ok(magic[..filled] == MAGIC)
+}
+
+/// The same file, which is compressed, unpacked into a temporary one without a name. Path and identity
+/// stay those of the archive.
 ///
 /// # Errors
 /// Reading or writing failed, it is damaged, or there is too much in it.
 pub(super) fn unpacked(file: SessionFile) -> io::Result<SessionFile> {
-    let mut magic = [0; MAGIC.len()];
-    let filled = read_at(&file.file, &mut magic, 0)?;
-    if magic[..filled] != MAGIC {
-        return Ok(file);
-    }
     let mut target = tempfile::tempfile()?;
     let size = unpack(&file.file, &mut target)?;
     Ok(SessionFile {

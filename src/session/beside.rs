@@ -39,20 +39,12 @@ impl Beside {
     /// Reading failed.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         let mut beside = Self::default();
-        let Some(file) = open(path)? else {
-            return Ok(beside);
-        };
-        for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
-            for (_, record) in line.records() {
-                beside.take(record);
-            }
-            ControlFlow::Continue(())
-        })?;
+        each_record_beside(path, &mut |record| beside.take(record))?;
         Ok(beside)
     }
 
     fn take(&mut self, record: &str) {
-        let row = Row::read(record).unwrap_or_default();
+        let row = Row::of_record(record).unwrap_or_default();
         let calls: Vec<String> = elements(row.calls)
             .into_iter()
             .filter_map(|call| string(Some(call)))
@@ -92,6 +84,23 @@ impl Beside {
     pub(super) fn rest(self) -> Vec<Message> {
         self.rest
     }
+}
+
+/// Shows the records beside the session file at `path` to `visit`; they are in the form of Claude Code.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn each_record_beside(path: &Path, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+    let Some(file) = open(path)? else {
+        return Ok(());
+    };
+    for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
+        for (_, record) in line.records() {
+            visit(record);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(())
 }
 
 /// The title that stands beside a session file, for agents that have no record for it.

@@ -1,16 +1,15 @@
 //! Finding session files in folders, without opening them.
 
 use std::fs::{self, DirEntry};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Agent, archive};
+use super::Agent;
+use super::folders::walk;
 
-/// Agents nest their files no deeper than this below a root.
-const DEEPEST: u32 = 8;
-
-/// Folders that hold no sessions but what belongs to one.
-const BELONGINGS: [&str; 4] = ["subagents", "tool-results", "memory", "node_modules"];
+/// The folder with the files of subagents.
+pub(super) const SUBAGENTS: &str = "subagents";
 
 /// A folder with session files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,66 +29,49 @@ pub struct Candidate {
     pub size: u64,
     /// When it was changed last. It was not active later, unless somebody set its time.
     pub modified: SystemTime,
+    /// What may stand around it.
+    pub(super) around: Around,
 }
+
+/// What may stand around a file, as its folders were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Around {
+    /// A file of ours beside it.
+    pub(super) side_file: bool,
+    /// A folder of subagents.
+    pub(super) subagents: bool,
+}
+
+/// Nobody has looked.
+const ANYTHING: Around = Around {
+    side_file: true,
+    subagents: true,
+};
 
 /// The files in `roots` that may be sessions, the last changed first. Folders that are missing or
 /// unreadable have none; links are not followed; files of subagents are not sessions.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
+    discover_with(NonZeroUsize::MIN, roots)
+}
+
+/// The same, on as many threads as that once there are many files.
+pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for root in roots {
         match fs::symlink_metadata(&root.path) {
             Ok(metadata) if metadata.is_file() => found.extend(candidate(root.path.clone())),
-            Ok(metadata) if metadata.is_dir() => walk(&root.path, DEEPEST, &mut found),
+            Ok(metadata) if metadata.is_dir() => found.extend(walk(&root.path, threads)),
             _ => {}
         }
     }
-    found.sort_by(|one, other| {
+    found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.cmp(&other.path))
     });
-    found.dedup_by(|one, other| one.path == other.path);
-    found
-}
-
-fn walk(folder: &Path, depth: u32, found: &mut Vec<Candidate>) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if kind.is_dir() {
-            if depth > 0 && !BELONGINGS.contains(&name.as_ref()) {
-                walk(&entry.path(), depth - 1, found);
-            }
-        } else if kind.is_file() && may_be_a_session(&name) {
-            found.extend(of_entry(&entry));
-        }
+    if roots.len() > 1 {
+        found.dedup_by(|one, other| one.path == other.path);
     }
-}
-
-/// By its name: side files and files of subagents are none.
-fn may_be_a_session(name: &str) -> bool {
-    let side_files = [".turnpipe.jsonl", ".ledger.jsonl", ".meta.json"];
-    let is_side_file = side_files.iter().any(|end| name.ends_with(end));
-    let is_subagent = name.starts_with("agent-");
-    let extension = Path::new(name).extension();
-    let is_lines =
-        extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
-    let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
-    !is_side_file && !is_subagent && (is_lines || is_document)
-}
-
-fn of_entry(entry: &DirEntry) -> Option<Candidate> {
-    let metadata = entry.metadata().ok()?;
-    Some(Candidate {
-        path: entry.path(),
-        size: metadata.len(),
-        modified: metadata.modified().ok()?,
-    })
+    found
 }
 
 fn candidate(path: PathBuf) -> Option<Candidate> {
@@ -98,6 +80,7 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
         size: metadata.len(),
         modified: metadata.modified().ok()?,
         path,
+        around: ANYTHING,
     })
 }
 
@@ -106,8 +89,8 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
 pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
     let (folder, stem) = (path.parent()?, path.file_stem()?);
     match agent {
-        Agent::Claude => Some(folder.join(stem).join("subagents")),
-        Agent::Qwen => Some(folder.parent()?.join("subagents").join(stem)),
+        Agent::Claude => Some(folder.join(stem).join(SUBAGENTS)),
+        Agent::Qwen => Some(folder.parent()?.join(SUBAGENTS).join(stem)),
         Agent::Codex | Agent::Gemini | Agent::Pi => None,
     }
 }

@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use memchr::memrchr;
 
 use super::open::{Identity, OpenError, SessionFile, open_safely};
-use crate::jsonl::read_at;
+use crate::jsonl::{read_at, room_to_read};
 use crate::wire::records::SwitchReason;
 
 /// How much is read at once, in bytes.
 const READ_SIZE: usize = 256 * 1024;
+
+/// How much is read at once where nothing more is known to be there, in bytes.
+const SMALL_READ: usize = 16 * 1024;
 
 /// Cuts bytes into whole lines.
 #[derive(Debug, Default)]
@@ -23,14 +26,18 @@ pub struct Lines {
 
 impl Lines {
     /// Takes bytes; returns the whole lines that they complete, newlines included.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let Some(newline) = memrchr(b'\n', bytes) else {
-            self.held.extend_from_slice(bytes);
+    pub fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        let Some(newline) = memrchr(b'\n', &bytes) else {
+            self.held.extend_from_slice(&bytes);
             return Vec::new();
         };
         let mut whole = std::mem::take(&mut self.held);
-        whole.extend_from_slice(&bytes[..=newline]);
         self.held.extend_from_slice(&bytes[newline + 1..]);
+        bytes.truncate(newline + 1);
+        if whole.is_empty() {
+            return bytes;
+        }
+        whole.extend_from_slice(&bytes);
         whole
     }
 
@@ -66,6 +73,8 @@ pub struct Follower {
     file: Option<SessionFile>,
     /// Up to where it was read, in bytes.
     read: u64,
+    /// How much may come next, by what came last, in bytes.
+    expected: usize,
     lines: Lines,
 }
 
@@ -76,6 +85,7 @@ impl Follower {
             path: file.path.clone(),
             file: Some(file),
             read: start,
+            expected: 0,
             lines: Lines::default(),
         }
     }
@@ -108,11 +118,17 @@ impl Follower {
         let Some(file) = &self.file else {
             return self.look_for_a_new_one();
         };
-        let mut buffer = vec![0; READ_SIZE];
-        let filled = read_at(&file.file, &mut buffer, self.read)?;
+        let known = usize::try_from(file.size.saturating_sub(self.read)).unwrap_or(usize::MAX);
+        let size = known.max(self.expected).clamp(SMALL_READ, READ_SIZE);
+        let mut bytes = room_to_read(size);
+        let filled = read_at(&file.file, &mut bytes, self.read)?;
+        // Where as much came as could, though nobody knew, twice that may come next.
+        let is_surprise = known == 0 && filled == size;
+        self.expected = if is_surprise { 2 * size } else { 0 };
         if filled > 0 {
             self.read += filled as u64;
-            let lines = self.lines.push(&buffer[..filled]);
+            bytes.truncate(filled);
+            let lines = self.lines.push(bytes);
             return Ok(if lines.is_empty() {
                 Seen::Bytes
             } else {
@@ -175,9 +191,9 @@ mod tests {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut lines = Lines::default();
-            let mut seen = lines.push(first);
+            let mut seen = lines.push(first.to_vec());
             prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
-            seen.extend(lines.push(second));
+            seen.extend(lines.push(second.to_vec()));
             prop_assert_eq!(lines.pending(), (bytes.len() - seen.len()) as u64);
             seen.extend(lines.take_rest());
             prop_assert_eq!(seen, bytes);

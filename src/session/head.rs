@@ -1,44 +1,73 @@
 //! The first lines of a file, read once.
 
 use std::io;
+use std::sync::Arc;
 
 use memchr::memrchr;
 
 use super::open::SessionFile;
-use crate::jsonl::read_at;
+use crate::jsonl::Beginning;
 
-/// How much is read, in bytes: it tells whose file it is and how the session began, as a rule.
+/// How far the lines go, in bytes: they tell whose file it is and how the session began, as a rule.
 const SIZE: usize = 8 * 1024;
 
+/// A file that is no larger is read as a whole at once, in bytes: its end is looked at, too, and
+/// most titles are looked for in all of it.
+const WHOLE: usize = 64 * 1024;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// The whole lines at the start of a file, as far as a few kilobytes go.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Head {
-    bytes: Vec<u8>,
+    beginning: Arc<Beginning>,
+    lines: usize,
 }
 
 impl Head {
     /// Reads it. If that is the whole file, its last line needs no newline.
     pub(super) fn read(file: &SessionFile) -> io::Result<Self> {
-        let size = usize::try_from(file.size).unwrap_or(usize::MAX).min(SIZE);
-        let mut bytes = vec![0; size];
-        let filled = read_at(&file.file, &mut bytes, 0)?;
-        bytes.truncate(filled);
-        if filled as u64 != file.size {
-            bytes.truncate(memrchr(b'\n', &bytes).map_or(0, |newline| newline + 1));
-        }
-        if bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes.splice(..3, *b"   ");
-        }
-        Ok(Self { bytes })
+        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+        let read = if size <= WHOLE { size } else { SIZE };
+        let beginning = Beginning::read(&file.file, read)?;
+        let bytes = beginning.bytes();
+        let first = &bytes[..bytes.len().min(SIZE)];
+        let lines = if first.len() == size {
+            size
+        } else {
+            memrchr(b'\n', first).map_or(0, |newline| newline + 1)
+        };
+        Ok(Self {
+            beginning: Arc::new(beginning),
+            lines,
+        })
+    }
+
+    /// What was read, which may be more than the lines.
+    pub(super) fn beginning(&self) -> Arc<Beginning> {
+        Arc::clone(&self.beginning)
+    }
+
+    /// Whether the file begins with these bytes.
+    pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.beginning.bytes().starts_with(bytes)
     }
 
     /// How far the lines go, in bytes.
     pub(super) fn length(&self) -> u64 {
-        self.bytes.len() as u64
+        self.lines as u64
     }
 
-    /// The lines, with their newlines.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.split_inclusive(|byte| *byte == b'\n')
+    /// The lines, with their newlines and with the place where each ends, in bytes. A mark of the
+    /// byte order is left out.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let lines = &self.beginning.bytes()[..self.lines];
+        let text = lines.strip_prefix(BOM).unwrap_or(lines);
+        let mut end = (lines.len() - text.len()) as u64;
+        text.split_inclusive(|byte| *byte == b'\n')
+            .map(move |line| {
+                end += line.len() as u64;
+                (end, line)
+            })
     }
 }

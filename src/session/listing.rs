@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::subagent_files;
 use super::project::project_hash;
-use super::transcript::{Session, SessionError};
+use super::transcript::{Session, SessionError, SideFile};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
@@ -45,6 +45,9 @@ pub struct Filter {
     pub limit: Option<NonZeroUsize>,
 }
 
+/// What a look at a file tells; nothing if it is filtered out.
+type Looked = Result<Option<Box<Listed>>, SessionError>;
+
 /// How sessions are listed.
 #[derive(Debug, Clone)]
 pub struct Listing {
@@ -75,6 +78,9 @@ pub struct Listed {
     pub subagents: u64,
 }
 
+/// Sessions of the list. They are sorted and handed on, and each is half a kilobyte.
+pub type Sessions = Vec<Box<Listed>>;
+
 impl Listed {
     fn activity(&self) -> Timestamp {
         self.facts.last_activity.unwrap_or(Timestamp::MIN)
@@ -86,9 +92,9 @@ impl Listed {
 pub fn list(
     candidates: &[Candidate],
     listing: &Listing,
-) -> (Vec<Listed>, Vec<(PathBuf, SessionError)>) {
+) -> (Sessions, Vec<(PathBuf, SessionError)>) {
     let names = ThreadNames::default();
-    let mut listed: Vec<Listed> = Vec::new();
+    let mut listed = Sessions::new();
     let mut failed = Vec::new();
     let mut rest = candidates;
     while let Some(next) = rest.first() {
@@ -118,7 +124,7 @@ pub fn list(
     (listed, failed)
 }
 
-fn sort(listed: &mut [Listed]) {
+fn sort(listed: &mut [Box<Listed>]) {
     listed.sort_by(|one, other| {
         let newest_first = other.activity().cmp(&one.activity());
         newest_first.then_with(|| one.path.cmp(&other.path))
@@ -128,7 +134,7 @@ fn sort(listed: &mut [Listed]) {
 impl Listing {
     /// Whether no candidate from `next` on can be among the sessions that are wanted: none was
     /// active later than it was changed.
-    fn is_enough(&self, listed: &mut [Listed], next: &Candidate) -> bool {
+    fn is_enough(&self, listed: &mut [Box<Listed>], next: &Candidate) -> bool {
         let changed = timestamp(next.modified);
         if self.filter.since.is_some_and(|since| changed < since) {
             return true;
@@ -143,16 +149,18 @@ impl Listing {
     }
 
     /// What is known of one candidate; `None` if it is filtered out.
-    fn look(
-        &self,
-        candidate: &Candidate,
-        names: &ThreadNames,
-        threads: NonZeroUsize,
-    ) -> Result<Option<Listed>, SessionError> {
+    fn look(&self, candidate: &Candidate, names: &ThreadNames, threads: NonZeroUsize) -> Looked {
         if candidate.size == 0 {
             return Ok(None);
         }
-        let session = Session::open(&candidate.path)?.with_threads(threads);
+        let side_file = if candidate.around.side_file {
+            SideFile::Perhaps
+        } else {
+            SideFile::Absent
+        };
+        let session = Session::open(&candidate.path)?
+            .with_threads(threads)
+            .with_side_file(side_file);
         self.examine(&session, candidate, names)
     }
 
@@ -173,7 +181,7 @@ impl Listing {
         session: &Session,
         candidate: &Candidate,
         names: &ThreadNames,
-    ) -> Result<Option<Listed>, SessionError> {
+    ) -> Looked {
         let agent = session.agent();
         if !self.admits_agent(agent) {
             return Ok(None);
@@ -191,14 +199,19 @@ impl Listing {
         if agent == Agent::Codex && facts.title.is_none() {
             facts.title = names.of(&candidate.path, &facts);
         }
-        let listed = Listed {
+        let subagents = if candidate.around.subagents {
+            subagent_files(&candidate.path, agent).len() as u64
+        } else {
+            0
+        };
+        let listed = Box::new(Listed {
             path: candidate.path.clone(),
             agent,
             size: session.file.size,
-            subagents: subagent_files(&candidate.path, agent).len() as u64,
+            subagents,
             facts,
             counts,
-        };
+        });
         Ok(self.filter.admits(&listed).then_some(listed))
     }
 }
@@ -252,11 +265,7 @@ impl ThreadNames {
 const DEPTH_BELOW_HOME: usize = 5;
 
 /// What is known of each candidate, in their order.
-fn each(
-    candidates: &[Candidate],
-    listing: &Listing,
-    names: &ThreadNames,
-) -> Vec<Result<Option<Listed>, SessionError>> {
+fn each(candidates: &[Candidate], listing: &Listing, names: &ThreadNames) -> Vec<Looked> {
     let jobs = listing.jobs.get().min(candidates.len());
     if jobs <= 1 {
         let looks = candidates.iter();
@@ -275,8 +284,8 @@ fn each(
         done
     };
     let mut results = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        let mut results = Vec::with_capacity(candidates.len());
+        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
         for worker in workers {
             results.extend(worker.join().unwrap_or_default());
         }

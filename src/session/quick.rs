@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 
 use memchr::{memmem, memrchr_iter};
 
-use super::beside::title_beside;
 use super::lines::for_each_line;
-use super::recover::records_on_line;
+use super::recover::each_record_on;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
 use super::{Agent, Facts, find_title};
@@ -62,7 +61,7 @@ impl Session {
                 .last_of(|leaf| self.holds_record(leaf, mapping))?;
         }
         if ends.facts.title.is_none() {
-            ends.facts.title = title_beside(&self.file.path, mapping)?;
+            ends.facts.title = self.title_beside(mapping)?;
         }
         Ok(ends.facts)
     }
@@ -93,12 +92,10 @@ impl Session {
 
     /// Reads the head; returns where it stopped.
     fn read_head(&self, ends: &mut Ends) -> io::Result<u64> {
-        let mut stopped = 0;
-        for line in self.head.lines() {
-            stopped += line.len() as u64;
+        for (end, line) in self.head.lines() {
             self.note_line(line, Prompt::Wanted, ends);
             if ends.has_begun() {
-                return Ok(stopped.min(self.file.size));
+                return Ok(end.min(self.file.size));
             }
         }
         let from = self.head.length();
@@ -133,7 +130,10 @@ impl Session {
         let mut size = TAIL;
         loop {
             let start = length.saturating_sub(size).max(from);
-            let window = bytes.window(start..noted)?;
+            // As far as the end, so that a search for the title finds it there already.
+            let window = bytes.window(start..length)?;
+            let unseen = usize::try_from(noted - start).unwrap_or(usize::MAX);
+            let window = &window[..unseen.min(window.len())];
             let mut end = window.len();
             let inner = window.strip_suffix(b"\n").unwrap_or(window);
             let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
@@ -160,10 +160,7 @@ impl Session {
     }
 
     fn note_line(&self, line: &[u8], prompt: Prompt, ends: &mut Ends) {
-        let (records, _) = records_on_line(line);
-        for record in &records {
-            self.note_record(record.text(line), prompt, ends);
-        }
+        each_record_on(line, &mut |record| self.note_record(record, prompt, ends));
     }
 
     fn note_record(&self, record: &str, prompt: Prompt, ends: &mut Ends) {
@@ -184,10 +181,9 @@ impl Session {
     fn holds_record(&self, id: &str, mapping: Mapping) -> io::Result<bool> {
         let mut is_there = false;
         search_backward(&mut self.bytes(mapping), id.as_bytes(), &mut |hit| {
-            let (records, _) = records_on_line(hit.line);
-            is_there = records.iter().any(|record| {
-                let envelope = self.format().envelope(record.text(hit.line));
-                envelope.uuid.as_deref() == Some(id)
+            each_record_on(hit.line, &mut |record| {
+                let envelope = self.format().envelope(record);
+                is_there |= envelope.uuid.as_deref() == Some(id);
             });
             if is_there {
                 Onward::Stop

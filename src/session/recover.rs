@@ -4,7 +4,7 @@
 //! between whole records hides none of them. What stands inside of a torn record stays lost, since
 //! a part of it is no record.
 
-use crate::jsonl::{Damage, Kind, Record, Verdict, split_line, validate};
+use crate::jsonl::{Damage, Kind, Record, Verdict, only_record, split_line, validate};
 
 /// The whole records on a line, in order, and what is wrong with it. Offsets are bytes from the
 /// start of the line.
@@ -19,6 +19,19 @@ pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     } else {
         (records, damage)
     }
+}
+
+/// Shows the whole records on a line to `visit`, in order; returns how many there are.
+pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize {
+    if let Some(record) = only_record(line) {
+        visit(record);
+        return 1;
+    }
+    let (records, _) = records_on_line(line);
+    for record in &records {
+        visit(record.text(line));
+    }
+    records.len()
 }
 
 fn recover(line: &[u8]) -> Vec<Record> {

@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 
+use super::Agent;
+use super::beside::each_record_beside;
 use super::facts::metered;
+use super::format::Format;
+use super::side_cost::SideCost;
 use super::transcript::{Scope, Session};
 use crate::dialog::{Message, Origin, Role, Usage};
 
@@ -68,12 +72,33 @@ impl Stats {
             if let Some(name) = facts.model {
                 model.named.get_or_insert(name);
             }
+            self.side_cost(record, session.format());
+        })?;
+        each_record_beside(&session.file.path, &mut |record| {
+            self.side_cost(record, Agent::Claude.format());
         })?;
         session.each_message(Scope::AllBranches, &mut |message| {
             self.message(&message, &mut meter, &mut model, &mut tools);
             ControlFlow::Continue(())
         })?;
         Ok(())
+    }
+
+    /// Adds what a record cost that says nothing.
+    fn side_cost(&mut self, record: &str, format: &dyn Format) {
+        let Some(cost) = SideCost::of(record, format) else {
+            return;
+        };
+        let share = Share {
+            replies: 0,
+            usage: cost.usage,
+        };
+        self.share(
+            share,
+            cost.model.as_deref(),
+            cost.time.as_deref(),
+            cost.prompt_id.as_deref(),
+        );
     }
 
     fn message(
@@ -104,13 +129,27 @@ impl Stats {
             return;
         }
         let named = model.last.clone().or_else(|| model.named.clone());
-        let day = message.time.as_deref().and_then(|time| time.get(..10));
-        let prompt_id = message.prompt_id.as_deref().unwrap_or(MAIN);
+        self.share(
+            share,
+            named.as_deref(),
+            message.time.as_deref(),
+            message.prompt_id.as_deref(),
+        );
+    }
+
+    fn share(
+        &mut self,
+        share: Share,
+        model: Option<&str>,
+        time: Option<&str>,
+        prompt_id: Option<&str>,
+    ) {
+        let day = time.and_then(|time| time.get(..10));
         self.all.add(share);
         for (table, name) in [
-            (&mut self.by_model, named.as_deref().unwrap_or(UNTOLD)),
+            (&mut self.by_model, model.unwrap_or(UNTOLD)),
             (&mut self.by_day, day.unwrap_or(UNTOLD)),
-            (&mut self.by_prompt_id, prompt_id),
+            (&mut self.by_prompt_id, prompt_id.unwrap_or(MAIN)),
         ] {
             table.entry(name.to_owned()).or_default().add(share);
         }

@@ -32,3 +32,26 @@ fn a_meter_counts_by_its_differences() {
     assert_eq!(stats.by_model["model-c"].usage.output, 30);
     assert_eq!(stats.by_tool["shell"].failed, 1);
 }
+
+#[test]
+fn titles_count_under_their_prompt_id_wherever_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let title = |input: u64| {
+        format!(
+            r#"{{"type":"ai-title","aiTitle":"x","turnpipe":{{"v":1,"model_used":"m","prompt_id":"session_title","usage":{{"input_tokens":{input},"output_tokens":1}}}}}}"#
+        )
+    };
+    let prompt = r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#;
+    std::fs::write(&path, format!("{prompt}\n{}\n", title(10))).unwrap();
+    std::fs::write(crate::session::record::file_beside(&path), title(200)).unwrap();
+    let mut stats = Stats::default();
+    stats.add(&Session::open(&path).unwrap()).unwrap();
+    let titles = stats.by_prompt_id["session_title"];
+    assert_eq!(
+        (titles.replies, titles.usage.input, titles.usage.output),
+        (0, 210, 2)
+    );
+    assert_eq!(stats.all.usage.input, 210);
+    assert_eq!(stats.by_model["m"].usage.input, 210);
+}

@@ -9,9 +9,12 @@ use std::io;
 use super::Agent;
 use super::detect::agent_of;
 use super::format::{Format, Shape};
-use super::recover::records_on_line;
+use super::recover::each_record_on;
 use crate::dialog::{Message, Origin};
-use crate::jsonl::{FixedFile, LONGEST_LINE, lines_backward, read_at};
+use crate::jsonl::{FixedFile, lines_backward};
+
+/// How many bytes of lines may be in memory as messages at once.
+const MOST_AT_ONCE: usize = 1024 * 1024;
 
 /// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
 /// sees the lines from the last one on, without those that are too long to be looked into, which
@@ -24,44 +27,25 @@ pub fn start_of_last<Source: Borrow<File>>(
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
 ) -> io::Result<u64> {
-    let file = bytes.file().try_clone()?;
     let mut start = bytes.length();
     let mut seen = 0;
-    let mut failure = None;
-    lines_backward(bytes, &mut |place| {
-        let length = place.end - place.start;
-        let weight = if length > LONGEST_LINE as u64 {
-            Ok(1)
-        } else {
-            let mut line = vec![0; usize::try_from(length).unwrap_or(0)];
-            read_at(&file, &mut line, place.start).map(|filled| weigh(&line[..filled]))
-        };
-        match weight {
-            Ok(weight) => seen += weight,
-            Err(error) => {
-                failure = Some(error);
-                return false;
-            }
-        }
+    lines_backward(bytes, &mut |place, line| {
+        seen += line.map_or(1, &mut *weigh);
         if seen > count {
             return false;
         }
         start = place.start;
         true
     })?;
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(start),
-    }
+    Ok(start)
 }
 
 /// How many records are on a line; a line that holds none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
-    let (records, _) = records_on_line(line);
-    if records.is_empty() {
-        return u64::from(!line.trim_ascii().is_empty());
+    match each_record_on(line, &mut |_| {}) {
+        0 => u64::from(!line.trim_ascii().is_empty()),
+        count => count as u64,
     }
-    records.len() as u64
 }
 
 /// The messages of lines, one after the other.
@@ -89,16 +73,14 @@ impl MessageLines {
 
     /// The messages on a line, without readings of meters.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        let (records, _) = records_on_line(line);
         let mut messages = Vec::new();
-        for record in &records {
-            let record = record.text(line);
+        each_record_on(line, &mut |record| {
             let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
             if let Some(format) = known {
                 messages.extend(format.messages(record));
             }
-        }
+        });
         messages.retain(|message| message.origin != Origin::Meter);
         let repeats = self
             .format
@@ -142,20 +124,61 @@ impl BackwardMessages {
 
     /// How many messages that were not counted yet are on the line.
     pub fn count(&mut self, line: &[u8]) -> u64 {
-        let (records, _) = records_on_line(line);
+        let said = self.said_on(line);
+        self.count_of(&said)
+    }
+
+    /// The messages on the line, without readings of meters.
+    fn said_on(&self, line: &[u8]) -> Vec<Message> {
+        let mut said = Vec::new();
+        each_record_on(line, &mut |record| {
+            said.extend(self.format.messages(record))
+        });
+        said.retain(|message| message.origin != Origin::Meter);
+        said
+    }
+
+    fn count_of(&mut self, said: &[Message]) -> u64 {
         let mut count = 0;
-        for record in records.iter().rev() {
-            for message in self.format.messages(record.text(line)).into_iter().rev() {
-                if message.origin == Origin::Meter {
-                    continue;
-                }
-                let continues = message.id.is_some() && message.id == self.last;
-                count += u64::from(!continues);
-                self.last = message.id;
-            }
+        for message in said.iter().rev() {
+            let continues = message.id.is_some() && message.id == self.last;
+            count += u64::from(!continues);
+            self.last.clone_from(&message.id);
         }
         count
     }
+}
+
+/// The last `count` messages, those of one whole message one after the other; nothing if their lines
+/// are too long for all of them to be in memory at once.
+///
+/// # Errors
+/// Reading failed.
+pub fn last_messages<Source: Borrow<File>>(
+    bytes: &mut FixedFile<Source>,
+    count: u64,
+    format: &'static dyn Format,
+) -> io::Result<Option<Vec<Message>>> {
+    let mut counted = BackwardMessages::new(format);
+    let (mut seen, mut size) = (0, 0);
+    let mut lines = Some(Vec::new());
+    lines_backward(bytes, &mut |_, line| {
+        size += line.map_or(usize::MAX, <[u8]>::len).min(MOST_AT_ONCE + 1);
+        let Some(line) = line.filter(|_| size <= MOST_AT_ONCE) else {
+            lines = None;
+            return false;
+        };
+        let said = counted.said_on(line);
+        seen += counted.count_of(&said);
+        if seen > count {
+            return false;
+        }
+        if let Some(lines) = &mut lines {
+            lines.push(said);
+        }
+        true
+    })?;
+    Ok(lines.map(|lines| lines.into_iter().rev().flatten().collect()))
 }
 
 #[cfg(test)]
@@ -192,6 +215,13 @@ mod tests {
         let text = rows.join("\n") + "\n";
         let mut messages = BackwardMessages::new(Agent::Claude.format());
         let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
+        for count in 0..4 {
+            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format());
+            let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
+            let expected = ["1", "2", "3", "4"];
+            let skipped = [4, 2, 0, 0][usize::try_from(count).unwrap()];
+            assert_eq!(texts, expected[skipped..], "{count}");
+        }
         assert_eq!(start, (rows[0].len() + rows[1].len() + 2) as u64);
     }
 

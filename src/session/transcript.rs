@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::archive::unpacked;
+use super::archive::{self, unpacked};
 use super::beside::{Beside, title_beside};
 use super::detect::agent_of;
 use super::facts::Counter;
@@ -19,7 +19,7 @@ use super::head::Head;
 use super::lines::{Line, Place, for_each_line};
 use super::open::{OpenError, SessionFile, open_safely};
 use super::plan::{Echoed, Pick, Plan};
-use super::recover::records_on_line;
+use super::recover::{each_record_on, records_on_line};
 use super::replay::Replay;
 use super::summaries::Summaries;
 use super::tree::Tree;
@@ -34,6 +34,14 @@ const MOST_UNTOLD: u32 = 40;
 /// Old documents are rewritten as a whole by their agent, so that they are never large; in bytes.
 const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
 
+/// Whether a file is so large that it can be nothing but lines, as they stand there.
+///
+/// # Errors
+/// Reading failed.
+pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+    Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
+}
+
 /// Which part of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -41,6 +49,15 @@ pub enum Scope {
     Live,
     /// Everything that was ever said.
     AllBranches,
+}
+
+/// Whether there may be a file of ours beside the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SideFile {
+    /// One has to look.
+    Perhaps,
+    /// Its folder was read, and there was none.
+    Absent,
 }
 
 /// Why a session cannot be read.
@@ -69,6 +86,7 @@ pub struct Session {
     pub(super) head: Head,
     /// How many threads may look through it.
     threads: NonZeroUsize,
+    side_file: SideFile,
 }
 
 impl Session {
@@ -85,9 +103,14 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
-        let file = unpacked(file)?;
-        let head = Head::read(&file)?;
-        let agent = match head.lines().find_map(agents_on) {
+        let (mut file, mut head) = (file, None);
+        let first = Head::read(&file)?;
+        if first.starts_with(&archive::MAGIC) {
+            file = unpacked(file)?;
+            head = Some(Head::read(&file)?);
+        }
+        let head = head.unwrap_or(first);
+        let agent = match head.lines().find_map(|(_, line)| agents_on(line)) {
             Some(agent) => Some(agent),
             None => detected(&file)?,
         };
@@ -98,6 +121,7 @@ impl Session {
                 document: None,
                 head,
                 threads: NonZeroUsize::MIN,
+                side_file: SideFile::Perhaps,
             });
         }
         match document(&file)? {
@@ -107,6 +131,7 @@ impl Session {
                 document: Some(rows),
                 head,
                 threads: NonZeroUsize::MIN,
+                side_file: SideFile::Perhaps,
             }),
             None => Err(SessionError::Unknown),
         }
@@ -126,6 +151,23 @@ impl Session {
         self
     }
 
+    /// The same session, if it is known whether there is a file of ours beside it.
+    pub(super) fn with_side_file(mut self, side_file: SideFile) -> Self {
+        self.side_file = side_file;
+        self
+    }
+
+    /// The title in the file of ours beside the session.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub(super) fn title_beside(&self, mapping: Mapping) -> io::Result<Option<Title>> {
+        match self.side_file {
+            SideFile::Perhaps => title_beside(&self.file.path, mapping),
+            SideFile::Absent => Ok(None),
+        }
+    }
+
     /// Whose it is.
     pub fn agent(&self) -> Agent {
         self.format.agent()
@@ -143,7 +185,9 @@ impl Session {
 
     /// The bytes as they were when it was opened.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
-        FixedFile::new(&self.file.file, self.file.size, mapping).with_threads(self.threads)
+        FixedFile::new(&self.file.file, self.file.size, mapping)
+            .with_threads(self.threads)
+            .with_beginning(self.head.beginning())
     }
 
     /// The title that counts.
@@ -160,6 +204,23 @@ impl Session {
             }
             None => find_title(&mut self.bytes(mapping), self.format),
         }
+    }
+
+    /// Its id, if its file tells.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn id(&self, mapping: Mapping) -> io::Result<Option<String>> {
+        let mut facts = Facts::default();
+        if !self.is_document() {
+            for (_, line) in self.head.lines() {
+                each_record_on(line, &mut |record| self.format.facts(record, &mut facts));
+                if facts.session_id.is_some() {
+                    return Ok(facts.session_id);
+                }
+            }
+        }
+        Ok(self.facts_of_ends(mapping)?.session_id)
     }
 
     /// Shows every record to `visit`, in file order. `damage` sees the lines.
@@ -219,7 +280,7 @@ impl Session {
         })?;
         facts.title = self.title(mapping)?.or_else(|| summaries.own());
         if facts.title.is_none() {
-            facts.title = title_beside(&self.file.path, mapping)?;
+            facts.title = self.title_beside(mapping)?;
         }
         Ok((facts, counter.finish(total)))
     }
@@ -410,10 +471,11 @@ fn row_place(offset: u64) -> Place {
 
 /// Whose records are on a line.
 fn agents_on(line: &[u8]) -> Option<Agent> {
-    let (records, _) = records_on_line(line);
-    records
-        .iter()
-        .find_map(|record| agent_of(record.text(line)))
+    let mut agent = None;
+    each_record_on(line, &mut |record| {
+        agent = agent.or_else(|| agent_of(record));
+    });
+    agent
 }
 
 /// Whose file of lines it is.

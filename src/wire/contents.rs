@@ -74,9 +74,9 @@ pub struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// Those of a record that was found to be JSON before; `None` if it is no object.
-    pub(super) fn of(record: &'a RawValue) -> Option<Self> {
-        let record = Envelope::known(record.get())?;
+    /// Those of a record, which is known to be well formed; `None` if it is no object.
+    pub(super) fn of(record: &'a str) -> Option<Self> {
+        let record = Envelope::of_record(record)?;
         Some(Self::of_envelope(&record))
     }
 
@@ -271,8 +271,7 @@ mod tests {
             ),
         ];
         for (record, said, failed) in table {
-            let raw: &RawValue = serde_json::from_str(record).unwrap();
-            let contents = Contents::of(raw).unwrap().results();
+            let contents = Contents::of(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
             assert_eq!(result_text(contents[0].content), said, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
@@ -308,8 +307,7 @@ mod tests {
             ),
         ];
         for (record, expected) in table {
-            let raw: &RawValue = serde_json::from_str(record).unwrap();
-            assert_eq!(Contents::of(raw).unwrap().aloud(), expected, "{record}");
+            assert_eq!(Contents::of(record).unwrap().aloud(), expected, "{record}");
         }
     }
 }

@@ -15,7 +15,6 @@ mod event;
 mod foreign;
 mod gemini;
 mod ids;
-mod members;
 mod needles;
 pub(crate) mod object;
 mod openai;

@@ -3,12 +3,18 @@
 //! Every value stays raw until somebody asks for it. Of a key that is given twice the last value
 //! counts; depth has no limit; a lone surrogate in a string is no error. What members mean is not
 //! decided here.
+//!
+//! Text from elsewhere is parsed; records of a reader of lines, and raw values, are known to be well
+//! formed, so that their members are only looked up, which is several times as fast.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
+
+use crate::jsonl::Elements;
 
 /// Declares an object by the keys that are of interest; all others are skipped.
 macro_rules! object {
@@ -21,62 +27,39 @@ macro_rules! object {
         }
 
         impl<'a> $name<'a> {
-            /// The members of the object in `json`, which may be anything; `None` if it is no object.
-            #[allow(dead_code, reason = "not every object is read in every way")]
+            /// The members of the object in `json`, whatever that is; `None` if it is no object.
+            #[allow(dead_code, reason = "most objects stand in what was read already")]
             pub(super) fn read(json: &'a str) -> Option<Self> {
                 serde_json::from_str(json).ok()
             }
 
-            /// The members of a raw value; `None` if it is absent or no object.
-            #[allow(dead_code, reason = "not every object is read in every way")]
-            pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
-                Self::known(raw?.get())
-            }
-
-            /// The members of the object in `json`, which is well-formed; `None` if it is no object.
-            #[allow(dead_code, reason = "not every object is read in every way")]
-            pub(super) fn known(json: &'a str) -> Option<Self> {
-                let mut members = $crate::wire::object::Members::of_object(json)?;
-                Self::take(&mut members)
-            }
-
-            /// Reads an object to its end.
-            #[allow(dead_code, reason = "not every object is read in every way")]
-            fn take(members: &mut $crate::wire::object::Members<'a>) -> Option<Self> {
-                let mut found = Self::default();
-                while let Some(key) = members.key() {
-                    let value = members.value()?;
-                    $(
-                        if key.as_ref() == $key.as_bytes() {
-                            found.$field = Some($crate::wire::object::raw_json(value)?);
-                            continue;
-                        }
-                    )+
+            /// The members of a record, which is known to be well formed; `None` if it is no
+            /// object.
+            #[allow(dead_code, reason = "not every object is a record")]
+            pub(super) fn of_record(record: &'a str) -> Option<Self> {
+                let mut members = Self::default();
+                for (key, value) in $crate::jsonl::Members::of(record)? {
+                    match $crate::wire::object::unescaped_key(key).as_ref() {
+                        $($key => members.$field = $crate::wire::object::raw_value(value),)+
+                        _ => {}
+                    }
                 }
-                Some(found)
+                Some(members)
+            }
+
+            /// The members of a raw value; `None` if it is absent or no object.
+            #[allow(dead_code, reason = "the record itself is read from text only")]
+            pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
+                Self::of_record(raw?.get())
             }
 
             /// The elements of an array, read; one that is no object counts as an empty one.
             /// None if the value is absent or no array.
             #[allow(dead_code, reason = "not every object stands in arrays")]
             pub(super) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
-                let mut list = Vec::new();
-                let json = raw.map_or("", |raw| raw.get());
-                let Some(mut elements) = $crate::wire::object::Members::of_array(json) else {
-                    return list;
-                };
-                while elements.has_more() {
-                    let read = elements.inner_object().and_then(|mut inner| {
-                        let found = Self::take(&mut inner)?;
-                        elements.resume(inner);
-                        Some(found)
-                    });
-                    if read.is_none() && elements.value().is_none() {
-                        break;
-                    }
-                    list.push(read.unwrap_or_default());
-                }
-                list
+                let elements = raw.and_then(|raw| $crate::jsonl::Elements::of(raw.get()));
+                let elements = elements.into_iter().flatten();
+                elements.map(|json| Self::of_record(json).unwrap_or_default()).collect()
             }
         }
 
@@ -115,9 +98,30 @@ macro_rules! object {
     };
 }
 
-pub(crate) use super::members::Members;
-pub(crate) use crate::jsonl::raw_json;
 pub(crate) use object;
+
+/// A key without its escapes; one with a lone surrogate stays as it is, since nobody asks for it.
+#[inline]
+pub(crate) fn unescaped_key(key: &str) -> Cow<'_, str> {
+    if !key.contains('\\') {
+        return Cow::Borrowed(key);
+    }
+    let unescaped = serde_json::from_str(&format!("\"{key}\""));
+    unescaped.map_or(Cow::Borrowed(key), Cow::Owned)
+}
+
+/// What `serde_json` names the only member of the map by which it hands raw values out.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
+/// The value whose text is `json`, which is known to be well formed. It is not parsed again: it is
+/// handed to `serde_json` in the way in which that does it itself. Should that change, it is parsed.
+#[inline]
+pub(crate) fn raw_value(json: &str) -> Option<&RawValue> {
+    let value = BorrowedStrDeserializer::<serde::de::value::Error>::new(json);
+    let map = MapDeserializer::new(std::iter::once((RAW_VALUE, value)));
+    let handed = <&RawValue>::deserialize(map).ok();
+    handed.or_else(|| serde_json::from_str(json).ok())
+}
 
 /// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,10 +166,15 @@ pub(crate) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
 /// The string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
 /// another type.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    Some(match bytes(raw)? {
-        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
-        Cow::Owned(bytes) => Cow::Owned(from_wtf8(bytes)),
-    })
+    let inner = raw?.get().strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    // Text without lone surrogates need not be looked through for them.
+    if let Ok(unescaped) = serde_json::from_str(raw?.get()) {
+        return Some(Cow::Owned(unescaped));
+    }
+    bytes(raw).map(|bytes| Cow::Owned(from_wtf8(bytes.into_owned())))
 }
 
 /// A string that is there and not empty.
@@ -190,9 +199,12 @@ pub(crate) fn is_object(raw: Option<&RawValue>) -> bool {
 
 /// The elements of an array; none if the value is absent or no array.
 pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
-    raw.filter(|raw| raw.get().starts_with('['))
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default()
+    let elements = raw.and_then(|raw| Elements::of(raw.get()));
+    elements
+        .into_iter()
+        .flatten()
+        .filter_map(raw_value)
+        .collect()
 }
 
 /// Text from bytes that may hold surrogates: a pair that was cut apart (a stream may split one

@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::append::{AppendError, Appended, append_record};
 use super::file_system::{FileSystems, network_of};
+#[cfg(unix)]
+use super::page::is_longer_than_a_page;
 use super::tail::{Tail, uninterrupted};
+#[cfg(unix)]
+use crate::process::write_detached;
 
 /// How long another of our processes may hold the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -246,7 +250,12 @@ impl Tail for File {
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        io::Write::write(&mut &*self, bytes)
+        // Shorter ones are kept inside of a page, so that a kill cannot tear them.
+        if is_longer_than_a_page(bytes.len()) {
+            write_detached(std::os::fd::AsFd::as_fd(self), bytes)
+        } else {
+            io::Write::write(&mut &*self, bytes)
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,10 +1,16 @@
 //! Where a kill can tear a write.
 //!
 //! A process that is killed inside of `write` leaves whole pages behind, so a record that does not
-//! cross a page is there or not there (spec security.md section 4).
+//! cross a page is there or not there (spec security.md section 4). Longer ones are written by a
+//! process that is not killed with ours.
 
 /// The size of a page, in bytes.
 const PAGE: u64 = 4096;
+
+/// Whether a line of this many bytes crosses a page wherever it starts.
+pub(super) fn is_longer_than_a_page(length: usize) -> bool {
+    length as u64 > PAGE
+}
 
 /// How many line feeds go before a record of `length` bytes (its own included) that would start at
 /// `offset`, so that it crosses no page: none if it fits, or if it is too long for any page.

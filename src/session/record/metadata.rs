@@ -11,7 +11,7 @@ use super::{Chain, RenameFacts};
 use crate::session::Agent;
 
 /// What the name of a file beside a session file ends with.
-const BESIDE: &str = ".turnpipe.jsonl";
+pub const BESIDE: &str = ".turnpipe.jsonl";
 
 /// Where a record of a stream goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

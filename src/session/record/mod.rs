@@ -15,7 +15,9 @@ pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use foreign::{ForeignSession, Recorded};
 pub use keep::{KeepError, Kept, Moment, has_place, keep_recap, keep_title};
-pub use metadata::{Destination, Metadata, anchor_line, destination, file_beside, metadata_line};
+pub use metadata::{
+    BESIDE, Destination, Metadata, anchor_line, destination, file_beside, metadata_line,
+};
 pub use recorder::{Recorder, SessionFacts};
 pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
 pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};

@@ -119,7 +119,7 @@ impl Look<'_> {
         let too_long = session.search(self.query, &mut |found| {
             if !told {
                 match self.listing.examine(&session, candidate, self.names) {
-                    Ok(Some(listed)) => self.send(SearchEvent::Session(Box::new(listed)))?,
+                    Ok(Some(listed)) => self.send(SearchEvent::Session(listed))?,
                     Ok(None) => return ControlFlow::Break(()),
                     Err(error) => {
                         failure = Some(error);

@@ -3,12 +3,12 @@
 //! The rule is JavaScript's: strings are cut first, then the value is spelled anew, then the text
 //! is cut. Only as much is read of a value as shows.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::number::push_number;
+use crate::jsonl::{Elements, Members};
 use crate::text::truncate_utf16;
-use crate::wire::object::Members;
+use crate::wire::object::unescaped_key;
 
 /// Members of objects deeper than this keep their strings whole.
 const DEEPEST_CUT: usize = 4;
@@ -74,7 +74,9 @@ impl Excerpt {
 
     fn object(&mut self, json: &str, depth: usize) {
         let mut members = members(json);
-        members.sort_by_key(|(key, _)| array_index(key).map_or(u64::MAX, u64::from));
+        members.sort_by_key(|(key, _)| {
+            array_index(unescaped_key(key).as_bytes()).map_or(u64::MAX, u64::from)
+        });
         self.push("{");
         for (number, (key, value)) in members.iter().enumerate() {
             if self.is_full() {
@@ -83,7 +85,7 @@ impl Excerpt {
             if number > 0 {
                 self.push(",");
             }
-            self.units_of(key, usize::MAX);
+            self.inner(key, usize::MAX);
             self.push(":");
             self.value(value, deeper(depth));
         }
@@ -91,20 +93,18 @@ impl Excerpt {
     }
 
     fn array(&mut self, json: &str, depth: usize) {
-        let Some(mut elements) = Members::of_array(json) else {
+        let Some(elements) = Elements::of(json) else {
             return;
         };
         self.push("[");
-        let mut is_first = true;
         // Reading stops where nothing more shows; what follows may be megabytes.
-        while !self.is_full() && elements.has_more() {
-            let Some(element) = elements.value() else {
+        for (place, element) in elements.enumerate() {
+            if self.is_full() {
                 break;
-            };
-            if !is_first {
+            }
+            if place > 0 {
                 self.push(",");
             }
-            is_first = false;
             self.value(element, deeper(depth));
         }
         self.push("]");
@@ -112,9 +112,14 @@ impl Excerpt {
 
     /// A string in JSON, `cut` units of it. What does not show is not looked at.
     fn string(&mut self, json: &str, cut: usize) {
+        let inner = json.strip_prefix('"').unwrap_or_default();
+        self.inner(inner.strip_suffix('"').unwrap_or(inner), cut);
+    }
+
+    /// The same for what stands between the quotation marks.
+    fn inner(&mut self, inner: &str, cut: usize) {
         self.push("\"");
-        let mut rest = json.strip_prefix('"').unwrap_or_default();
-        rest = rest.strip_suffix('"').unwrap_or(rest);
+        let mut rest = inner;
         let mut used = 0;
         while used < cut && !self.is_full() {
             let room = (cut - used).min(self.limit + 1 - self.units);
@@ -134,21 +139,6 @@ impl Excerpt {
                 break;
             };
             rest = rest.get(length..).unwrap_or_default();
-            used += self.unit(unit, cut - used);
-        }
-        self.push("\"");
-    }
-
-    /// Spells the first `cut` units of a string, whose lone surrogates are three bytes each.
-    fn units_of(&mut self, wtf8: &[u8], cut: usize) {
-        self.push("\"");
-        let mut used = 0;
-        let mut rest = wtf8;
-        while used < cut && !self.is_full() {
-            let Some((unit, length)) = first_character(rest) else {
-                break;
-            };
-            rest = &rest[length..];
             used += self.unit(unit, cut - used);
         }
         self.push("\"");
@@ -236,26 +226,6 @@ fn escaped_unit(inner: &str) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// The first character, or the lone surrogate in its place, and its bytes.
-fn first_character(wtf8: &[u8]) -> Option<(Result<char, u16>, usize)> {
-    let length = match wtf8.first()? {
-        0..0x80 => 1,
-        0x80..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0.. => 4,
-    };
-    let bytes = wtf8.get(..length)?;
-    if let Ok(character) = std::str::from_utf8(bytes) {
-        return character.chars().next().map(|found| (Ok(found), length));
-    }
-    let [first, second, third] = bytes else {
-        return Some((Ok(char::REPLACEMENT_CHARACTER), 1));
-    };
-    let unit =
-        u16::from(first & 0xf) << 12 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f);
-    Some((Err(unit), length))
-}
-
 /// A key that JavaScript takes for an index; such members come first, by number.
 fn array_index(key: &[u8]) -> Option<u32> {
     let key = std::str::from_utf8(key).ok()?;
@@ -266,17 +236,11 @@ fn array_index(key: &[u8]) -> Option<u32> {
 
 /// The members of an object in their order; of a key that is given twice the last value counts,
 /// at the first one's place.
-fn members(json: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
-    let mut members: Vec<(Cow<'_, [u8]>, &str)> = Vec::new();
+fn members(json: &str) -> Vec<(&str, &str)> {
+    let mut members: Vec<(&str, &str)> = Vec::new();
     let mut places = HashMap::new();
-    let Some(mut object) = Members::of_object(json) else {
-        return members;
-    };
-    while let Some(key) = object.key() {
-        let Some(value) = object.value() else {
-            break;
-        };
-        let place = *places.entry(key.clone()).or_insert(members.len());
+    for (key, value) in Members::of(json).into_iter().flatten() {
+        let place = *places.entry(unescaped_key(key)).or_insert(members.len());
         match members.get_mut(place) {
             Some(member) => member.1 = value,
             None => members.push((key, value)),

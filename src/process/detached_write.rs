@@ -1,0 +1,126 @@
+//! A write that is done whole even if this process is killed meanwhile.
+//!
+//! A process that is killed inside of `write` leaves the pages behind that were copied so far. So a
+//! child does the write: it is in a session of its own and takes no signals, and what kills us, by
+//! id, by group or from the keyboard, does not reach it. What ends every process of a container or
+//! the machine still tears it. What the bytes mean is not this file's business.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::signal_mask::SignalMask;
+
+/// Bytes of a child's report: what `write` returned, or the negated error number.
+const REPORT: usize = size_of::<i64>();
+
+/// Writes with one system call in a child; returns how many bytes were written. The caller keeps
+/// its descriptor, and locks on it last until both are done. Where no child can be started, this
+/// process writes itself.
+///
+/// # Errors
+/// As the system reports for the write, or that the child was killed: what was written is unknown
+/// then.
+pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let (reading, writing) = pipe_with(PipeFlags::CLOEXEC)?;
+    let previous = SignalMask::block_all()?;
+    // SAFETY: the child only makes system calls that are safe after a fork of a process with
+    // threads, on memory that it owns a copy of, and ends without returning.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: as above; the descriptors are open in the child too.
+        unsafe { write_and_end(file.as_raw_fd(), bytes, writing.as_raw_fd()) }
+    }
+    drop(previous);
+    if child < 0 {
+        return Ok(rustix::io::write(file, bytes)?);
+    }
+    drop(writing);
+    let report = read_report(&reading);
+    reap(child);
+    match report? {
+        None => Err(io::Error::other("the process that wrote was killed")),
+        Some(count) => usize::try_from(count).map_err(|_| {
+            let number = i32::try_from(-count).unwrap_or(libc::EIO);
+            io::Error::from_raw_os_error(number)
+        }),
+    }
+}
+
+/// What the child does.
+///
+/// # Safety
+/// Only for a child that was just forked; both descriptors must be open.
+unsafe fn write_and_end(file: i32, bytes: &[u8], report_to: i32) -> ! {
+    // SAFETY: plain system calls; `bytes` is valid for its length, `report` for its own.
+    unsafe {
+        libc::setsid();
+        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
+        let report = if written < 0 {
+            let error = io::Error::last_os_error();
+            -i64::from(error.raw_os_error().unwrap_or(libc::EIO))
+        } else {
+            written as i64
+        };
+        let report = report.to_ne_bytes();
+        libc::write(report_to, report.as_ptr().cast(), report.len());
+        libc::_exit(0)
+    }
+}
+
+/// The child's report; `None` if it ended without one.
+fn read_report(from: &OwnedFd) -> io::Result<Option<i64>> {
+    let mut report = [0; REPORT];
+    // A pipe passes so few bytes on in one piece.
+    loop {
+        match rustix::io::read(from, &mut report) {
+            Ok(REPORT) => return Ok(Some(i64::from_ne_bytes(report))),
+            Ok(_) => return Ok(None),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn reap(child: libc::pid_t) {
+    loop {
+        // SAFETY: a null pointer for the status is allowed.
+        let ended = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+        if ended != -1 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn the_bytes_are_appended_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "before ").unwrap();
+        let file = OpenOptions::new().append(true).open(&path).unwrap();
+        let bytes = vec![b'x'; 100_000];
+        assert_eq!(write_detached(file.as_fd(), &bytes).unwrap(), bytes.len());
+        assert_eq!(fs::read(&path).unwrap(), [b"before ", &bytes[..]].concat());
+    }
+
+    #[test]
+    fn an_error_of_the_write_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "").unwrap();
+        let file = fs::File::open(&path).unwrap();
+        let error = write_detached(file.as_fd(), b"x").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
+        let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let error = write_detached(full.as_fd(), b"x").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -1,0 +1,235 @@
+//! Reads folders and those below them, on several threads where there is much to read.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::archive;
+use super::discover::{Around, Candidate, SUBAGENTS};
+use super::record::BESIDE;
+
+/// Agents nest their files no deeper than this below a root.
+const DEEPEST: u32 = 8;
+
+/// Folders that hold no sessions but what belongs to one.
+const BELONGINGS: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"];
+
+/// After this many files it is worth it to start threads for the folders that are left.
+const MANY: usize = 512;
+
+/// A folder that is to be read.
+struct Folder {
+    path: PathBuf,
+    /// How many levels below it are read, too.
+    depth: u32,
+    /// Whether a folder of subagents may stand beside it.
+    subagents_beside: bool,
+}
+
+/// What is in a folder.
+#[derive(Default)]
+struct Contents {
+    found: Vec<Candidate>,
+    folders: Vec<Folder>,
+}
+
+/// The files below `root` that may be sessions, in no order.
+pub(super) fn walk(root: &Path, threads: NonZeroUsize) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let mut folders = vec![Folder {
+        path: root.to_owned(),
+        depth: DEEPEST,
+        subagents_beside: true,
+    }];
+    while let Some(folder) = folders.pop() {
+        let contents = read(&folder);
+        found.extend(contents.found);
+        folders.extend(contents.folders);
+        if found.len() >= MANY && folders.len() > 1 && threads > NonZeroUsize::MIN {
+            found.extend(side_by_side(folders, threads));
+            break;
+        }
+    }
+    found
+}
+
+/// What several threads share.
+struct Waiting {
+    folders: Vec<Folder>,
+    /// How many are being read, which may bring more.
+    read: usize,
+}
+
+/// The files in these folders and below.
+fn side_by_side(folders: Vec<Folder>, threads: NonZeroUsize) -> Vec<Candidate> {
+    let waiting = Mutex::new(Waiting { folders, read: 0 });
+    let changed = Condvar::new();
+    let work = || {
+        let mut found = Vec::new();
+        let mut shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(folder) = shared.folders.pop() {
+                shared.read += 1;
+                drop(shared);
+                let contents = read(&folder);
+                found.extend(contents.found);
+                shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                shared.read -= 1;
+                shared.folders.extend(contents.folders);
+                changed.notify_all();
+            } else if shared.read == 0 {
+                return found;
+            } else {
+                let woken = changed.wait(shared);
+                shared = woken.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        let mut found = work();
+        for other in others {
+            found.extend(other.join().unwrap_or_default());
+        }
+        found
+    })
+}
+
+/// Reads one folder.
+fn read(folder: &Folder) -> Contents {
+    let mut contents = Contents::default();
+    let Ok(entries) = fs::read_dir(&folder.path) else {
+        return contents;
+    };
+    let mut files = Vec::new();
+    let (mut side_files, mut folders) = (HashSet::new(), HashSet::new());
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let name = entry.file_name();
+        let text = name.to_string_lossy();
+        if kind.is_dir() && folder.depth > 0 && !BELONGINGS.contains(&text.as_ref()) {
+            contents.folders.push(Folder {
+                path: entry.path(),
+                depth: folder.depth - 1,
+                subagents_beside: false,
+            });
+        }
+        if kind.is_file() && may_be_a_session(&text) {
+            files.push((entry, name));
+        } else if kind.is_file() && text.ends_with(BESIDE) {
+            side_files.insert(name);
+        } else if !kind.is_file() {
+            folders.insert(name);
+        }
+    }
+    let subagents_beside = folders.contains(OsStr::new(SUBAGENTS));
+    for inner in &mut contents.folders {
+        inner.subagents_beside = subagents_beside;
+    }
+    let found = files.into_iter().filter_map(|(entry, name)| {
+        let own_folder = Path::new(&name).file_stem().unwrap_or_default();
+        let around = Around {
+            subagents: folder.subagents_beside || folders.contains(own_folder),
+            side_file: !side_files.is_empty() && side_files.contains(&side_file_of(name)),
+        };
+        of_entry(&entry, around)
+    });
+    contents.found = found.collect();
+    contents
+}
+
+fn side_file_of(mut name: OsString) -> OsString {
+    name.push(BESIDE);
+    name
+}
+
+/// By its name: side files and files of subagents are none.
+fn may_be_a_session(name: &str) -> bool {
+    let side_files = [BESIDE, ".ledger.jsonl", ".meta.json"];
+    let is_side_file = side_files.iter().any(|end| name.ends_with(end));
+    let is_subagent = name.starts_with("agent-");
+    let extension = Path::new(name).extension();
+    let is_lines =
+        extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
+    let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
+    !is_side_file && !is_subagent && (is_lines || is_document)
+}
+
+fn of_entry(entry: &DirEntry, around: Around) -> Option<Candidate> {
+    let metadata = entry.metadata().ok()?;
+    Some(Candidate {
+        path: entry.path(),
+        size: metadata.len(),
+        modified: metadata.modified().ok()?,
+        around,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More folders than one thread reads, some of them in others.
+    #[test]
+    fn threads_find_what_one_finds() {
+        let root = tempfile::tempdir().unwrap();
+        for project in 0..8 {
+            let folder = root.path().join(format!("{project}/chats"));
+            fs::create_dir_all(&folder).unwrap();
+            for session in 0..MANY / 4 {
+                fs::write(folder.join(format!("{session}.jsonl")), "").unwrap();
+            }
+        }
+        let paths = |threads: usize| {
+            let found = walk(root.path(), NonZeroUsize::new(threads).unwrap());
+            let mut paths: Vec<_> = found.into_iter().map(|found| found.path).collect();
+            paths.sort();
+            paths
+        };
+        assert_eq!(paths(1).len(), 2 * MANY);
+        assert_eq!(paths(1), paths(3));
+    }
+
+    #[test]
+    fn what_stands_around_a_file_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["p/chats", "p/subagents", "q/one"] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        for file in [
+            "p/chats/a.jsonl",
+            "q/one.jsonl",
+            "q/two.jsonl",
+            "q/two.jsonl.turnpipe.jsonl",
+        ] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        let mut found: Vec<_> = walk(root.path(), NonZeroUsize::MIN)
+            .into_iter()
+            .map(|found| {
+                let name = found
+                    .path
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                (name, found.around.subagents, found.around.side_file)
+            })
+            .collect();
+        found.sort();
+        let expected = [
+            ("a.jsonl", true, false),
+            ("one.jsonl", true, false),
+            ("two.jsonl", false, true),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, subagents, side)| (name.to_owned(), subagents, side))
+        );
+    }
+}
