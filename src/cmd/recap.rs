@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::model_arguments::ModelArguments;
-use super::recap_watch::watch_terminal;
+use super::recap_watch::{own_terminal, watch_terminal};
 use super::session_source::SourceArguments;
 use super::side_arguments::{
     Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
@@ -233,6 +233,7 @@ impl RecapArguments {
             .map_err(|error| super::session_source::not_found(name, &error))?;
         let mut writer = output::record_writer(io)?;
         watch_terminal(
+            own_terminal()?,
             self.away(),
             &io.clock,
             &stop.stop,
@@ -315,7 +316,7 @@ impl Work<'_> {
         if arguments.write && (!has_place(found.session.agent()) || found.session.is_document()) {
             return Err(Reason::UnsupportedFormat.into());
         }
-        let product = self.maker.recap(&found.digest)?;
+        let product = found.make(&self.maker, |digest| self.maker.recap(digest))?;
         if arguments.auto {
             // Somebody may have come back and gone on meanwhile.
             let now = read(path, &arguments.source)?;

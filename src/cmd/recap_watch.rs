@@ -1,5 +1,6 @@
 //! Waiting at a terminal for somebody to come back to it.
 
+use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -31,17 +32,24 @@ type Made = (Result<Product, Nothing>, Option<Digest>);
 /// A terminal that reports its focus and shows nothing that is typed; as it was before when it is
 /// dropped.
 struct FocusTerminal {
-    terminal: std::fs::File,
+    terminal: File,
     before: Termios,
 }
 
+/// The terminal that this process belongs to.
+///
+/// # Errors
+/// There is none.
+pub(super) fn own_terminal() -> anyhow::Result<File> {
+    std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .context("cannot open the terminal")
+}
+
 impl FocusTerminal {
-    fn open() -> anyhow::Result<Self> {
-        let terminal = std::fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open("/dev/tty")
-            .context("cannot open the terminal")?;
+    fn set_up(terminal: File) -> anyhow::Result<Self> {
         let before = tcgetattr(&terminal).context("cannot set up the terminal")?;
         let mut quiet = before.clone();
         quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON);
@@ -82,21 +90,34 @@ impl Drop for FocusTerminal {
     }
 }
 
-/// Whether the terminal has the focus after these bytes, if they say so.
-fn focus_after(bytes: &[u8]) -> Option<bool> {
-    bytes.windows(3).rev().find_map(|report| match report {
-        b"\x1b[I" => Some(true),
-        b"\x1b[O" => Some(false),
-        _ => None,
-    })
+/// Understands what a terminal reports about its focus, in whatever pieces it comes.
+#[derive(Debug, Default)]
+struct FocusReports {
+    /// What may be the beginning of a report.
+    rest: Vec<u8>,
 }
 
-/// Watches until somebody stops it or types `q`: `look` tells what is in the session, `make` makes
-/// a recap, `show` shows it.
+impl FocusReports {
+    /// Whether the terminal has the focus after these bytes, if they say so.
+    fn focus_after(&mut self, bytes: &[u8]) -> Option<bool> {
+        self.rest.extend_from_slice(bytes);
+        let focus = self.rest.windows(3).rev().find_map(|report| match report {
+            b"\x1b[I" => Some(true),
+            b"\x1b[O" => Some(false),
+            _ => None,
+        });
+        self.rest.drain(..self.rest.len().saturating_sub(2));
+        focus
+    }
+}
+
+/// Watches `terminal` until somebody stops it or types `q`: `look` tells what is in the session,
+/// `make` makes a recap, `show` shows it.
 ///
 /// # Errors
 /// The terminal cannot be used.
 pub(super) fn watch_terminal(
+    terminal: File,
     away: Duration,
     clock: &Arc<dyn Clock>,
     stop: &Stop,
@@ -104,7 +125,8 @@ pub(super) fn watch_terminal(
     make: &mut dyn FnMut(&Digest) -> Made,
     show: &mut dyn FnMut(Result<Product, Nothing>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let terminal = FocusTerminal::open()?;
+    let terminal = FocusTerminal::set_up(terminal)?;
+    let mut reports = FocusReports::default();
     let mut state = Away::new(away);
     let mut focused = true;
     while !stop.is_stopped() {
@@ -112,7 +134,7 @@ pub(super) fn watch_terminal(
         if typed.contains(&b'q') {
             return Ok(());
         }
-        focused = focus_after(&typed).unwrap_or(focused);
+        focused = reports.focus_after(&typed).unwrap_or(focused);
         let Some(digest) = look() else {
             continue;
         };
@@ -134,20 +156,5 @@ pub(super) fn watch_terminal(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_report_counts() {
-        let table: [(&[u8], Option<bool>); 5] = [
-            (b"", None),
-            (b"\x1b[I", Some(true)),
-            (b"\x1b[O", Some(false)),
-            (b"x\x1b[O\x1b[Iy", Some(true)),
-            (b"\x1b[A", None),
-        ];
-        for (bytes, expected) in table {
-            assert_eq!(focus_after(bytes), expected, "{bytes:?}");
-        }
-    }
-}
+#[path = "recap_watch_tests.rs"]
+mod tests;

@@ -331,7 +331,7 @@ impl Work<'_> {
         if arguments.write && (!has_place(read.session.agent()) || read.session.is_document()) {
             return Err(Reason::UnsupportedFormat.into());
         }
-        let product = self.maker.title(&read.digest)?;
+        let product = read.make(&self.maker, |digest| self.maker.title(digest))?;
         if !arguments.write {
             return Ok((product, None));
         }

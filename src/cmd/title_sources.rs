@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::session_source::SourceArguments;
 use super::{UsageError, output};
-use crate::flow::{DialogStream, Digest, Nothing, Reason};
+use crate::flow::{DialogStream, Digest, Maker, Nothing, Reason, Source};
 use crate::io::{Input, Io};
 use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader, Writer};
 use crate::session::{Facts, Scope, Session, SessionError};
@@ -166,16 +166,41 @@ pub(super) fn read(path: &Path, source: &SourceArguments) -> Result<Conversation
     let facts = session
         .quick_facts(source.mapping())
         .map_err(|error| unreadable(error.to_string()))?;
-    let mut digest = Digest::default();
-    session
-        .each_message(Scope::Live, &mut |message| {
-            digest.note(message);
-            ControlFlow::Continue(())
-        })
-        .map_err(|error| unreadable(error.to_string()))?;
+    let digest = digest(&session, Scope::Live).map_err(|error| unreadable(error.to_string()))?;
     Ok(Conversation {
         session,
         facts,
         digest,
     })
+}
+
+impl Conversation {
+    /// Makes something of the conversation, and where rules find nothing in what was said since a
+    /// compaction, of everything. (A model is told what the agent summed up.)
+    ///
+    /// # Errors
+    /// There is nothing.
+    pub(super) fn make<Made>(
+        &self,
+        maker: &Maker,
+        of: impl Fn(&Digest) -> Result<Made, Nothing>,
+    ) -> Result<Made, Nothing> {
+        let made = of(&self.digest);
+        if made.is_ok() || !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
+            return made;
+        }
+        match digest(&self.session, Scope::AllBranches) {
+            Ok(everything) => of(&everything),
+            Err(_) => made,
+        }
+    }
+}
+
+fn digest(session: &Session, scope: Scope) -> std::io::Result<Digest> {
+    let mut digest = Digest::default();
+    session.each_message(scope, &mut |message| {
+        digest.note(message);
+        ControlFlow::Continue(())
+    })?;
+    Ok(digest)
 }

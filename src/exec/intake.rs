@@ -161,8 +161,8 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         } => Item {
             events: records
                 .iter()
-                .filter_map(|record| record.json(&raw))
-                .flat_map(|record| decoder.known(record))
+                .filter_map(|record| decoder.known(record.text(&raw)))
+                .flat_map(|(events, _)| events)
                 .collect(),
             reports: reports(number, damage),
             boundary: Boundary::Line,

@@ -1,7 +1,5 @@
 //! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
 
-use serde_json::value::RawValue;
-
 use super::batch::{Batch, BatchCall, BatchResult, Need};
 use crate::side::label::intent;
 use crate::wire::{Aloud, Contents, Event, ResultContent, SessionId, ToolCall, ToolUseId, TurnEnd};
@@ -66,10 +64,7 @@ impl Batches {
     }
 
     /// Takes a record and its events.
-    pub fn record(&mut self, record: &RawValue, events: Vec<Event>) {
-        let Some(contents) = Contents::of(record) else {
-            return;
-        };
+    pub fn record(&mut self, contents: &Contents<'_>, events: Vec<Event>) {
         if contents.is_sidechain() {
             return;
         }
@@ -84,7 +79,7 @@ impl Batches {
         self.events(events, &results);
         // What holds results was not said by the model, and is what is long.
         if self.need != Need::Rules && !has_results {
-            self.listen(&contents);
+            self.listen(contents);
         }
     }
 
@@ -260,12 +255,11 @@ mod tests {
             }
         };
         for line in lines {
-            let line: &RawValue = serde_json::from_str(line).unwrap();
-            let events = decoder.known(line);
+            let (events, contents) = decoder.known(line).unwrap();
             if Batches::boundary(&events).is_boundary {
                 take(&mut batches, &mut found);
             }
-            batches.record(line, events);
+            batches.record(&contents, events);
         }
         take(&mut batches, &mut found);
         found
@@ -318,9 +312,8 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
-            let line: &RawValue = serde_json::from_str(&line).unwrap();
-            let events = decoder.known(line);
-            batches.record(line, events);
+            let (events, contents) = decoder.known(&line).unwrap();
+            batches.record(&contents, events);
         }
         assert!(batches.take_settled(false).is_empty());
         assert_eq!(batches.take_settled(true).len(), 1);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::dialog::{Block, Message};
+use crate::dialog::{Block, Message, Origin};
 use crate::side::Spoken;
 use crate::side::recap::RecapGate;
 
@@ -22,6 +22,7 @@ pub struct Digest {
     tail: VecDeque<Message>,
     gate: RecapGate,
     messages: usize,
+    compacted: bool,
 }
 
 impl Digest {
@@ -29,6 +30,7 @@ impl Digest {
     pub fn note(&mut self, message: Message) {
         self.gate.note(&message);
         self.messages += 1;
+        self.compacted |= message.origin == Origin::Compaction;
         let reduced = reduced(message);
         if reduced.blocks.is_empty() {
             return;
@@ -62,6 +64,11 @@ impl Digest {
         self.messages
     }
 
+    /// Whether the agent summed up what was said before.
+    pub fn is_compacted(&self) -> bool {
+        self.compacted
+    }
+
     /// What it takes for a recap that nobody asked for.
     pub fn gate(&self) -> &RecapGate {
         &self.gate
@@ -92,7 +99,7 @@ fn beginning_and_end(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::{Origin, Role};
+    use crate::dialog::Role;
 
     #[test]
     fn a_long_conversation_is_kept_in_part() {

@@ -15,8 +15,12 @@ use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
 use crate::process::EndSignal;
 use crate::wire::{Decoder, SessionId};
 
-/// So many pieces of the input may wait to be looked at.
-const PIECES_AHEAD: usize = 4;
+/// So many handfuls of the input may wait to be looked at.
+const HANDFULS_AHEAD: usize = 4;
+
+/// A handful of pieces that are there at once, in bytes: passing each on by itself takes longer than
+/// looking at it.
+const HANDFUL: usize = 128 * 1024;
 
 /// So many bytes of the input may wait behind a label.
 const MOST_WAITING: usize = 8 * 1024 * 1024;
@@ -83,7 +87,7 @@ pub enum LabelEnd {
 }
 
 enum Happening {
-    Piece(Piece),
+    Pieces(Vec<Piece>),
     End,
     Failed(io::Error),
     Made(Job, Made),
@@ -174,7 +178,7 @@ impl<'a> Labels<'a> {
         sink: &mut dyn LabelSink,
         signals: impl FnOnce(Box<dyn Fn(EndSignal) + Send>),
     ) -> LabelEnd {
-        let (sender, happenings) = sync_channel(PIECES_AHEAD);
+        let (sender, happenings) = sync_channel(HANDFULS_AHEAD);
         let report = sender.clone();
         signals(Box::new(move |signal| {
             let _ = report.send(Happening::Signal(signal));
@@ -215,7 +219,11 @@ impl<'a> Labels<'a> {
                 }
             };
             match happening {
-                Happening::Piece(piece) => self.take(piece, sink),
+                Happening::Pieces(pieces) => {
+                    for piece in pieces {
+                        self.take(piece, sink);
+                    }
+                }
                 Happening::Made(job, made) => self.made(job, made),
                 Happening::End => {
                     input_is_over = true;
@@ -296,14 +304,13 @@ impl<'a> Labels<'a> {
                     ));
                 }
                 for record in records {
-                    let Some(record) = record.json(raw) else {
+                    let Some((events, contents)) = self.decoder.known(record.text(raw)) else {
                         continue;
                     };
-                    let events = self.decoder.known(record);
                     if Batches::boundary(&events).is_boundary {
                         self.place_labels();
                     }
-                    self.batches.record(record, events);
+                    self.batches.record(&contents, events);
                 }
             }
             Piece::Giant {
@@ -442,17 +449,31 @@ fn start_reading(
         let mut reader = Reader::new(input, prefilter);
         loop {
             gate.pass();
-            let happening = match reader.next_piece() {
-                Ok(Some(piece)) => Happening::Piece(piece),
-                Ok(None) => Happening::End,
+            let happening = match handful(&mut reader) {
+                Ok(pieces) if pieces.is_empty() => Happening::End,
+                Ok(pieces) => Happening::Pieces(pieces),
                 Err(error) => Happening::Failed(error),
             };
-            let is_last = !matches!(happening, Happening::Piece(_));
+            let is_last = !matches!(happening, Happening::Pieces(_));
             if sender.send(happening).is_err() || is_last {
                 return;
             }
         }
     });
+}
+
+/// The next pieces that can be had without waiting, at least one; none at the end.
+fn handful(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut bytes = 0;
+    while bytes < HANDFUL && (pieces.is_empty() || reader.holds_a_piece()) {
+        let Some(piece) = reader.next_piece()? else {
+            break;
+        };
+        bytes += piece.raw().len();
+        pieces.push(piece);
+    }
+    Ok(pieces)
 }
 
 /// Starts the threads that make labels, if any label takes time.

@@ -3,9 +3,7 @@
 //! Nothing is checked again, which is what makes this fast: strings and whole containers are jumped
 //! over. Of text that is not well formed the answers mean nothing, but nothing worse happens.
 
-use memchr::memchr2;
-
-use super::container::end_of_container;
+use super::value_end::value_end;
 
 /// The members of an object, one after the other: the key as it stands between its quotes, and the
 /// text of the value.
@@ -101,35 +99,11 @@ impl<'a> Cursor<'a> {
     /// Passes the value that starts here.
     #[inline]
     fn value(&mut self) -> Option<&'a str> {
-        let bytes = self.text.as_bytes();
-        let inside = self.at + 1;
-        let end = match bytes.get(self.at)? {
-            b'"' => end_of_string(bytes, inside)?,
-            b'{' | b'[' => end_of_container(bytes, inside)?,
-            _ => end_of_word(bytes, inside),
-        };
+        let end = value_end(self.text.as_bytes(), self.at)?;
         let value = self.text.get(self.at..end);
         self.at = end;
         value
     }
-}
-
-/// Behind the string whose text starts at `at`.
-#[inline]
-fn end_of_string(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
-}
-
-/// Behind the number, or the word of JSON, whose rest starts at `at`.
-fn end_of_word(bytes: &[u8], at: usize) -> usize {
-    let goes_on = |byte: &&u8| !matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-    at + bytes[at..].iter().take_while(goes_on).count()
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 mod backward;
 mod beginning;
 mod buffer;
-mod container;
 mod escapes;
 mod examine;
 mod fixed_file;
@@ -17,7 +16,6 @@ mod outlook;
 mod piece;
 mod prefilter;
 mod processor;
-mod raw_json;
 mod reader;
 #[cfg(test)]
 mod samples;
@@ -27,6 +25,7 @@ mod slab;
 mod split_line;
 mod surrogates;
 mod validate;
+mod value_end;
 mod well_formed;
 mod writer;
 #[cfg(target_arch = "x86_64")]
@@ -39,7 +38,6 @@ pub use fixed_file::{FixedFile, Mapping, read_at};
 pub use members::{Elements, Members};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
-pub(crate) use raw_json::raw_json;
 pub use reader::{LONGEST_LINE, Reader};
 pub use split_line::{only_record, split_line};
 pub use surrogates::replace_lone_surrogates;

@@ -2,10 +2,6 @@
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
-
-use super::raw_json;
-
 /// The next part of the input. The `raw` bytes of all pieces, joined, are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -77,13 +73,6 @@ impl Record {
                 .unwrap_or_default(),
             Self::Repaired(text) => text,
         }
-    }
-
-    /// The record as a value, of which nothing was read again. `raw` is the same as for
-    /// [`Record::text`]; of any other bytes there is none, or one that is no JSON.
-    pub fn json<'a>(&'a self, raw: &'a [u8]) -> Option<&'a RawValue> {
-        let text = self.text(raw).trim_ascii();
-        (!text.is_empty()).then(|| raw_json(text)).flatten()
     }
 }
 

@@ -9,8 +9,11 @@ use memchr::{memchr, memmem};
 /// well-formed JSON text; the result has the same length. `None` if there is nothing to replace.
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> Option<String> {
-    // Most texts have escapes, but none of these.
-    memmem::find(json.as_bytes(), b"\\u")?;
+    // Texts are full of other escapes.
+    let has = |beginning| memmem::find(json.as_bytes(), beginning).is_some();
+    if !has(b"\\ud") && !has(b"\\uD") {
+        return None;
+    }
     let mut pieces = String::new();
     let mut copied = 0;
     let mut at = 0;

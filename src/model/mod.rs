@@ -34,6 +34,8 @@ mod transport;
 #[cfg(test)]
 mod provider_tests;
 #[cfg(test)]
+mod socks_server;
+#[cfg(test)]
 mod test_server;
 
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};

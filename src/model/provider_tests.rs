@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::exchange::samples::SAMPLES;
 use super::exchange::tests::told;
+use super::socks_server::SocksServer;
 use super::test_server::{Seen, Step, TestServer, answer, open_answer};
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
@@ -532,6 +533,66 @@ fn requests_go_through_the_proxy_but_for_the_exceptions() {
         model.complete(&request(), &Stop::default()).unwrap().text,
         "Fix login"
     );
+}
+
+#[test]
+fn requests_go_through_socks_proxies() {
+    let rows = [
+        // Who looks the name up says the scheme; here only the proxy can.
+        (
+            "socks5h",
+            "",
+            "http://gpu.internal:8000/v1",
+            "gpu.internal:8000",
+        ),
+        (
+            "socks5h",
+            "user:proxy-canary@",
+            "http://gpu.internal:8000/v1",
+            "gpu.internal:8000",
+        ),
+        ("socks5", "", "http://127.0.0.2:8000/v1", "127.0.0.2:8000"),
+    ];
+    for (scheme, login, url, target) in rows {
+        let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
+        let proxy = SocksServer::leading_to(server.port);
+        let mut settings = settings("vllm", url);
+        settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
+        settings.http.proxies = Proxies {
+            all: Some(Secret::new(format!(
+                "{scheme}://{login}127.0.0.1:{}",
+                proxy.port
+            ))),
+            ..Proxies::default()
+        };
+        let model = provider(&connector(settings), "vllm:m");
+        let reply = model.complete(&request(), &Stop::default());
+        assert_eq!(reply.unwrap().text, "Fix login", "{scheme} {login}");
+        let asked = proxy.asked();
+        assert_eq!(asked.target, target, "{scheme} {login}");
+        let login = (!login.is_empty()).then(|| ("user".to_owned(), "proxy-canary".to_owned()));
+        assert_eq!(asked.login, login);
+        let (head, _) = server.requests().remove(0);
+        assert!(head.starts_with("POST /v1/chat/completions "), "{head}");
+    }
+}
+
+#[test]
+fn a_socks_proxy_that_is_not_there_is_named_without_its_password() {
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let mut settings = settings("vllm", "http://gpu.internal:8000/v1");
+    settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
+    settings.http.proxies.all = Some(Secret::new(format!(
+        "socks5h://user:proxy-canary@127.0.0.1:{port}"
+    )));
+    let model = provider(&connector(settings), "vllm:m");
+    let failure = model.complete(&request(), &Stop::default()).unwrap_err();
+    let told = format!("{failure} {failure:?}");
+    assert!(told.contains("socks proxy"), "{told}");
+    assert!(!told.contains("canary"), "{told}");
 }
 
 #[test]

@@ -51,6 +51,16 @@ pub(super) fn is_block(text: &str, tag: &str) -> bool {
     inner.is_some_and(|inner| trim_end(inner).ends_with(&format!("</{tag}>")))
 }
 
+/// Whether a text is one remark in brackets, and nothing else: something stood there that was left
+/// out, or an agent put it in.
+pub(super) fn is_remark(text: &str) -> bool {
+    let inner = text
+        .trim()
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.contains(' ') && !inner.contains(['[', ']', '"', ',']))
+}
+
 fn end_of_injected(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
@@ -95,6 +105,23 @@ mod tests {
         assert!(is_block("<a>\nx\n</a> \n", "a"));
         assert!(!is_block("<a>x</a> y", "a"));
         assert!(!is_block("y <a>x</a>", "a"));
+    }
+
+    #[test]
+    fn a_remark_stands_for_itself() {
+        for text in ["[left out for brevity]", " [no content here]\n"] {
+            assert!(is_remark(text), "{text}");
+        }
+        for text in [
+            "[x] do it",
+            "do [it]",
+            "[\"a\", 1]",
+            "[WIP]",
+            "[a b] and [c d]",
+            "",
+        ] {
+            assert!(!is_remark(text), "{text}");
+        }
     }
 
     proptest! {

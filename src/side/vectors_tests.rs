@@ -22,6 +22,8 @@ const DEVIATIONS: &[(&str, usize)] = &[
     ("sessionTitle.sanitize", 5),
     // The same, and nothing stands in their place.
     ("terminalSafe.stripTerminalControlSequences", 15),
+    // What has no width goes too, and DEL.
+    ("terminalSafe.stripDisplayControlChars", 3),
 ];
 
 fn rows() -> Vec<Value> {
@@ -164,7 +166,9 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
         "sessionRecap.extract" => clean_recap(&line()).unwrap_or_default().into(),
         "sessionRecap.shouldFire" => should_fire(input).into(),
         "autoTitle.disabledByEnv" => auto_title_is_disabled(input.as_str()).into(),
-        "terminalSafe.stripTerminalControlSequences" => terminal_safe_line(&line()).into(),
+        "terminalSafe.stripTerminalControlSequences" | "terminalSafe.stripDisplayControlChars" => {
+            terminal_safe_line(&line()).into()
+        }
         _ => return None,
     })
 }

@@ -6,26 +6,19 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::anthropic::Message;
+use super::envelope::Envelope;
 use super::object::{given, object, text};
 
 object! {
-    /// The members of a record that hold contents.
+    /// The members of what is inside of a record that hold contents.
     Holder {
         kind = "type",
         role = "role",
         message = "message",
         content = "content",
-        event = "event",
         delta = "delta",
         parts = "parts",
-        choices = "choices",
-        candidates = "candidates",
-        tool_use_id = "tool_use_id",
-        is_error = "is_error",
-        call_result = "toolCallResult",
-        sidechain = "isSidechain",
-        parent_tool_use_id = "parent_tool_use_id",
-        cwd = "cwd",
     }
 }
 
@@ -75,44 +68,55 @@ pub struct ResultContent<'a> {
 /// What stands in a record, read once for all questions.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'a> {
-    holder: Holder<'a>,
+    pub(super) record: Envelope<'a>,
     /// The message in it, if it has one.
-    message: Option<Holder<'a>>,
+    pub(super) message: Option<Message<'a>>,
 }
 
 impl<'a> Contents<'a> {
-    /// Those of a record; `None` if it is no object.
-    pub fn of(record: &'a RawValue) -> Option<Self> {
-        let holder = Holder::of_record(record.get())?;
-        let message = Holder::of(holder.message);
-        Some(Self { holder, message })
+    /// Those of a record, which is known to be well formed; `None` if it is no object.
+    pub(super) fn of(record: &'a str) -> Option<Self> {
+        let record = Envelope::of_record(record)?;
+        Some(Self::of_envelope(&record))
+    }
+
+    pub(super) fn of_envelope(record: &Envelope<'a>) -> Self {
+        Self {
+            record: *record,
+            message: Message::of(record.message),
+        }
+    }
+
+    /// The message, or the record if it is one itself.
+    fn innermost(&self) -> Message<'a> {
+        self.message.unwrap_or_else(|| self.record.as_message())
     }
 
     /// Whether the record is of a subagent's conversation, in a transcript.
     pub fn is_sidechain(&self) -> bool {
-        is_true(self.holder.sidechain)
+        is_true(self.record.sidechain)
     }
 
     /// The working directory.
     pub fn directory(&self) -> Option<String> {
-        text(self.holder.cwd).map(Cow::into_owned)
+        text(self.record.cwd).map(Cow::into_owned)
     }
 
     /// The results, in the order of their events.
     pub fn results(&self) -> Vec<ResultContent<'a>> {
-        let holder = &self.holder;
-        let is_bare = is(holder.kind, "tool_result") && holder.tool_use_id.is_some();
-        if is_bare || is(holder.role, "tool") {
+        let record = &self.record;
+        let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
+        if is_bare || is(record.role, "tool") {
             return vec![ResultContent {
-                content: given(holder.content),
-                failed: is_true(holder.is_error),
+                content: given(record.content),
+                failed: is_true(record.is_error),
             }];
         }
-        let failed = CallResult::of(holder.call_result)
+        let failed = CallResult::of(record.call_result)
             .and_then(|result| text(result.status))
             .is_some_and(|status| status != "success");
-        let message = self.message.unwrap_or(*holder);
-        let of_parts = Block::list(message.parts.or(holder.parts))
+        let message = self.innermost();
+        let of_parts = Block::list(message.parts.or(record.parts))
             .into_iter()
             .filter_map(|part| {
                 let response = Response::of(part.response)?;
@@ -135,28 +139,31 @@ impl<'a> Contents<'a> {
 
     /// What the model of the main conversation says, if anything.
     pub fn aloud(&self) -> Option<Aloud> {
-        let holder = &self.holder;
-        if given(holder.parent_tool_use_id).is_some() || self.is_sidechain() {
+        let record = &self.record;
+        if given(record.parent_tool_use_id).is_some() || self.is_sidechain() {
             return None;
         }
-        let event = Holder::of(holder.event).unwrap_or(*holder);
-        if is(event.kind, "content_block_delta") {
-            let delta = Block::of(event.delta)?;
+        let event = Holder::of(record.event);
+        let (kind, delta) = event.map_or((record.kind, record.delta), |event| {
+            (event.kind, event.delta)
+        });
+        if is(kind, "content_block_delta") {
+            let delta = Block::of(delta)?;
             return text(delta.text).map(|more| Aloud::More(more.into_owned()));
         }
-        if let Some(choice) = Holder::list(holder.choices).first() {
+        if let Some(choice) = Holder::list(record.choices).first() {
             if let Some(delta) = Holder::of(choice.delta) {
                 return text(delta.content).map(|more| Aloud::More(more.into_owned()));
             }
             let message = Holder::of(choice.message)?;
             return text(message.content).map(|said| Aloud::Whole(said.into_owned()));
         }
-        if let Some(candidate) = Holder::list(holder.candidates).first() {
+        if let Some(candidate) = Holder::list(record.candidates).first() {
             let content = Holder::of(candidate.content)?;
             return Some(Aloud::More(texts(&Block::list(content.parts))));
         }
-        let message = self.message.unwrap_or(*holder);
-        let is_from_model = is(holder.kind, "assistant")
+        let message = self.innermost();
+        let is_from_model = is(record.kind, "assistant")
             || is(message.role, "assistant")
             || is(message.role, "model");
         if !is_from_model {
@@ -165,7 +172,7 @@ impl<'a> Contents<'a> {
         let said = match text(message.content) {
             Some(said) => said.into_owned(),
             None => texts(&Block::list(
-                message.content.or(message.parts).or(holder.parts),
+                message.content.or(message.parts).or(record.parts),
             )),
         };
         (!said.is_empty()).then_some(Aloud::Whole(said))
@@ -264,8 +271,7 @@ mod tests {
             ),
         ];
         for (record, said, failed) in table {
-            let raw: &RawValue = serde_json::from_str(record).unwrap();
-            let contents = Contents::of(raw).unwrap().results();
+            let contents = Contents::of(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
             assert_eq!(result_text(contents[0].content), said, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
@@ -301,8 +307,7 @@ mod tests {
             ),
         ];
         for (record, expected) in table {
-            let raw: &RawValue = serde_json::from_str(record).unwrap();
-            assert_eq!(Contents::of(raw).unwrap().aloud(), expected, "{record}");
+            assert_eq!(Contents::of(record).unwrap().aloud(), expected, "{record}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! From a record's bytes to events.
 
-use serde_json::value::RawValue;
-
+use super::contents::Contents;
 use super::envelope::Envelope;
 use super::foreign::{Sign, sign};
 use super::gemini::MadeIds;
@@ -53,19 +52,25 @@ impl Decoder {
     /// The events of one record: a JSON object. A record that is understood by no dialect has
     /// none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
-        Envelope::read(record).map_or_else(Vec::new, |record| self.envelope(&record))
+        Envelope::read(record).map_or_else(Vec::new, |record| {
+            self.contents(&Contents::of_envelope(&record))
+        })
     }
 
-    /// The same for a record that was found to be JSON before; that is much faster.
-    pub fn known(&mut self, record: &RawValue) -> Vec<Event> {
-        Envelope::of_record(record.get()).map_or_else(Vec::new, |record| self.envelope(&record))
+    /// The same for a record that is known to be well formed, as those of a reader of lines are,
+    /// which is much faster; and what stands in it. `None` if it is no object.
+    pub fn known<'a>(&mut self, record: &'a str) -> Option<(Vec<Event>, Contents<'a>)> {
+        let contents = Contents::of(record)?;
+        Some((self.contents(&contents), contents))
     }
 
-    fn envelope(&mut self, record: &Envelope<'_>) -> Vec<Event> {
+    fn contents(&mut self, contents: &Contents<'_>) -> Vec<Event> {
         let mut events = Vec::new();
+        let record = &contents.record;
+        let message = contents.message;
         let kind = text(record.kind);
-        let sign = sign(kind.as_deref(), record);
-        let shape = self.readable(shape(kind.as_deref(), record));
+        let sign = sign(kind.as_deref(), record, message);
+        let shape = self.readable(shape(kind.as_deref(), record, message));
         if sign.is_none() && matches!(shape, Shape::Other) {
             return events;
         }

@@ -55,6 +55,8 @@ object! {
         info = "info",
         messages = "messages",
         parent_id = "parentId",
+        is_error = "is_error",
+        call_result = "toolCallResult",
     }
 }
 

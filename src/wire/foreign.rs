@@ -4,6 +4,7 @@
 //! many, carry it. What is done about another agent's stream is not decided here.
 
 use super::Opening;
+use super::anthropic::Message;
 use super::envelope::Envelope;
 use super::object::{given, is_object, object, text, words};
 
@@ -89,20 +90,16 @@ impl Beside {
     }
 }
 
-object! {
-    /// What a message holds in files of different agents.
-    AnyMessage {
-        parts = "parts",
-        content = "content",
-    }
-}
-
-/// The sign in a record of the type `kind`.
-pub(super) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
+/// The sign in a record of the type `kind`, which holds `message`.
+pub(super) fn sign(
+    kind: Option<&str>,
+    record: &Envelope<'_>,
+    message: Option<Message<'_>>,
+) -> Option<Sign> {
     match kind {
         None => untyped(record),
-        Some("system") => system(record),
-        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record)),
+        Some("system") => system(record, message),
+        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record, message)),
     }
 }
 
@@ -140,7 +137,7 @@ fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
         })
 }
 
-fn system(record: &Envelope<'_>) -> Option<Sign> {
+fn system(record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
     let subtype = text(record.subtype)?;
     let is_ours = given(record.turnpipe).is_some();
     let opening = match &*subtype {
@@ -150,15 +147,15 @@ fn system(record: &Envelope<'_>) -> Option<Sign> {
         "init" if record.qwen_version.is_some() => Opening::Foreign(QWEN_STREAM),
         "init" => Opening::Foreign(UNNAMED_STREAM),
         "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
-        _ => return by_members("system", record),
+        _ => return by_members("system", record, message),
     };
     Some(Sign::Opens(opening))
 }
 
-fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+fn by_members(kind: &str, record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
     if record.parent_uuid.is_some() {
-        let message = AnyMessage::of(record.message).unwrap_or_default();
-        let is_qwen = message.parts.is_some() || record.system_payload.is_some();
+        let has_parts = message.is_some_and(|message| message.parts.is_some());
+        let is_qwen = has_parts || record.system_payload.is_some();
         return Some(Sign::Marks(if is_qwen { QWEN_FILE } else { CLAUDE_FILE }));
     }
     if record.session_id_opencode.is_some() && is_object(record.part) {

@@ -10,10 +10,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
-use crate::jsonl::{Elements, raw_json};
+use crate::jsonl::Elements;
 
 /// Declares an object by the keys that are of interest; all others are skipped.
 macro_rules! object {
@@ -39,7 +40,7 @@ macro_rules! object {
                 let mut members = Self::default();
                 for (key, value) in $crate::jsonl::Members::of(record)? {
                     match $crate::wire::object::unescaped_key(key).as_ref() {
-                        $($key => members.$field = $crate::jsonl::raw_json(value),)+
+                        $($key => members.$field = $crate::wire::object::raw_value(value),)+
                         _ => {}
                     }
                 }
@@ -107,6 +108,19 @@ pub(crate) fn unescaped_key(key: &str) -> Cow<'_, str> {
     }
     let unescaped = serde_json::from_str(&format!("\"{key}\""));
     unescaped.map_or(Cow::Borrowed(key), Cow::Owned)
+}
+
+/// What `serde_json` names the only member of the map by which it hands raw values out.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
+/// The value whose text is `json`, which is known to be well formed. It is not parsed again: it is
+/// handed to `serde_json` in the way in which that does it itself. Should that change, it is parsed.
+#[inline]
+pub(crate) fn raw_value(json: &str) -> Option<&RawValue> {
+    let value = BorrowedStrDeserializer::<serde::de::value::Error>::new(json);
+    let map = MapDeserializer::new(std::iter::once((RAW_VALUE, value)));
+    let handed = <&RawValue>::deserialize(map).ok();
+    handed.or_else(|| serde_json::from_str(json).ok())
 }
 
 /// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
@@ -189,7 +203,7 @@ pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
     elements
         .into_iter()
         .flatten()
-        .filter_map(raw_json)
+        .filter_map(raw_value)
         .collect()
 }
 

@@ -78,13 +78,19 @@ const STREAM_EVENTS: [&str; 6] = [
     "message_stop",
 ];
 
-/// Tells what stands in a record of the type `kind`.
-pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> {
+/// Tells what stands in a record of the type `kind`, which holds `message`.
+pub(super) fn shape<'a>(
+    kind: Option<&str>,
+    record: &Envelope<'a>,
+    message: Option<Message<'a>>,
+) -> Shape<'a> {
     let Some(kind) = kind else {
         return untyped(record);
     };
     match kind {
-        "assistant" | "user" | "tool_result" if is_object(record.message) => wrapped(kind, record),
+        "assistant" | "user" | "tool_result" if is_object(record.message) => {
+            wrapped(kind, message.unwrap_or_default())
+        }
         "tool_use" => Shape::BareCall,
         "tool_result" if words(record.tool_use_id).is_some() => Shape::BareResult,
         "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),
@@ -102,8 +108,7 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
 }
 
 /// A message in a record that says whose it is.
-fn wrapped<'a>(kind: &str, record: &Envelope<'a>) -> Shape<'a> {
-    let message = Message::of(record.message).unwrap_or_default();
+fn wrapped<'a>(kind: &str, message: Message<'a>) -> Shape<'a> {
     if message.parts.is_some() {
         return Shape::Content(Content {
             role: message.role,

@@ -21,6 +21,15 @@ const DIALECTS: [(&str, &str); 4] = [
 ];
 
 pub(crate) fn run(folder: &Path) {
+    for (provider, base) in DIALECTS {
+        // One server each: answers that come in a sequence are counted.
+        let server = start(folder);
+        let asked = ask(provider, &model(provider, &server.url(base)));
+        println!("aimock, {provider}: {asked} requests as expected");
+    }
+}
+
+pub(crate) fn start(folder: &Path) -> Server {
     let scratch = tempfile::tempdir().unwrap();
     let config = scratch.path().join("config.json");
     let fixtures = concat!(
@@ -29,21 +38,17 @@ pub(crate) fn run(folder: &Path) {
     );
     let settings = json!({"llm": {"fixtures": fixtures, "chunkSize": 8}});
     std::fs::write(&config, settings.to_string()).unwrap();
-    for (provider, base) in DIALECTS {
-        // One server each: answers that come in a sequence are counted.
-        let server = Server::start(|port| {
-            let script = "aimock/node_modules/@copilotkit/aimock/dist/aimock-cli.js";
-            let mut command = Command::new("node");
-            command
-                .arg(folder.join(script))
-                .arg("--config")
-                .arg(&config);
-            command.args(["--host", "127.0.0.1", "--port", port]);
-            command
-        });
-        let asked = ask(provider, &model(provider, &server.url(base)));
-        println!("aimock, {provider}: {asked} requests as expected");
-    }
+    // It listens only after it has read everything.
+    Server::start(|port| {
+        let script = "aimock/node_modules/@copilotkit/aimock/dist/aimock-cli.js";
+        let mut command = Command::new("node");
+        command
+            .arg(folder.join(script))
+            .arg("--config")
+            .arg(&config);
+        command.args(["--host", "127.0.0.1", "--port", port]);
+        command
+    })
 }
 
 /// What was said aloud and thought, piece by piece.

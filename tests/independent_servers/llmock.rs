@@ -1,6 +1,6 @@
 //! `llmock`: three dialects, faults on demand, and a grade for the client.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -17,13 +17,21 @@ const DIALECTS: [(&str, &str, &str); 3] = [
     ("gemini", "/gemini", "/gemini/v1beta/models/m:"),
 ];
 
-pub(crate) fn run(folder: &Path) {
-    let program = folder.join("llmock/bin/llmock");
-    let server = Server::start(|port| {
-        let mut command = Command::new(&program);
+fn program(folder: &Path) -> PathBuf {
+    folder.join("llmock/bin/llmock")
+}
+
+pub(crate) fn start(folder: &Path) -> Server {
+    Server::start(|port| {
+        let mut command = Command::new(program(folder));
         command.args(["serve", "--host", "127.0.0.1", "--port", port]);
         command
-    });
+    })
+}
+
+pub(crate) fn run(folder: &Path) {
+    let program = program(folder);
+    let server = start(folder);
     for (provider, base, path) in DIALECTS {
         let model = model(provider, &server.url(base));
         well_behaved(provider, &model);

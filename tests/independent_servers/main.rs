@@ -9,9 +9,15 @@
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod aimock;
+mod commands;
 mod llmock;
 mod models;
+#[path = "../side/recorded.rs"]
+mod recorded;
 mod server;
+#[path = "../cli/turnpipe.rs"]
+#[expect(dead_code, reason = "shared with other tests")]
+mod turnpipe;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,4 +51,5 @@ fn servers_of_other_people_are_content() {
     let Some(folder) = installed() else { return };
     llmock::run(&folder);
     aimock::run(&folder);
+    commands::run(&folder);
 }

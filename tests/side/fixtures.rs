@@ -1,82 +1,12 @@
 //! Real sessions, where `TURNPIPE_TEST_DATA` names them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::files::records;
+use crate::recorded::{batches, sessions};
 use crate::turnpipe::run;
-
-fn sessions() -> Vec<PathBuf> {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for place in ["fixtures/claude", "fixtures/qwen", "fixtures/live/qwen"] {
-        let entries = std::fs::read_dir(Path::new(&folder).join(place)).unwrap();
-        found.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "jsonl")
-        }));
-    }
-    found.sort();
-    found
-}
-
-/// The ids of calls with a result in the main conversation, by their message.
-fn batches(text: &str) -> Vec<BTreeSet<String>> {
-    let mut calls: Vec<(String, BTreeSet<String>)> = Vec::new();
-    let mut answered = BTreeSet::new();
-    for line in text.lines() {
-        let Ok(record) = serde_json::from_str::<Value>(line) else {
-            continue;
-        };
-        if record["isSidechain"] == true || !record["parent_tool_use_id"].is_null() {
-            continue;
-        }
-        let message = &record["message"];
-        let id = message["id"]
-            .as_str()
-            .or_else(|| record["uuid"].as_str())
-            .unwrap_or_default();
-        let mut add = |call: &str| match calls.iter_mut().find(|(known, _)| known == id) {
-            Some((_, ids)) => {
-                ids.insert(call.to_owned());
-            }
-            None => calls.push((id.to_owned(), BTreeSet::from([call.to_owned()]))),
-        };
-        let empty = Vec::new();
-        let blocks = message["content"].as_array().unwrap_or(&empty);
-        let parts = message["parts"].as_array().unwrap_or(&empty);
-        for block in blocks {
-            match (record["type"].as_str(), block["type"].as_str()) {
-                (Some("assistant"), Some("tool_use")) => {
-                    block["id"].as_str().into_iter().for_each(&mut add);
-                }
-                (Some("user"), Some("tool_result")) => {
-                    answered.extend(block["tool_use_id"].as_str().map(str::to_owned));
-                }
-                _ => {}
-            }
-        }
-        for part in parts {
-            if record["type"] == "assistant" {
-                part["functionCall"]["id"]
-                    .as_str()
-                    .into_iter()
-                    .for_each(&mut add);
-            }
-            answered.extend(part["functionResponse"]["id"].as_str().map(str::to_owned));
-        }
-    }
-    let with_results = calls.into_iter().map(|(_, ids)| {
-        ids.intersection(&answered)
-            .cloned()
-            .collect::<BTreeSet<_>>()
-    });
-    with_results.filter(|ids| !ids.is_empty()).collect()
-}
 
 #[test]
 fn every_batch_with_a_result_is_labelled_and_every_byte_copied() {
@@ -103,6 +33,7 @@ fn every_batch_with_a_result_is_labelled_and_every_byte_copied() {
             path.display()
         );
         for batch in batches(&text) {
+            let batch: BTreeSet<String> = batch.into_keys().collect();
             assert!(batch.is_subset(&labelled), "{}: {batch:?}", path.display());
         }
     }

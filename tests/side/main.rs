@@ -9,8 +9,10 @@ mod labels;
 mod models;
 mod races;
 mod recaps;
+mod recorded;
 mod server;
 mod titles;
 #[path = "../cli/turnpipe.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod turnpipe;
+mod vectors;

@@ -141,7 +141,11 @@ pub(crate) fn says(text: &str) -> String {
 }
 
 pub(crate) fn titles(title: &str) -> String {
-    let arguments = json!({"title": title}).to_string();
+    answers_with_call(&json!({"title": title}).to_string())
+}
+
+/// A call of the function for answers, with these arguments.
+pub(crate) fn answers_with_call(arguments: &str) -> String {
     completion(
         &json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "1", "type": "function", "function": {"name": "respond_in_schema", "arguments": arguments}},

@@ -3,13 +3,12 @@
 //! The rule is JavaScript's: strings are cut first, then the value is spelled anew, then the text
 //! is cut. Only as much is read of a value as shows.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use std::collections::HashMap;
 
 use super::number::push_number;
+use crate::jsonl::{Elements, Members};
 use crate::text::truncate_utf16;
-use crate::wire::object::Wtf8;
+use crate::wire::object::unescaped_key;
 
 /// Members of objects deeper than this keep their strings whole.
 const DEEPEST_CUT: usize = 4;
@@ -17,7 +16,7 @@ const DEEPEST_CUT: usize = 4;
 /// Stands for what was cut off, three UTF-16 units.
 const MORE: &str = "...";
 
-/// At most `limit` UTF-16 units (and not less than 3) of a JSON value: its strings cut to
+/// At most `limit` UTF-16 units (and not less than 3) of a well-formed JSON value: its strings cut to
 /// `limit`, spelled as `JSON.stringify` spells it, and cut again. A cut never leaves half a
 /// character, so the text may be one unit shorter.
 pub fn excerpt(json: &str, limit: usize) -> String {
@@ -74,11 +73,10 @@ impl Excerpt {
     }
 
     fn object(&mut self, json: &str, depth: usize) {
-        let Ok(Members(mut members)) = serde_json::from_str(json) else {
-            self.push("[unable to serialize]");
-            return;
-        };
-        members.sort_by_key(|(key, _)| array_index(&key.0).map_or(u64::MAX, u64::from));
+        let mut members = members(json);
+        members.sort_by_key(|(key, _)| {
+            array_index(unescaped_key(key).as_bytes()).map_or(u64::MAX, u64::from)
+        });
         self.push("{");
         for (number, (key, value)) in members.iter().enumerate() {
             if self.is_full() {
@@ -87,73 +85,84 @@ impl Excerpt {
             if number > 0 {
                 self.push(",");
             }
-            self.units_of(&key.0, usize::MAX);
+            self.inner(key, usize::MAX);
             self.push(":");
-            self.value(value.get(), deeper(depth));
+            self.value(value, deeper(depth));
         }
         self.push("}");
     }
 
     fn array(&mut self, json: &str, depth: usize) {
-        // Reading stops where nothing more shows; what follows may be megabytes.
-        let mut source = serde_json::Deserializer::from_str(json);
+        let Some(elements) = Elements::of(json) else {
+            return;
+        };
         self.push("[");
-        let _ = source.deserialize_seq(Elements {
-            writer: self,
-            depth: deeper(depth),
-        });
+        // Reading stops where nothing more shows; what follows may be megabytes.
+        for (place, element) in elements.enumerate() {
+            if self.is_full() {
+                break;
+            }
+            if place > 0 {
+                self.push(",");
+            }
+            self.value(element, deeper(depth));
+        }
         self.push("]");
     }
 
-    /// A string in JSON, `cut` units of it.
+    /// A string in JSON, `cut` units of it. What does not show is not looked at.
     fn string(&mut self, json: &str, cut: usize) {
-        // Twelve bytes may spell one character; what follows them is not looked at.
-        let shown = cut.min(self.limit.saturating_add(1));
-        let inner = json.trim_matches('"').as_bytes();
-        let inner = if json.len() >= 2 {
-            &json.as_bytes()[1..json.len() - 1]
-        } else {
-            inner
-        };
-        let start = &inner[..end_of_start(inner, shown.saturating_mul(12))];
-        let mut quoted = Vec::with_capacity(start.len() + 2);
-        quoted.push(b'"');
-        quoted.extend_from_slice(start);
-        quoted.push(b'"');
-        match serde_json::from_slice::<Wtf8<'_>>(&quoted) {
-            Ok(string) => self.units_of(&string.0, cut),
-            Err(_) => self.push("\"\""),
-        }
+        let inner = json.strip_prefix('"').unwrap_or_default();
+        self.inner(inner.strip_suffix('"').unwrap_or(inner), cut);
     }
 
-    /// Spells the first `cut` units of a string, whose lone surrogates are three bytes each.
-    fn units_of(&mut self, wtf8: &[u8], cut: usize) {
+    /// The same for what stands between the quotation marks.
+    fn inner(&mut self, inner: &str, cut: usize) {
         self.push("\"");
+        let mut rest = inner;
         let mut used = 0;
-        let mut rest = wtf8;
         while used < cut && !self.is_full() {
-            let Some((unit, length)) = first_character(rest) else {
+            let room = (cut - used).min(self.limit + 1 - self.units);
+            let plain = rest
+                .bytes()
+                .take(room)
+                .take_while(|byte| is_plain(*byte))
+                .count();
+            let (text, after) = rest.split_at(plain);
+            self.push(text);
+            used += plain;
+            rest = after;
+            if plain == room {
+                continue;
+            }
+            let Some((unit, length)) = first_unit(rest) else {
                 break;
             };
-            rest = &rest[length..];
-            match unit {
-                Ok(character) if used + character.len_utf16() > cut => {
-                    let mut pair = [0; 2];
-                    let high = character.encode_utf16(&mut pair)[0];
-                    self.push(&format!("\\u{high:04x}"));
-                    break;
-                }
-                Ok(character) => {
-                    used += character.len_utf16();
-                    self.character(character);
-                }
-                Err(surrogate) => {
-                    used += 1;
-                    self.push(&format!("\\u{surrogate:04x}"));
-                }
-            }
+            rest = rest.get(length..).unwrap_or_default();
+            used += self.unit(unit, cut - used);
         }
         self.push("\"");
+    }
+
+    /// Spells a character or a lone surrogate, of which at most `room` units may show; returns how
+    /// many do.
+    fn unit(&mut self, unit: Result<char, u16>, room: usize) -> usize {
+        match unit {
+            Ok(character) if character.len_utf16() > room => {
+                let mut pair = [0; 2];
+                let high = character.encode_utf16(&mut pair)[0];
+                self.push(&format!("\\u{high:04x}"));
+                room
+            }
+            Ok(character) => {
+                self.character(character);
+                character.len_utf16()
+            }
+            Err(surrogate) => {
+                self.push(&format!("\\u{surrogate:04x}"));
+                1
+            }
+        }
     }
 
     fn character(&mut self, character: char) {
@@ -179,50 +188,42 @@ fn deeper(depth: usize) -> usize {
     depth.saturating_add(1)
 }
 
-/// Where a beginning of `limit` bytes of the inside of a JSON string ends, at most a few bytes
-/// earlier so that no escape and no character is split.
-fn end_of_start(inner: &[u8], limit: usize) -> usize {
-    if inner.len() <= limit {
-        return inner.len();
-    }
-    let mut end = limit;
-    while end > 0 && inner[end] & 0xc0 == 0x80 {
-        end -= 1;
-    }
-    // An escape that begins before the end must be whole: surrogate pairs have twelve bytes.
-    let mut at = memchr::memchr(b'\\', &inner[..end]);
-    while let Some(start) = at {
-        let length = match inner.get(start + 1) {
-            Some(b'u') => 6,
-            _ => 2,
-        };
-        if start + length > end {
-            return start;
-        }
-        let next = start + length;
-        at = memchr::memchr(b'\\', &inner[next..end]).map(|found| next + found);
-    }
-    end
+/// Whether a byte of a JSON string stands for itself, and is spelled so.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
 }
 
-/// The first character, or the lone surrogate in its place, and its bytes.
-fn first_character(wtf8: &[u8]) -> Option<(Result<char, u16>, usize)> {
-    let length = match wtf8.first()? {
-        0..0x80 => 1,
-        0x80..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0.. => 4,
-    };
-    let bytes = wtf8.get(..length)?;
-    if let Ok(character) = std::str::from_utf8(bytes) {
-        return character.chars().next().map(|found| (Ok(found), length));
+/// The first character of the inside of a JSON string, or the lone surrogate in its place, and how
+/// many bytes spell it.
+fn first_unit(inner: &str) -> Option<(Result<char, u16>, usize)> {
+    let first = inner.chars().next()?;
+    if first != '\\' {
+        return Some((Ok(first), first.len_utf8()));
     }
-    let [first, second, third] = bytes else {
-        return Some((Ok(char::REPLACEMENT_CHARACTER), 1));
+    let plain = match inner.as_bytes().get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => {
+            let high = escaped_unit(inner)?;
+            if let Some(character) = char::from_u32(u32::from(high)) {
+                return Some((Ok(character), 6));
+            }
+            let low = inner.get(6..).and_then(escaped_unit);
+            let pair = low.and_then(|low| char::decode_utf16([high, low]).next()?.ok());
+            return Some(pair.map_or((Err(high), 6), |character| (Ok(character), 12)));
+        }
+        other => char::from(*other),
     };
-    let unit =
-        u16::from(first & 0xf) << 12 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f);
-    Some((Err(unit), length))
+    Some((Ok(plain), 2))
+}
+
+/// The unit that `\u` and four digits at the beginning stand for.
+fn escaped_unit(inner: &str) -> Option<u16> {
+    let digits = inner.get(..6)?.strip_prefix("\\u")?;
+    u16::from_str_radix(digits, 16).ok()
 }
 
 /// A key that JavaScript takes for an index; such members come first, by number.
@@ -235,66 +236,23 @@ fn array_index(key: &[u8]) -> Option<u32> {
 
 /// The members of an object in their order; of a key that is given twice the last value counts,
 /// at the first one's place.
-struct Members<'a>(Vec<(Wtf8<'a>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Members<'de>;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members: Vec<(Wtf8<'de>, &'de RawValue)> = Vec::new();
-                let mut places = std::collections::HashMap::new();
-                while let Some((key, value)) = map.next_entry::<Wtf8<'de>, &'de RawValue>()? {
-                    let place = *places.entry(key.0.to_vec()).or_insert(members.len());
-                    match members.get_mut(place) {
-                        Some(member) => member.1 = value,
-                        None => members.push((key, value)),
-                    }
-                }
-                Ok(Members(members))
-            }
+fn members(json: &str) -> Vec<(&str, &str)> {
+    let mut members: Vec<(&str, &str)> = Vec::new();
+    let mut places = HashMap::new();
+    for (key, value) in Members::of(json).into_iter().flatten() {
+        let place = *places.entry(unescaped_key(key)).or_insert(members.len());
+        match members.get_mut(place) {
+            Some(member) => member.1 = value,
+            None => members.push((key, value)),
         }
-        deserializer.deserialize_map(Reading)
     }
-}
-
-/// Writes elements until nothing more shows.
-struct Elements<'a> {
-    writer: &'a mut Excerpt,
-    depth: usize,
-}
-
-impl<'de> Visitor<'de> for Elements<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let mut is_first = true;
-        while let Some(element) = elements.next_element::<&RawValue>()? {
-            if self.writer.is_full() {
-                break;
-            }
-            if !is_first {
-                self.writer.push(",");
-            }
-            is_first = false;
-            self.writer.value(element.get(), self.depth);
-        }
-        Ok(())
-    }
+    members
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -332,7 +290,89 @@ mod tests {
         assert_eq!(excerpt(&pairs, 300), format!("\"{}...", "😀".repeat(148)));
     }
 
+    /// The rule step by step, everything read and spelled in full.
+    fn plainly(value: &Value, depth: usize, limit: usize, out: &mut String) {
+        match value {
+            Value::String(text) => {
+                let cut = if depth > DEEPEST_CUT {
+                    usize::MAX
+                } else {
+                    limit
+                };
+                out.push('"');
+                for unit in char::decode_utf16(text.encode_utf16().take(cut)) {
+                    match unit {
+                        Ok(character) => {
+                            let quoted = serde_json::to_string(&character).unwrap();
+                            out.push_str(&quoted[1..quoted.len() - 1]);
+                        }
+                        Err(half) => {
+                            write!(out, "\\u{:04x}", half.unpaired_surrogate()).unwrap();
+                        }
+                    }
+                }
+                out.push('"');
+            }
+            Value::Array(elements) => {
+                out.push('[');
+                for (place, element) in elements.iter().enumerate() {
+                    out.push_str(if place > 0 { "," } else { "" });
+                    plainly(element, depth + 1, limit, out);
+                }
+                out.push(']');
+            }
+            Value::Object(members) => {
+                let mut members: Vec<_> = members.iter().collect();
+                members.sort_by_key(|(key, _)| {
+                    array_index(key.as_bytes()).map_or(u64::MAX, u64::from)
+                });
+                out.push('{');
+                for (place, (key, value)) in members.into_iter().enumerate() {
+                    out.push_str(if place > 0 { "," } else { "" });
+                    out.push_str(&serde_json::to_string(key).unwrap());
+                    out.push(':');
+                    plainly(value, depth + 1, limit, out);
+                }
+                out.push('}');
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<i32>().prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            "[a\"\\\\\n\u{1}é😀]{0,30}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(7, 30, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[0-2a\"é]{0,3}", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn what_is_left_out_changes_nothing(
+            value in any_value(),
+            limit in 3_usize..60,
+            escapes in any::<bool>(),
+        ) {
+            let mut spelled = String::new();
+            plainly(&value, 0, limit, &mut spelled);
+            if utf16_length(&spelled) > limit {
+                spelled = format!("{}{MORE}", truncate_utf16(&spelled, limit - MORE.len()));
+            }
+            let mut json = value.to_string();
+            if escapes {
+                json = json.replace('é', "\\u00e9").replace('😀', "\\ud83d\\uDE00");
+            }
+            prop_assert_eq!(excerpt(&json, limit), spelled, "{}", json);
+        }
+
         #[test]
         fn excerpts_fit(text in any::<String>(), limit in 3_usize..80) {
             let value = json!({"a": text, "b": [text]});

@@ -14,12 +14,13 @@ const CLOSE: &str = "</recap>";
 /// answer was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
 ///
 /// # Errors
-/// There is no tag (the text may be the model's reasoning), or nothing is in it.
+/// There is no tag (the text may be the model's reasoning), or no word is in it.
 pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
     let recap = terminal_safe_line(told(&safe).ok_or(Rejection::NoTag)?);
     let recap = trim(truncate_utf16(&recap, LONGEST));
-    if recap.is_empty() {
+    // A model that repeats what it was asked says `<recap>...</recap>`.
+    if !recap.contains(char::is_alphanumeric) {
         return Err(Rejection::Empty);
     }
     Ok(recap.to_owned())
@@ -75,6 +76,7 @@ mod tests {
             ("<recap></recap>", Err(Rejection::Empty)),
             ("<recap> </recap><recap>x</recap>", Ok("x")),
             ("<recap>", Err(Rejection::Empty)),
+            ("Wrapped in <recap>...</recap>", Err(Rejection::Empty)),
             ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
         ];
         for (answer, expected) in rows {

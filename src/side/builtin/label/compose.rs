@@ -1,5 +1,7 @@
 //! From facts to one line.
 
+use std::collections::HashSet;
+
 use super::fact::{About, Class, Fact, Verdict};
 use crate::side::builtin::names::file_names;
 use crate::side::builtin::shell::lowered_first;
@@ -182,7 +184,7 @@ fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
     let mut classes: Vec<Class> = facts.iter().map(|fact| fact.class).collect();
     classes.sort_unstable();
     classes.dedup();
-    let parts: Vec<(String, usize, &'static str)> = classes
+    let mut parts: Vec<(String, usize, &'static str)> = classes
         .iter()
         .map(|class| {
             let of_class: Vec<&Fact> = facts
@@ -194,6 +196,9 @@ fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
             (group(&of_class, cwd), of_class.len(), noun)
         })
         .collect();
+    // The same was done in two ways: a file was shown by a command, and read.
+    let mut told = HashSet::new();
+    parts.retain(|(part, _, _)| told.insert(part.to_lowercase()));
     match parts.as_slice() {
         [] => String::new(),
         [(only, _, _)] => only.clone(),

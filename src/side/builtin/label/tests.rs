@@ -47,6 +47,27 @@ fn batches_are_told_in_one_line() {
             "Read a.rs",
         ),
         (
+            &[
+                ("Bash", bash("cat big.log"), "x", false),
+                (
+                    "Read",
+                    json!({"file_path": "/home/me/app/big.log"}),
+                    "x",
+                    false,
+                ),
+            ],
+            "Read big.log",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("for i in 1 2; do time QUIET=1 ./server help > /dev/null; done"),
+                "",
+                false,
+            )],
+            "Ran server help",
+        ),
+        (
             &[(
                 "Read",
                 read("a.rs"),

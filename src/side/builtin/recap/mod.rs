@@ -8,6 +8,7 @@ use super::cells::cut_words;
 use super::redact::redacted;
 use super::title::{Candidate, Form, candidates, chosen, prompt_texts};
 use crate::dialog::{Message, Origin, Role, Thread};
+use crate::side::injected::is_remark;
 use next::Next;
 
 /// The most words of a recap.
@@ -148,7 +149,7 @@ fn last_words(messages: &[Message]) -> Option<LastWords> {
         match message.role {
             Role::User => interrupted |= text.starts_with("[Request interrupted"),
             Role::Assistant if message.origin == Origin::Reply && !text.is_empty() => {
-                if NOT_SAID.iter().any(|start| text.starts_with(start)) {
+                if NOT_SAID.iter().any(|start| text.starts_with(start)) || is_remark(text) {
                     continue;
                 }
                 return Some(LastWords {

@@ -1,6 +1,6 @@
 //! What one simple command did.
 
-use super::segments::Segment;
+use super::segments::{Segment, is_assignment};
 use super::{gh, git, programs, runners};
 
 /// What kind of thing a command did.
@@ -129,11 +129,14 @@ pub(super) fn begins_loop(segment: &Segment) -> bool {
 /// What a simple command did; nothing for those that hold others together.
 pub(super) fn act(segment: &Segment, context: Context<'_>) -> Option<Act> {
     let mut segment = segment.clone();
-    while segment
-        .words
-        .first()
-        .is_some_and(|word| KEYWORDS.contains(&word.as_str()))
-    {
+    let mut after_keyword = false;
+    while let Some(word) = segment.words.first() {
+        let is_keyword = KEYWORDS.contains(&word.as_str());
+        let is_setting = after_keyword && is_assignment(word);
+        if !(is_keyword || is_setting) {
+            break;
+        }
+        after_keyword = true;
         segment.words.remove(0);
     }
     let program = segment.program().to_owned();

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 
 use super::acts::Kind;
 
@@ -151,10 +151,20 @@ static SUMMARY: LazyLock<Vec<(Regex, Count)>> = LazyLock::new(|| {
         .filter_map(|(pattern, count)| Some((Regex::new(pattern).ok()?, *count)));
     compiled.collect()
 });
-static FAILURE: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(FAILURES));
-static BUILD_FAILURE: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(BUILD_FAILURES));
+/// Lines that match none, as nearly all do, are told by one search.
+static SUMMARY_LINE: LazyLock<RegexSet> = LazyLock::new(|| {
+    let patterns = TEST_SUMMARIES.iter().map(|(pattern, _)| pattern);
+    RegexSet::new(patterns).unwrap_or_default()
+});
+static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(FAILURES));
+static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(BUILD_FAILURES));
 static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(ISSUE_COUNTS));
-static CLEAN: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(NOTHING_FOUND));
+static ISSUE_COUNT_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(ISSUE_COUNTS));
+static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of(NOTHING_FOUND));
+
+fn any_of(patterns: &[&str]) -> RegexSet {
+    RegexSet::new(patterns).unwrap_or_default()
+}
 
 fn compiled(patterns: &[&str]) -> Vec<Regex> {
     patterns
@@ -208,10 +218,8 @@ pub(super) fn evidence(kinds: &[Kind], output: &str) -> Evidence {
     }
 }
 
-fn matches_any(patterns: &[Regex], output: &str) -> bool {
-    output
-        .lines()
-        .any(|line| patterns.iter().any(|pattern| pattern.is_match(line)))
+fn matches_any(patterns: &RegexSet, output: &str) -> bool {
+    output.lines().any(|line| patterns.is_match(line))
 }
 
 fn issues(output: &str) -> Evidence {
@@ -219,14 +227,15 @@ fn issues(output: &str) -> Evidence {
     let mut compiler_errors = 0;
     let mut clean = false;
     for line in output.lines() {
-        for pattern in ISSUE_COUNT.iter() {
+        let counts = ISSUE_COUNT_LINE.is_match(line);
+        for pattern in ISSUE_COUNT.iter().filter(|_| counts) {
             let count = pattern
                 .captures(line)
                 .and_then(|found| found["count"].parse::<u64>().ok());
             counted = count.or(counted);
         }
         compiler_errors += u64::from(line.contains(": error TS"));
-        clean |= CLEAN.iter().any(|pattern| pattern.is_match(line));
+        clean |= CLEAN.is_match(line);
     }
     match counted {
         Some(count) if count > 0 => Evidence::Issues(count),
@@ -289,8 +298,9 @@ fn tests(output: &str) -> Evidence {
         if line == "OK" && unittest_ran.is_some() {
             tally.passed = unittest_ran;
         }
-        failed |= FAILURE.iter().any(|pattern| pattern.is_match(line));
-        for (pattern, how) in SUMMARY.iter() {
+        failed |= FAILURE.is_match(line);
+        let sums_up = SUMMARY_LINE.is_match(line);
+        for (pattern, how) in SUMMARY.iter().filter(|_| sums_up) {
             let Some(found) = pattern.captures(line) else {
                 continue;
             };
@@ -335,6 +345,8 @@ mod tests_of_evidence {
         assert_eq!(BUILD_FAILURE.len(), BUILD_FAILURES.len());
         assert_eq!(ISSUE_COUNT.len(), ISSUE_COUNTS.len());
         assert_eq!(CLEAN.len(), NOTHING_FOUND.len());
+        assert_eq!(SUMMARY_LINE.len(), SUMMARY.len());
+        assert_eq!(ISSUE_COUNT_LINE.len(), ISSUE_COUNT.len());
     }
 
     #[test]

@@ -342,7 +342,7 @@ fn bare_words(words: Vec<Word>) -> Vec<String> {
         let Some(first) = words.front() else {
             return Vec::new();
         };
-        if is_assignment(first) {
+        if is_assignment(&first.text) {
             words.pop_front();
             continue;
         }
@@ -370,8 +370,9 @@ fn bare_words(words: Vec<Word>) -> Vec<String> {
     words.into_iter().map(|word| word.text).collect()
 }
 
-fn is_assignment(word: &Word) -> bool {
-    word.text.split_once('=').is_some_and(|(name, _)| {
+/// Whether a word before a command gives a variable a value.
+pub(super) fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|first: char| first.is_ascii_digit())
             && name

@@ -1,7 +1,7 @@
 //! The texts that people typed.
 
 use crate::dialog::{Message, Origin, Role, Thread};
-use crate::side::injected::without_injected;
+use crate::side::injected::{is_remark, without_injected};
 
 /// Beginnings of texts that agents put in as if a person had typed them.
 const NOT_TYPED: &[&str] = &[
@@ -22,7 +22,8 @@ pub(super) fn prompts(messages: &[Message]) -> Vec<String> {
         .filter(|message| message.role == Role::User && message.thread == Thread::Main)
         .filter(|message| message.origin == Origin::Prompt || is_typed_after_all(message))
         .map(|message| without_injected(&message.text()).trim().to_owned())
-        .filter(|text| !text.is_empty() && !NOT_TYPED.iter().any(|start| text.starts_with(start)))
+        .filter(|text| !text.is_empty() && !is_remark(text))
+        .filter(|text| !NOT_TYPED.iter().any(|start| text.starts_with(start)))
         .collect()
 }
 

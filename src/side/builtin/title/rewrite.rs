@@ -365,6 +365,10 @@ fn without_determiner(text: &str) -> &str {
         "the ", "The ", "our ", "Our ", "my ", "My ", "this ", "This ", "a ", "an ", "A ",
     ];
     let shown = without_showing(text);
+    let shown = ["for ", "For ", "in ", "In ", "with ", "With "]
+        .iter()
+        .find_map(|place| shown.strip_prefix(place))
+        .unwrap_or(shown);
     determiners
         .iter()
         .find_map(|word| shown.strip_prefix(word))

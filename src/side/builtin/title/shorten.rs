@@ -25,6 +25,7 @@ const BOUNDARIES: &[&str] = &[
     "so i ",
     "so we ",
     "since ",
+    "i think ",
     "in order to ",
     "can you ",
     "can we ",
@@ -70,6 +71,12 @@ const DROPPABLE: &[&str] = &[
     "of", "there", "still", "really",
 ];
 
+/// Words that begin a clause.
+const CLAUSE_WORDS: &[&str] = &["if", "when", "while", "before", "after"];
+
+/// Words of which a clause tells something.
+const SUBJECTS: &[&str] = &["I", "i", "we", "you", "it"];
+
 /// Words that follow a verb and say nothing.
 const DETERMINERS: &[&str] = &[
     "a", "an", "the", "my", "our", "your", "this", "these", "those", "me",
@@ -91,10 +98,13 @@ pub(super) fn shorten(text: &str) -> String {
     let clause = main_clause(&joined);
     let mut words: Vec<&str> = clause.split_whitespace().collect();
     if words.len() > MOST {
-        let mut place = 0;
+        let mut before = "";
         words.retain(|word| {
-            place += 1;
-            place == 1 || !DROPPABLE.contains(&word.to_lowercase().as_str())
+            let is_first = before.is_empty();
+            // `if I start` needs its `I`.
+            let is_subject = CLAUSE_WORDS.contains(&before) && SUBJECTS.contains(word);
+            before = word;
+            is_first || is_subject || !DROPPABLE.contains(&word.to_lowercase().as_str())
         });
         words.truncate(MOST);
     }
@@ -143,7 +153,9 @@ fn main_clause(text: &str) -> &str {
         cuts.extend(lowered.match_indices(&spaced).map(|(at, _)| at));
     }
     cuts.sort_unstable();
-    let is_right = |at: &&usize| (FEWEST..=MOST).contains(&words_before(**at));
+    // A verb and the name of a file say enough.
+    let fewest = if names_file(text) { 2 } else { FEWEST };
+    let is_right = |at: &&usize| (fewest..=MOST).contains(&words_before(**at));
     let last = cuts.iter().rfind(is_right);
     let whole = text.split_whitespace().count();
     match (last, whole > MOST) {
@@ -151,7 +163,17 @@ fn main_clause(text: &str) -> &str {
         // A short text is cut only where a new clause begins for sure.
         (Some(_), false) | (None, _) => cuts
             .iter()
-            .find(|at| words_before(**at) >= FEWEST)
+            .find(|at| words_before(**at) >= fewest)
             .map_or(text, |at| &text[..*at]),
     }
+}
+
+/// Whether the second word is the name of a file.
+fn names_file(text: &str) -> bool {
+    let second = text.split_whitespace().nth(1).unwrap_or_default();
+    let name = second.trim_end_matches([',', ':']);
+    name.contains('/')
+        && name
+            .rsplit_once('.')
+            .is_some_and(|(_, kind)| (1..=4).contains(&kind.len()))
 }

@@ -46,6 +46,30 @@ fn titles_name_what_was_asked_for() {
         (&["/clear", "/review 12"], "Review PR 12"),
         (&["请帮我修复登录按钮，谢谢"], "修复登录按钮"),
         (&["yes", "1. the second one", "go ahead"], ""),
+        (&["Start", "Step 1", "Step 2", "next phase"], ""),
+        (
+            &["Start", "Step 1", "Port the parser to Rust"],
+            "Port parser to Rust",
+        ),
+        (&["[left out of this copy]"], ""),
+        (
+            &["I am having problems if I start a session inside of a folder while it is enabled"],
+            "Fix problems if I start session",
+        ),
+        (
+            &["for the change in src/cli/hooks.go I think if we fail to open it we should stop"],
+            "Fix change in src/cli/hooks.go",
+        ),
+        (
+            &[
+                "Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes",
+            ],
+            "Read docs/design/suffixes.md",
+        ),
+        (
+            &["I'm having problems with the login page on Safari"],
+            "Fix problems with login page on Safari",
+        ),
         (&[], ""),
         (&["<system-reminder>add x to y</system-reminder>"], ""),
         (

@@ -97,6 +97,11 @@ const FUNCTION_WORDS: &[&str] = &[
     "let's",
     "don't",
     "please",
+    "inside",
+    "within",
+    "while",
+    "during",
+    "until",
 ];
 
 /// Words that every session has.

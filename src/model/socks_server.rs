@@ -1,0 +1,102 @@
+//! A SOCKS5 proxy on this machine, for tests: whatever a client asks for, it gets one server.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+/// What one client said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Name and password, if it gave them.
+    pub(super) login: Option<(String, String)>,
+    /// Where it wants to go: `name:port`, or `address:port`.
+    pub(super) target: String,
+}
+
+/// Where the proxy stands, and what its clients said.
+pub(super) struct SocksServer {
+    pub(super) port: u16,
+    asked: Receiver<Asked>,
+}
+
+/// Offers of ways to log in, as a client makes them.
+const PASSWORD: u8 = 2;
+
+impl SocksServer {
+    /// Takes clients to the server at `port`.
+    pub(super) fn leading_to(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = listener.local_addr().unwrap().port();
+        let (sender, asked) = channel();
+        std::thread::spawn(move || {
+            while let Ok((mut client, _)) = listener.accept() {
+                let Ok(said) = greet(&mut client) else {
+                    continue;
+                };
+                let _ = sender.send(said);
+                let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+                relay(client.try_clone().unwrap(), server.try_clone().unwrap());
+                relay(server, client);
+            }
+        });
+        Self { port: own, asked }
+    }
+
+    /// What the next client said.
+    pub(super) fn asked(&self) -> Asked {
+        self.asked
+            .recv_timeout(std::time::Duration::from_secs(20))
+            .unwrap()
+    }
+}
+
+fn greet(client: &mut TcpStream) -> std::io::Result<Asked> {
+    let mut asked = Asked::default();
+    let [5, ways] = bytes(client)? else {
+        panic!("another version");
+    };
+    let mut offered = vec![0; ways.into()];
+    client.read_exact(&mut offered)?;
+    if offered.contains(&PASSWORD) {
+        client.write_all(&[5, PASSWORD])?;
+        let [1] = bytes(client)? else {
+            panic!("another version of logging in");
+        };
+        asked.login = Some((short_text(client)?, short_text(client)?));
+        client.write_all(&[1, 0])?;
+    } else {
+        client.write_all(&[5, 0])?;
+    }
+    let [5, 1, 0, kind] = bytes(client)? else {
+        panic!("something else than to connect");
+    };
+    let host = match kind {
+        1 => std::net::Ipv4Addr::from(bytes::<4>(client)?).to_string(),
+        3 => short_text(client)?,
+        _ => panic!("an address of kind {kind}"),
+    };
+    asked.target = format!("{host}:{}", u16::from_be_bytes(bytes(client)?));
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
+    Ok(asked)
+}
+
+fn bytes<const COUNT: usize>(client: &mut TcpStream) -> std::io::Result<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    client.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A text after its length in one byte.
+fn short_text(client: &mut TcpStream) -> std::io::Result<String> {
+    let [length] = bytes(client)?;
+    let mut text = vec![0; length.into()];
+    client.read_exact(&mut text)?;
+    Ok(String::from_utf8(text).unwrap())
+}
+
+fn relay(mut from: TcpStream, mut to: TcpStream) {
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Write);
+    });
+}

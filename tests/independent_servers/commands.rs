@@ -1,0 +1,187 @@
+//! The side services as commands, over real sessions, against both servers. Skipped where
+//! `TURNPIPE_TEST_DATA` names no sessions.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::recorded::{batches, sessions};
+use crate::server::Server;
+use crate::{aimock, llmock, turnpipe};
+
+pub(crate) fn run(folder: &Path) {
+    let sessions = sessions();
+    if sessions.is_empty() {
+        println!("skipped: TURNPIPE_TEST_DATA names no sessions");
+        return;
+    }
+    let is_file = |path: &&PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        ![".stream.", ".hooks.", ".duplex."]
+            .iter()
+            .any(|kind| name.contains(kind))
+    };
+    let files: Vec<PathBuf> = sessions.iter().filter(is_file).cloned().collect();
+    let of_llmock = llmock::start(folder);
+    let of_aimock = aimock::start(folder);
+    let dialects = [
+        ("llmock", &of_llmock, "openai", "OPENAI_BASE_URL", "/v1"),
+        (
+            "llmock",
+            &of_llmock,
+            "anthropic",
+            "ANTHROPIC_BASE_URL",
+            "/anthropic",
+        ),
+        (
+            "llmock",
+            &of_llmock,
+            "gemini",
+            "GOOGLE_GEMINI_BASE_URL",
+            "/gemini",
+        ),
+        ("aimock", &of_aimock, "openai", "OPENAI_BASE_URL", "/v1"),
+        ("aimock", &of_aimock, "ollama", "OLLAMA_HOST", ""),
+    ];
+    for (name, server, provider, variable, base) in dialects {
+        let services = Services {
+            name,
+            server,
+            provider,
+            variable,
+            base,
+        };
+        let labels: usize = sessions.iter().map(|path| services.labels(path)).sum();
+        println!(
+            "{name}, {provider}: {labels} labels in {} sessions",
+            sessions.len()
+        );
+        assert!(labels > 0, "{name}, {provider}");
+        for command in ["title", "recap"] {
+            services.outcomes(command, &files);
+        }
+    }
+}
+
+struct Services<'a> {
+    name: &'a str,
+    server: &'a Server,
+    provider: &'a str,
+    /// What tells the address of the provider.
+    variable: &'a str,
+    base: &'a str,
+}
+
+impl Services<'_> {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = turnpipe::command();
+        command
+            .args(["--no-config"])
+            .args(arguments)
+            .args(["--model", &format!("{}:m", self.provider)])
+            .env(self.variable, self.server.url(self.base));
+        for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+            command.env(key, "sk-independent");
+        }
+        command
+    }
+
+    /// Every batch with a success has a label, no other batch has one, and the session is copied.
+    fn labels(&self, path: &Path) -> usize {
+        let session = std::fs::read(path).unwrap();
+        let told = self.fed(&["summarize-batch", "--hold-ms", "60000"], &session);
+        let (mut labelled, mut copied) = (Vec::new(), String::new());
+        for line in told.split_inclusive('\n') {
+            if line.starts_with("{\"type\":\"tool_use_summary\"") {
+                let record: Value = serde_json::from_str(line).unwrap();
+                assert!(!record["summary"].as_str().unwrap().is_empty());
+                let ids = record["preceding_tool_use_ids"].as_array().unwrap();
+                labelled.extend(ids.iter().map(|id| id.as_str().unwrap().to_owned()));
+            } else {
+                copied.push_str(line);
+            }
+        }
+        let text = String::from_utf8_lossy(&session);
+        assert_eq!(copied.trim_end_matches('\n'), text.trim_end_matches('\n'));
+        let mut expected: Vec<String> = batches(&text)
+            .into_iter()
+            .flatten()
+            .filter(|(_, failed)| !failed)
+            .map(|(id, _)| id)
+            .collect();
+        expected.sort();
+        labelled.sort();
+        assert_eq!(labelled, expected, "{}, {}", self.name, path.display());
+        labelled.len()
+    }
+
+    /// Every session has one outcome, and those without a text say why.
+    fn outcomes(&self, command: &str, sessions: &[PathBuf]) {
+        let names: Vec<&str> = sessions.iter().map(|path| path.to_str().unwrap()).collect();
+        let mut arguments = vec![command, "-o", "jsonl", "--jobs", "4"];
+        arguments.extend(&names);
+        let told = self.fed(&arguments, b"");
+        let records: Vec<Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let paths: Vec<&str> = records
+            .iter()
+            .map(|record| record["path"].as_str().unwrap())
+            .collect();
+        assert_eq!(paths, names, "{}, {command}", self.name);
+        let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let mut good = 0;
+        for record in &records {
+            if record["ok"] == true || record["subtype"] == "away_summary" {
+                good += 1;
+                continue;
+            }
+            let error = record["error"].as_str().unwrap_or_default();
+            let reason = format!("{} {error}", record["reason"].as_str().unwrap());
+            let file = Path::new(record["path"].as_str().unwrap());
+            let file = file.file_name().unwrap().to_str().unwrap();
+            reasons.entry(reason).or_default().push(file);
+        }
+        println!(
+            "{}, {}: {command}: {good} of {}",
+            self.name,
+            self.provider,
+            records.len()
+        );
+        for (reason, files) in &reasons {
+            println!("    {reason}: {} ({})", files.len(), files.join(" "));
+        }
+        // `llmock` answers any question with a sentence that has no tag.
+        assert!(good > 0 || command == "recap" && self.name == "llmock");
+        let failed = reasons
+            .keys()
+            .find(|reason| reason.starts_with("model_error"));
+        assert_eq!(failed, None, "{}, {command}", self.name);
+    }
+
+    fn fed(&self, arguments: &[&str], input: &[u8]) -> String {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        let _ = writer.join().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}, {arguments:?}",
+            self.name
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+}

@@ -1,0 +1,88 @@
+//! Real sessions, where `TURNPIPE_TEST_DATA` names them, and the batches in them, found in another
+//! way than turnpipe's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The sessions of Claude Code and Qwen Code; none where nobody names any.
+pub(crate) fn sessions() -> Vec<PathBuf> {
+    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for place in ["fixtures/claude", "fixtures/qwen", "fixtures/live/qwen"] {
+        let entries = std::fs::read_dir(Path::new(&folder).join(place)).unwrap();
+        found.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        }));
+    }
+    found.sort();
+    found
+}
+
+/// A batch: the ids of its calls that have a result, and whether the result says that it failed.
+pub(crate) type Batch = BTreeMap<String, bool>;
+
+/// The batches in the main conversation.
+pub(crate) fn batches(text: &str) -> Vec<Batch> {
+    let mut calls: Vec<(String, BTreeSet<String>)> = Vec::new();
+    let mut answered: BTreeMap<String, bool> = BTreeMap::new();
+    for line in text.lines() {
+        let Ok(record) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        if record["isSidechain"] == true || !record["parent_tool_use_id"].is_null() {
+            continue;
+        }
+        let message = &record["message"];
+        let id = message["id"]
+            .as_str()
+            .or_else(|| record["uuid"].as_str())
+            .unwrap_or_default();
+        let mut add = |call: &str| match calls.iter_mut().find(|(known, _)| known == id) {
+            Some((_, ids)) => {
+                ids.insert(call.to_owned());
+            }
+            None => calls.push((id.to_owned(), BTreeSet::from([call.to_owned()]))),
+        };
+        let empty = Vec::new();
+        let blocks = message["content"].as_array().unwrap_or(&empty);
+        let parts = message["parts"].as_array().unwrap_or(&empty);
+        for block in blocks {
+            match (record["type"].as_str(), block["type"].as_str()) {
+                (Some("assistant"), Some("tool_use")) => {
+                    block["id"].as_str().into_iter().for_each(&mut add);
+                }
+                (Some("user"), Some("tool_result")) => {
+                    let id = block["tool_use_id"].as_str().map(str::to_owned);
+                    answered.extend(id.map(|id| (id, block["is_error"] == true)));
+                }
+                _ => {}
+            }
+        }
+        for part in parts {
+            if record["type"] == "assistant" {
+                part["functionCall"]["id"]
+                    .as_str()
+                    .into_iter()
+                    .for_each(&mut add);
+            }
+            let response = &part["functionResponse"];
+            let status = &record["toolCallResult"]["status"];
+            let failed = status.is_string() && status != "success"
+                || response["response"].get("error").is_some()
+                    && response["response"].get("output").is_none();
+            let id = response["id"].as_str().map(str::to_owned);
+            answered.extend(id.map(|id| (id, failed)));
+        }
+    }
+    let with_results = calls.into_iter().map(|(_, ids)| {
+        ids.into_iter()
+            .filter_map(|id| Some((id.clone(), *answered.get(&id)?)))
+            .collect::<Batch>()
+    });
+    with_results.filter(|batch| !batch.is_empty()).collect()
+}
