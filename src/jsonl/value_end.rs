@@ -44,7 +44,9 @@ fn length<P: Processor>(processor: P, text: &[u8]) -> Option<usize> {
         b'{' | b'[' => find(processor, text, Nesting::default()).map(|end| end + 1),
         _ => {
             let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t'..=b'\r');
-            Some(text.iter().position(is_end).unwrap_or(text.len()))
+            // Never nothing, even where no value is: whoever goes on from here gets somewhere.
+            let length = text[1..].iter().position(is_end);
+            Some(length.map_or(text.len(), |length| length + 1))
         }
     }
 }
