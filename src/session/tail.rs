@@ -132,7 +132,7 @@ impl BackwardMessages {
     fn said_on(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
-            said.extend(self.format.messages(record))
+            said.extend(self.format.messages(record));
         });
         said.retain(|message| message.origin != Origin::Meter);
         said
