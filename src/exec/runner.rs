@@ -195,7 +195,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 Err(TryRecvError::Disconnected) => None,
                 Err(TryRecvError::Empty) => {
                     self.emitter.flush()?;
-                    self.wait()
+                    self.wait_politely()
                 }
             };
             match happening {
@@ -208,6 +208,13 @@ impl<Sink: Write> Runner<'_, Sink> {
                 None => self.on_time()?,
             }
         }
+    }
+
+    /// Like [`Runner::wait`]. Where all processors are busy, something has happened when it is this
+    /// thread's turn again, and nobody has to wake it.
+    fn wait_politely(&self) -> Option<Happening> {
+        std::thread::yield_now();
+        self.happenings.try_recv().ok().or_else(|| self.wait())
     }
 
     /// The next thing that happens, or nothing when a deadline passed first.
