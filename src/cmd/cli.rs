@@ -29,143 +29,78 @@ use super::tools::ToolsArguments;
 use crate::config::ConfigSource;
 use crate::io::Io;
 
+/// A [`Subcommand`] by its name and the type of its arguments, whose `run` takes what is named last.
+macro_rules! subcommand {
+    ($name:literal, $arguments:ty, [globals, io]) => {
+        subcommand!(@ $name, $arguments, |arguments, globals, io| arguments.run(globals, io))
+    };
+    ($name:literal, $arguments:ty, [io]) => {
+        subcommand!(@ $name, $arguments, |arguments, _globals, io| arguments.run(io))
+    };
+    ($name:literal, $arguments:ty, []) => {
+        subcommand!(@ $name, $arguments, |arguments, _globals, _io| arguments.run())
+    };
+    (@ $name:literal, $arguments:ty, |$given:ident, $globals:ident, $io:ident| $run:expr) => {
+        Subcommand {
+            name: $name,
+            augment: <$arguments>::augment_args,
+            run: |matches, $globals, $io| {
+                let $given = <$arguments>::from_arg_matches(matches)?;
+                $run
+            },
+        }
+    };
+}
+
 /// The subcommands, in the order of the help.
 const SUBCOMMANDS: &[Subcommand] = &[
-    Subcommand {
-        name: "run-tools",
-        augment: RunToolsArguments::augment_args,
-        run: |matches, globals, io| RunToolsArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "summarize-batch",
-        augment: SummarizeBatchArguments::augment_args,
-        run: |matches, globals, io| {
-            SummarizeBatchArguments::from_arg_matches(matches)?.run(globals, io)
-        },
-    },
-    Subcommand {
-        name: "title",
-        augment: TitleArguments::augment_args,
-        run: |matches, globals, io| TitleArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "recap",
-        augment: RecapArguments::augment_args,
-        run: |matches, globals, io| RecapArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "check",
-        augment: CheckArguments::augment_args,
-        run: |matches, globals, io| CheckArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "session",
-        augment: SessionArguments::augment_args,
-        run: |matches, globals, io| SessionArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "tools",
-        augment: ToolsArguments::augment_args,
-        run: |matches, globals, io| ToolsArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "schema",
-        augment: SchemaArguments::augment_args,
-        run: |matches, _, io| SchemaArguments::from_arg_matches(matches)?.run(io),
-    },
-    Subcommand {
-        name: "state",
-        augment: StateArguments::augment_args,
-        run: |matches, globals, io| StateArguments::from_arg_matches(matches)?.run(globals, io),
-    },
-    Subcommand {
-        name: "completions",
-        augment: CompletionsArguments::augment_args,
-        run: |matches, _, io| CompletionsArguments::from_arg_matches(matches)?.run(io),
-    },
-    Subcommand {
-        name: "man",
-        augment: ManArguments::augment_args,
-        run: |matches, _, _| ManArguments::from_arg_matches(matches)?.run(),
-    },
+    subcommand!("run-tools", RunToolsArguments, [globals, io]),
+    subcommand!("summarize-batch", SummarizeBatchArguments, [globals, io]),
+    subcommand!("title", TitleArguments, [globals, io]),
+    subcommand!("recap", RecapArguments, [globals, io]),
+    subcommand!("check", CheckArguments, [globals, io]),
+    subcommand!("session", SessionArguments, [globals, io]),
+    subcommand!("tools", ToolsArguments, [globals, io]),
+    subcommand!("schema", SchemaArguments, [io]),
+    subcommand!("state", StateArguments, [globals, io]),
+    subcommand!("completions", CompletionsArguments, [io]),
+    subcommand!("man", ManArguments, []),
 ];
 
 /// Commands that others start by the thousand, by the words that name them.
 const LEAVES: &[Leaf] = &[
     Leaf {
         path: &["check", "text"],
-        command: Subcommand {
-            name: "text",
-            augment: CheckTextArguments::augment_args,
-            run: |matches, globals, io| {
-                CheckTextArguments::from_arg_matches(matches)?.run(globals, io)
-            },
-        },
+        command: subcommand!("text", CheckTextArguments, [globals, io]),
     },
     Leaf {
         path: &["run-tools"],
-        command: Subcommand {
-            name: "run-tools",
-            augment: RunToolsArguments::augment_args,
-            run: |matches, globals, io| {
-                RunToolsArguments::from_arg_matches(matches)?.run(globals, io)
-            },
-        },
+        command: subcommand!("run-tools", RunToolsArguments, [globals, io]),
     },
     Leaf {
         path: &["check", "shell"],
-        command: Subcommand {
-            name: "shell",
-            augment: CheckShellArguments::augment_args,
-            run: |matches, globals, io| {
-                CheckShellArguments::from_arg_matches(matches)?.run(globals, io)
-            },
-        },
+        command: subcommand!("shell", CheckShellArguments, [globals, io]),
     },
     Leaf {
         path: &["session", "tail"],
-        command: Subcommand {
-            name: "tail",
-            augment: SessionTailArguments::augment_args,
-            run: |matches, _, io| SessionTailArguments::from_arg_matches(matches)?.run(io),
-        },
+        command: subcommand!("tail", SessionTailArguments, [io]),
     },
     Leaf {
         path: &["session", "list"],
-        command: Subcommand {
-            name: "list",
-            augment: SessionListArguments::augment_args,
-            run: |matches, globals, io| {
-                SessionListArguments::from_arg_matches(matches)?.run(globals, io)
-            },
-        },
+        command: subcommand!("list", SessionListArguments, [globals, io]),
     },
     Leaf {
         path: &["session", "path"],
-        command: Subcommand {
-            name: "path",
-            augment: SessionPathArguments::augment_args,
-            run: |matches, _, io| SessionPathArguments::from_arg_matches(matches)?.run(io),
-        },
+        command: subcommand!("path", SessionPathArguments, [io]),
     },
     Leaf {
         path: &["session", "append"],
-        command: Subcommand {
-            name: "append",
-            augment: SessionAppendArguments::augment_args,
-            run: |matches, _, io| SessionAppendArguments::from_arg_matches(matches)?.run(io),
-        },
+        command: subcommand!("append", SessionAppendArguments, [io]),
     },
     // For tests; it stands nowhere else, so that no help and no completion names it.
     Leaf {
         path: &["model-call"],
-        command: Subcommand {
-            name: "model-call",
-            augment: ModelCallArguments::augment_args,
-            run: |matches, globals, io| {
-                ModelCallArguments::from_arg_matches(matches)?.run(globals, io)
-            },
-        },
+        command: subcommand!("model-call", ModelCallArguments, [globals, io]),
     },
 ];
 

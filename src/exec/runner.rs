@@ -195,7 +195,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 Err(TryRecvError::Disconnected) => None,
                 Err(TryRecvError::Empty) => {
                     self.emitter.flush()?;
-                    self.wait_politely()
+                    self.wait()
                 }
             };
             match happening {
@@ -210,15 +210,14 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Like [`Runner::wait`]. Where all processors are busy, something has happened when it is this
-    /// thread's turn again, and nobody has to wake it.
-    fn wait_politely(&self) -> Option<Happening> {
-        std::thread::yield_now();
-        self.happenings.try_recv().ok().or_else(|| self.wait())
-    }
-
     /// The next thing that happens, or nothing when a deadline passed first.
     fn wait(&self) -> Option<Happening> {
+        // Where all processors are busy, something has happened when it is this thread's turn
+        // again, and nobody has to wake it.
+        std::thread::yield_now();
+        if let Ok(happening) = self.happenings.try_recv() {
+            return Some(happening);
+        }
         let deadline = self
             .interruption
             .next_deadline()

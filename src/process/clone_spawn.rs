@@ -19,6 +19,7 @@ use rustix::process::Pid;
 
 use super::reap::reap;
 use super::signal_mask::SignalMask;
+use super::signals::END_SIGNALS;
 use super::start::{Spawned, Start};
 
 /// How often a program that somebody holds open for writing is tried. Another thread's child that
@@ -27,19 +28,6 @@ const BUSY_ATTEMPTS: u32 = 6;
 
 /// Bytes of stack for a child before it runs its program. It needs a few hundred.
 const STACK: usize = 64 * 1024;
-
-/// The signals that this process may handle. A handler must never run in a child while it shares
-/// our memory.
-const HANDLED: [c_int; 8] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGTERM,
-    libc::SIGPIPE,
-    libc::SIGCHLD,
-    libc::SIGWINCH,
-    libc::SIGTSTP,
-];
 
 /// Descriptors that a child closes one by one where the kernel cannot close a range.
 const CLOSED_SINGLY: c_int = 1 << 16;
@@ -69,10 +57,11 @@ impl Attributes {
     pub(super) fn new() -> io::Result<Self> {
         static ONCE: Once = Once::new();
         ONCE.call_once(make_children_waitable);
-        let mut reset = HANDLED.to_vec();
-        // An ignored signal stays ignored in a new program; a handler does not stay.
-        let ignored = (1..=libc::SIGRTMAX()).filter(|signal| is_ignored(*signal));
-        reset.extend(ignored.filter(|signal| !HANDLED.contains(signal)));
+        // An ignored signal stays ignored in a new program. A handler does not stay, but must not run
+        // in a child while it shares our memory; those of END_SIGNALS may be set only later.
+        let reset = (1..=libc::SIGRTMAX())
+            .filter(|signal| END_SIGNALS.contains(signal) || !is_usual(*signal))
+            .collect();
         Ok(Self { reset })
     }
 }
@@ -231,8 +220,8 @@ fn action_of(signal: c_int) -> Option<libc::sigaction> {
     }
 }
 
-fn is_ignored(signal: c_int) -> bool {
-    action_of(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_IGN)
+fn is_usual(signal: c_int) -> bool {
+    action_of(signal).is_none_or(|action| action.sa_sigaction == libc::SIG_DFL)
 }
 
 /// If our own parent left SIGCHLD ignored, the kernel would throw away every exit status.

@@ -5,10 +5,8 @@
 //! id, by group or from the keyboard, does not reach it. What ends every process of a container or
 //! the machine still tears it. What the bytes mean is not this file's business.
 
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-
-use rustix::pipe::{PipeFlags, pipe_with};
+use std::io::{self, PipeReader};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::reap::reap;
 use super::signal_mask::SignalMask;
@@ -24,7 +22,7 @@ const REPORT: usize = size_of::<i64>();
 /// As the system reports for the write, or that the child was killed: what was written is unknown
 /// then.
 pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    let (reading, writing) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (reading, writing) = io::pipe()?;
     let previous = SignalMask::block_all()?;
     // SAFETY: the child only makes system calls that are safe after a fork of a process with
     // threads, on memory that it owns a copy of, and ends without returning.
@@ -71,7 +69,7 @@ unsafe fn write_and_end(file: i32, bytes: &[u8], report_to: i32) -> ! {
 }
 
 /// The child's report; `None` if it ended without one.
-fn read_report(from: &OwnedFd) -> io::Result<Option<i64>> {
+fn read_report(from: &PipeReader) -> io::Result<Option<i64>> {
     let mut report = [0; REPORT];
     // A pipe passes so few bytes on in one piece.
     loop {

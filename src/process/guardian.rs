@@ -21,6 +21,7 @@ use super::exec_strings::ExecStrings;
 use super::guardian_table::{GuardedCall, Table, calls};
 use super::pipes::ChildEnds;
 use super::process_table::{Stat, all, has_variable, parse_children, stat};
+use super::signals::END_SIGNALS;
 use super::start::Start;
 use super::system_spawn::{Attributes, spawn};
 
@@ -199,7 +200,7 @@ pub fn guard(arguments: &[OsString]) {
 
 /// What asks us to end is meant for the process that we guard; we end after it.
 fn ignore_end_signals() {
-    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+    for signal in END_SIGNALS {
         // SAFETY: installs no handler.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }

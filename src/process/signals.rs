@@ -2,6 +2,10 @@
 
 use std::io;
 
+/// The signals that [`report_end_signals`] takes.
+#[cfg(unix)]
+pub(super) const END_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndSignal {
@@ -17,13 +21,12 @@ pub enum EndSignal {
 /// The system does not let us.
 #[cfg(unix)]
 pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut signals = signal_hook::iterator::Signals::new(END_SIGNALS)?;
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
             for signal in &mut signals {
-                report(if signal == SIGINT {
+                report(if signal == libc::SIGINT {
                     EndSignal::Interrupt
                 } else {
                     EndSignal::Terminate
