@@ -13,7 +13,7 @@ use super::{Globals, Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
 use crate::jsonl::{WriteError, Writer};
-use crate::session::{Counts, Depth, Listed, Listing, Sessions, list};
+use crate::session::{Counts, Depth, Listed, Listing, Sessions, list, list_all};
 use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
@@ -45,8 +45,12 @@ impl SessionListArguments {
     /// The arguments make no sense, or writing failed.
     pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let listing = self.listing(io.clock.now())?;
-        let candidates = self.source.candidates(io);
-        let (listed, failed) = list(&candidates, &listing);
+        let filter = &listing.filter;
+        let (listed, failed) = if filter.limit.is_none() && filter.since.is_none() {
+            list_all(&self.source.files(io), &listing)
+        } else {
+            list(&self.source.candidates(io), &listing)
+        };
         match ListForm::or_usual(self.output, io) {
             ListForm::Text => {
                 for (path, error) in &failed {

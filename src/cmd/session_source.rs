@@ -10,8 +10,8 @@ use crate::config::session_roots;
 use crate::io::Io;
 use crate::jsonl::Mapping;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Filter, FindError, Listing, Root, Session, SessionError,
-    discover, discover_with, find,
+    Agent, Candidate, Depth, Facts, Filter, FindError, Found, Listing, Root, Session, SessionError,
+    discover, discover_names, discover_with, find,
 };
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
@@ -120,6 +120,15 @@ impl SourceArguments {
 
     /// The files that may be sessions, the last changed first.
     pub(super) fn candidates(&self, io: &Io) -> Vec<Candidate> {
+        discover_with(self.jobs(), &self.roots(io))
+    }
+
+    /// The same files in no order, for those who open all of them.
+    pub(super) fn files(&self, io: &Io) -> Vec<Found> {
+        discover_names(self.jobs(), &self.roots(io))
+    }
+
+    fn roots(&self, io: &Io) -> Vec<Root> {
         let wanted = self.agent.map(AgentName::agent);
         let mut roots = if self.root.is_empty() {
             session_roots(&io.environment)
@@ -128,7 +137,7 @@ impl SourceArguments {
             named.map(|path| Root { agent: None, path }).collect()
         };
         roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
-        discover_with(self.jobs(), &roots)
+        roots
     }
 
     /// How the files are looked at.

@@ -114,31 +114,68 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         let range = range.start.min(end)..end;
         let size = range.end - range.start;
         self.map = None;
-        if let Some(beginning) = &self.beginning
-            && let Some(window) = within(beginning.bytes(), 0, &range)
-        {
-            return Ok((window, self.file.borrow()));
+        let begun = self
+            .beginning
+            .as_deref()
+            .map_or(0, |read| read.bytes().len());
+        if range.end <= begun as u64 {
+            let beginning = self.beginning.as_deref().map(Beginning::bytes);
+            let window = within(beginning.unwrap_or_default(), 0, &range);
+            return Ok((window.unwrap_or_default(), self.file.borrow()));
         }
         if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
             self.map = self.mapped(range.start, size);
         }
+        let is_held = self.held.start <= range.start && range.end <= self.held.end;
+        if self.map.is_none() && !is_held {
+            self.hold(range.clone())?;
+        }
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        let is_held = self.held.start <= range.start && range.end <= self.held.end;
-        let buffer = self.buffer.get_or_insert_with(Buffer::take);
-        if !is_held {
-            let size = usize::try_from(size).map_err(io::Error::other)?;
-            self.held = 0..0;
-            let filled = read_at(self.file.borrow(), buffer.room(size), range.start)?;
-            self.held = range.start..range.start + filled as u64;
-        }
         let held = usize::try_from(self.held.end - self.held.start).map_err(io::Error::other)?;
-        let whole = buffer.filled(held);
+        let whole = self
+            .buffer
+            .as_ref()
+            .map_or(&[][..], |buffer| buffer.filled(held));
         // A file that was cut short has no more.
         let there = range.start..range.end.min(self.held.end);
         let window = within(whole, self.held.start, &there).unwrap_or_default();
         Ok((window, self.file.borrow()))
+    }
+
+    /// Makes the buffer hold the bytes at `range`, as far as they are there. Of those that are in
+    /// memory already, at either end of the range, none is read again.
+    fn hold(&mut self, range: Range<u64>) -> io::Result<()> {
+        let buffer = self.buffer.get_or_insert_with(Buffer::take);
+        let place = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);
+        let size = place(range.end)?;
+        let bytes = buffer.room(size);
+        let held = std::mem::replace(&mut self.held, 0..0);
+        let mut from = 0;
+        let mut to = size;
+        if range.start < held.start && held.start < range.end && range.end <= held.end {
+            to = place(held.start)?;
+            bytes.copy_within(..size - to, to);
+        }
+        let beginning = self.beginning.as_deref().map(Beginning::bytes);
+        let there = usize::try_from(range.start)
+            .ok()
+            .and_then(|start| beginning?.get(start..));
+        if let Some(there) = there {
+            from = there.len().min(to);
+            bytes[..from].copy_from_slice(&there[..from]);
+        }
+        let missing = &mut bytes[from..to];
+        let wanted = missing.len();
+        let filled = read_at(self.file.borrow(), missing, range.start + from as u64)?;
+        let end = if filled == wanted {
+            size
+        } else {
+            from + filled
+        };
+        self.held = range.start..range.start + end as u64;
+        Ok(())
     }
 
     /// A mapping of bytes that the file has at this moment.
@@ -149,11 +186,13 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             return None;
         }
         let mut options = MmapOptions::new();
-        options.offset(start).len(size).populate();
+        // Pages come in when they are touched: filling them in at once looks at each of them, also
+        // where the system could map large ones, and makes the other threads wait.
+        options.offset(start).len(size);
         // SAFETY: the mapping is private to this struct and read only. Session files are written
-        // by appending; that this range was just there was looked at above, and its pages are
-        // filled in before this returns. A process that cuts the file short meanwhile could make
-        // a later access fail, which is why `Mapping::Refused` exists.
+        // by appending; that this range was just there was looked at above. A process that cuts
+        // the file short meanwhile could make a later access fail, which is why `Mapping::Refused`
+        // exists.
         unsafe { options.map(self.file.borrow()) }.ok()
     }
 }
@@ -219,7 +258,39 @@ mod tests {
         assert_eq!(fixed.window(6..8).unwrap(), b"67");
         assert_eq!(fixed.window(0..4).unwrap(), b"0123");
         assert_eq!(fixed.window(4..9).unwrap(), b"45678");
-        assert_eq!(fixed.window(3..9).unwrap(), b"");
+        assert_eq!(fixed.window(3..9).unwrap(), b"345678");
+    }
+
+    #[test]
+    fn a_window_that_grows_backwards_is_the_same() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..=250).cycle().take(1000).collect();
+        file.write_all(&bytes).unwrap();
+        let beginning = Arc::new(Beginning::read(&file, 100).unwrap());
+        let mut fixed = FixedFile::new(file.try_clone().unwrap(), 1000, Mapping::Allowed)
+            .with_beginning(beginning);
+        for range in [
+            900..1000,
+            700..1000,
+            640..705,
+            50..640,
+            20..660,
+            0..1000,
+            99..101,
+        ] {
+            let place = |at: u64| usize::try_from(at).unwrap();
+            let expected = &bytes[place(range.start)..place(range.end)];
+            assert!(
+                fixed.window(range.clone()).unwrap() == expected,
+                "{range:?}"
+            );
+        }
+        // What was read once is there, what was not is gone.
+        file.set_len(300).unwrap();
+        assert_eq!(fixed.window(900..1000).unwrap(), &bytes[900..]);
+        let mut cut = FixedFile::new(file, 1000, Mapping::Allowed);
+        assert_eq!(cut.window(200..400).unwrap(), &bytes[200..300]);
+        assert_eq!(cut.window(100..300).unwrap(), &bytes[100..300]);
     }
 
     #[test]

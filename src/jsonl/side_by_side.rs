@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use memchr::memchr;
@@ -12,10 +13,13 @@ use memchr::memmem::Finder;
 use super::backward::start_of_window;
 use super::fixed_file::FixedFile;
 
-/// How many windows of a thread may wait to be taken.
+/// How many stretches of a thread may wait to be taken.
 const WAITING: usize = 2;
 
-/// A stretch of the file.
+/// How often stretches are doubled: up to 16 windows.
+const LONGEST_STRETCH_DOUBLED: usize = 4;
+
+/// A window of the file.
 #[derive(Debug)]
 pub(super) struct Searched {
     /// Where it ends, in bytes from the start of the file.
@@ -53,58 +57,99 @@ pub(super) fn search_windows<Source: Borrow<File>>(
     cut: Cut,
     visit: &mut dyn FnMut(Searched) -> io::Result<bool>,
 ) -> io::Result<()> {
-    let threads = file.threads().get() as u64;
+    let threads = file.threads().get();
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let lanes: Vec<Receiver<io::Result<Searched>>> = (0..threads)
-            .map(|lane| {
+        let lanes: Vec<Receiver<io::Result<Vec<Searched>>>> = (0..threads)
+            .map(|number| {
                 let (sender, receiver) = sync_channel(WAITING);
-                let mut bytes = file.beside();
-                scope.spawn(move || {
-                    let numbers = (lane..).step_by(usize::try_from(threads).unwrap_or(1));
-                    search_lane(&mut bytes, finder, cut, numbers, &sender);
-                });
+                let mut lane = Lane {
+                    bytes: file.beside(),
+                    finder,
+                    cut,
+                    is_over: &is_over,
+                };
+                let stretches = stretches(threads).skip(number).step_by(threads);
+                scope.spawn(move || lane.search(stretches, &sender));
                 receiver
             })
             .collect();
-        // Once this returns, nobody receives any more, which ends the threads.
-        for lane in lanes.iter().cycle() {
-            match lane.recv() {
-                Ok(searched) => {
-                    if !visit(searched?)? {
-                        return Ok(());
-                    }
-                }
-                Err(_) => return Ok(()),
-            }
-        }
-        Ok(())
+        let result = visit_in_order(&lanes, visit);
+        is_over.store(true, Ordering::Relaxed);
+        result
     })
 }
 
-fn search_lane(
-    bytes: &mut FixedFile<&File>,
-    finder: &Finder<'_>,
-    cut: Cut,
-    numbers: impl Iterator<Item = u64>,
-    sender: &SyncSender<io::Result<Searched>>,
-) {
-    let overlap = (finder.needle().len() as u64).saturating_sub(1);
-    for number in numbers {
-        let Some(window) = cut.window(number) else {
-            return;
+fn visit_in_order(
+    lanes: &[Receiver<io::Result<Vec<Searched>>>],
+    visit: &mut dyn FnMut(Searched) -> io::Result<bool>,
+) -> io::Result<()> {
+    for lane in lanes.iter().cycle() {
+        let Ok(stretch) = lane.recv() else {
+            return Ok(());
         };
-        let (start, end) = (window.start, window.end);
-        let searched = bytes.window(start..end + overlap).map(|window| Searched {
-            end,
-            places: last_on_lines(finder, window)
-                .into_iter()
-                .map(|at| start + at as u64)
-                .collect(),
-        });
-        if sender.send(searched).is_err() {
-            return;
+        for searched in stretch? {
+            if !visit(searched)? {
+                return Ok(());
+            }
         }
     }
+    Ok(())
+}
+
+/// Windows, by their numbers, that a thread searches before it tells what it found. They become more
+/// and more: threads that wait for each other often take longer than what lies between.
+fn stretches(threads: usize) -> impl Iterator<Item = Range<u64>> {
+    let mut begin = 0;
+    (0..).map(move |number: usize| {
+        let round = (number / threads).min(LONGEST_STRETCH_DOUBLED);
+        let stretch = begin..begin + (1 << round);
+        begin = stretch.end;
+        stretch
+    })
+}
+
+/// What one thread does.
+struct Lane<'a> {
+    bytes: FixedFile<&'a File>,
+    finder: &'a Finder<'a>,
+    cut: Cut,
+    /// Nobody wants to know more.
+    is_over: &'a AtomicBool,
+}
+
+impl Lane<'_> {
+    fn search(
+        &mut self,
+        stretches: impl Iterator<Item = Range<u64>>,
+        sender: &SyncSender<io::Result<Vec<Searched>>>,
+    ) {
+        for stretch in stretches {
+            let windows = stretch.map_while(|number| self.cut.window(number));
+            let searched: io::Result<Vec<Searched>> = windows
+                .take_while(|_| !self.is_over.load(Ordering::Relaxed))
+                .map(|window| search_window(&mut self.bytes, self.finder, window))
+                .collect();
+            let is_end = searched.as_ref().is_ok_and(Vec::is_empty);
+            if is_end || sender.send(searched).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn search_window(
+    bytes: &mut FixedFile<&File>,
+    finder: &Finder<'_>,
+    window: Range<u64>,
+) -> io::Result<Searched> {
+    let overlap = (finder.needle().len() as u64).saturating_sub(1);
+    let (start, end) = (window.start, window.end);
+    let places = last_on_lines(finder, bytes.window(start..end + overlap)?);
+    Ok(Searched {
+        end,
+        places: places.into_iter().map(|at| start + at as u64).collect(),
+    })
 }
 
 /// The last place of the needle on each line of the window.
@@ -135,6 +180,17 @@ mod tests {
         let windows: Vec<_> = (0..).map_while(|number| cut.window(number)).collect();
         assert_eq!(windows, [8..10, 4..8, 0..4]);
         assert_eq!(Cut { end: 0, size: 4 }.window(0), None);
+    }
+
+    #[test]
+    fn stretches_follow_each_other_and_become_longer() {
+        let stretches: Vec<_> = stretches(2).take(11).collect();
+        assert!(stretches.is_sorted_by(|one, next| one.end == next.start));
+        let lengths: Vec<u64> = stretches
+            .iter()
+            .map(|range| range.end - range.start)
+            .collect();
+        assert_eq!(lengths, [1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 16]);
     }
 
     proptest! {

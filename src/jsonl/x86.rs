@@ -10,6 +10,7 @@ use std::arch::x86_64::{
     _mm_sub_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
     _mm256_or_si256, _mm256_set1_epi8, _mm256_slli_epi16, _mm256_sub_epi8,
 };
+use std::sync::OnceLock;
 
 use super::processor::{Block, Processor, parity_by_shifts};
 
@@ -92,14 +93,18 @@ impl Processor for Sse2 {
 pub(super) struct Avx2(());
 
 impl Avx2 {
-    /// Asks the processor.
+    /// Asks the processor, once: short values are passed over in less time than its answers take.
+    #[inline]
     pub(super) fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("pclmulqdq")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
-        found.then_some(Self(()))
+        static FOUND: OnceLock<Option<Avx2>> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            let found = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("pclmulqdq")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt");
+            found.then_some(Self(()))
+        })
     }
 
     #[inline(always)]

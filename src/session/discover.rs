@@ -33,6 +33,15 @@ pub struct Candidate {
     pub(super) around: Around,
 }
 
+/// A file that may be a session by its name; nothing was asked about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// What may stand around it.
+    pub(super) around: Around,
+}
+
 /// What may stand around a file, as its folders were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Around {
@@ -60,18 +69,55 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     for root in roots {
         match fs::symlink_metadata(&root.path) {
             Ok(metadata) if metadata.is_file() => found.extend(candidate(root.path.clone())),
-            Ok(metadata) if metadata.is_dir() => found.extend(walk(&root.path, threads)),
+            Ok(metadata) if metadata.is_dir() => {
+                found.extend(walk(&root.path, threads, of_entry));
+            }
             _ => {}
         }
     }
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
-        newest_first.then_with(|| one.path.cmp(&other.path))
+        newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
     });
     if roots.len() > 1 {
         found.dedup_by(|one, other| one.path == other.path);
     }
     found
+}
+
+/// The same files, in no order, without asking the system about each: for those who open all of them.
+pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for root in roots {
+        match fs::symlink_metadata(&root.path) {
+            Ok(metadata) if metadata.is_file() => found.push(Found {
+                path: root.path.clone(),
+                around: ANYTHING,
+            }),
+            Ok(metadata) if metadata.is_dir() => {
+                found.extend(walk(&root.path, threads, |entry, around| {
+                    let path = entry.path();
+                    Some(Found { path, around })
+                }));
+            }
+            _ => {}
+        }
+    }
+    if roots.len() > 1 {
+        found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+        found.dedup_by(|one, other| one.path == other.path);
+    }
+    found
+}
+
+fn of_entry(entry: &DirEntry, around: Around) -> Option<Candidate> {
+    let metadata = entry.metadata().ok()?;
+    Some(Candidate {
+        path: entry.path(),
+        size: metadata.len(),
+        modified: metadata.modified().ok()?,
+        around,
+    })
 }
 
 fn candidate(path: PathBuf) -> Option<Candidate> {

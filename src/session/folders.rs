@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::archive;
-use super::discover::{Around, Candidate, SUBAGENTS};
+use super::discover::{Around, SUBAGENTS};
 use super::record::BESIDE;
 
 /// Agents nest their files no deeper than this below a root.
@@ -30,14 +30,16 @@ struct Folder {
 }
 
 /// What is in a folder.
-#[derive(Default)]
-struct Contents {
-    found: Vec<Candidate>,
+struct Contents<File> {
+    found: Vec<File>,
     folders: Vec<Folder>,
 }
 
-/// The files below `root` that may be sessions, in no order.
-pub(super) fn walk(root: &Path, threads: NonZeroUsize) -> Vec<Candidate> {
+/// What is kept of a file, if it is still there.
+pub(super) type Keep<File> = fn(&DirEntry, Around) -> Option<File>;
+
+/// What `keep` makes of the files below `root` that may be sessions, in no order.
+pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
     let mut found = Vec::new();
     let mut folders = vec![Folder {
         path: root.to_owned(),
@@ -45,11 +47,11 @@ pub(super) fn walk(root: &Path, threads: NonZeroUsize) -> Vec<Candidate> {
         subagents_beside: true,
     }];
     while let Some(folder) = folders.pop() {
-        let contents = read(&folder);
+        let contents = read(&folder, keep);
         found.extend(contents.found);
         folders.extend(contents.folders);
         if found.len() >= MANY && folders.len() > 1 && threads > NonZeroUsize::MIN {
-            found.extend(side_by_side(folders, threads));
+            found.extend(side_by_side(folders, threads, keep));
             break;
         }
     }
@@ -64,7 +66,11 @@ struct Waiting {
 }
 
 /// The files in these folders and below.
-fn side_by_side(folders: Vec<Folder>, threads: NonZeroUsize) -> Vec<Candidate> {
+fn side_by_side<File: Send>(
+    folders: Vec<Folder>,
+    threads: NonZeroUsize,
+    keep: Keep<File>,
+) -> Vec<File> {
     let waiting = Mutex::new(Waiting { folders, read: 0 });
     let changed = Condvar::new();
     let work = || {
@@ -74,7 +80,7 @@ fn side_by_side(folders: Vec<Folder>, threads: NonZeroUsize) -> Vec<Candidate> {
             if let Some(folder) = shared.folders.pop() {
                 shared.read += 1;
                 drop(shared);
-                let contents = read(&folder);
+                let contents = read(&folder, keep);
                 found.extend(contents.found);
                 shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 shared.read -= 1;
@@ -99,8 +105,11 @@ fn side_by_side(folders: Vec<Folder>, threads: NonZeroUsize) -> Vec<Candidate> {
 }
 
 /// Reads one folder.
-fn read(folder: &Folder) -> Contents {
-    let mut contents = Contents::default();
+fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
+    let mut contents = Contents {
+        found: Vec::new(),
+        folders: Vec::new(),
+    };
     let Ok(entries) = fs::read_dir(&folder.path) else {
         return contents;
     };
@@ -137,7 +146,7 @@ fn read(folder: &Folder) -> Contents {
             subagents: folder.subagents_beside || folders.contains(own_folder),
             side_file: !side_files.is_empty() && side_files.contains(&side_file_of(name)),
         };
-        of_entry(&entry, around)
+        keep(&entry, around)
     });
     contents.found = found.collect();
     contents
@@ -160,16 +169,6 @@ fn may_be_a_session(name: &str) -> bool {
     !is_side_file && !is_subagent && (is_lines || is_document)
 }
 
-fn of_entry(entry: &DirEntry, around: Around) -> Option<Candidate> {
-    let metadata = entry.metadata().ok()?;
-    Some(Candidate {
-        path: entry.path(),
-        size: metadata.len(),
-        modified: metadata.modified().ok()?,
-        around,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,8 +185,8 @@ mod tests {
             }
         }
         let paths = |threads: usize| {
-            let found = walk(root.path(), NonZeroUsize::new(threads).unwrap());
-            let mut paths: Vec<_> = found.into_iter().map(|found| found.path).collect();
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let mut paths = walk(root.path(), threads, |entry, _| Some(entry.path()));
             paths.sort();
             paths
         };
@@ -209,18 +208,10 @@ mod tests {
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }
-        let mut found: Vec<_> = walk(root.path(), NonZeroUsize::MIN)
-            .into_iter()
-            .map(|found| {
-                let name = found
-                    .path
-                    .file_name()
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned();
-                (name, found.around.subagents, found.around.side_file)
-            })
-            .collect();
+        let mut found = walk(root.path(), NonZeroUsize::MIN, |entry, around| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some((name, around.subagents, around.side_file))
+        });
         found.sort();
         let expected = [
             ("a.jsonl", true, false),

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 
 use super::open::SessionFile;
 use crate::jsonl::Beginning;
@@ -13,7 +13,7 @@ const SIZE: usize = 8 * 1024;
 
 /// A file that is no larger is read as a whole at once, in bytes: its end is looked at, too, and
 /// most titles are looked for in all of it.
-const WHOLE: usize = 64 * 1024;
+const WHOLE: usize = 24 * 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -63,11 +63,16 @@ impl Head {
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let lines = &self.beginning.bytes()[..self.lines];
         let text = lines.strip_prefix(BOM).unwrap_or(lines);
-        let mut end = (lines.len() - text.len()) as u64;
-        text.split_inclusive(|byte| *byte == b'\n')
-            .map(move |line| {
-                end += line.len() as u64;
-                (end, line)
+        let before = (lines.len() - text.len()) as u64;
+        let newlines = memchr_iter(b'\n', text).map(|newline| newline + 1);
+        let unfinished = text.last().is_some_and(|last| *last != b'\n');
+        let mut start = 0;
+        newlines
+            .chain(unfinished.then_some(text.len()))
+            .map(move |end| {
+                let line = &text[start..end];
+                start = end;
+                (before + end as u64, line)
             })
     }
 }

@@ -10,10 +10,10 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::codex_index::{FILE_NAME, thread_names};
-use super::discover::subagent_files;
+use super::discover::{Around, subagent_files};
 use super::project::project_hash;
 use super::transcript::{Session, SessionError, SideFile};
-use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
+use super::{Agent, Candidate, Counts, Facts, Found, Title, TitleSource};
 use crate::jsonl::Mapping;
 
 /// How many more files are looked at before one asks whether that is enough.
@@ -108,13 +108,11 @@ pub fn list(
             None => rest.len(),
         };
         let (now, later) = rest.split_at(step);
-        for (candidate, result) in now.iter().zip(each(now, listing, &names)) {
-            match result {
-                Ok(Some(session)) => listed.push(session),
-                Ok(None) | Err(SessionError::Unknown) => {}
-                Err(error) => failed.push((candidate.path.clone(), error)),
-            }
-        }
+        let looked = each(now, listing.jobs, &|candidate, threads| {
+            listing.look_at(candidate, &names, threads)
+        });
+        let paths = now.iter().map(|candidate| &candidate.path);
+        collect(paths, looked, &mut listed, &mut failed);
         rest = later;
     }
     sort(&mut listed);
@@ -124,10 +122,45 @@ pub fn list(
     (listed, failed)
 }
 
+/// The sessions among all these files, and what could not be read, as [`list`] tells them of all its
+/// candidates. A limit counts only here at the end.
+pub fn list_all(files: &[Found], listing: &Listing) -> (Sessions, Vec<(PathBuf, SessionError)>) {
+    let names = ThreadNames::default();
+    let mut listed = Sessions::new();
+    let mut failed = Vec::new();
+    let looked = each(files, listing.jobs, &|file, threads| {
+        listing.look(&file.path, file.around, &names, threads)
+    });
+    let paths = files.iter().map(|file| &file.path);
+    collect(paths, looked, &mut listed, &mut failed);
+    failed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    sort(&mut listed);
+    if let Some(limit) = listing.filter.limit {
+        listed.truncate(limit.get());
+    }
+    (listed, failed)
+}
+
+fn collect<'a>(
+    paths: impl Iterator<Item = &'a PathBuf>,
+    looked: Vec<Looked>,
+    listed: &mut Sessions,
+    failed: &mut Vec<(PathBuf, SessionError)>,
+) {
+    for (path, result) in paths.zip(looked) {
+        match result {
+            Ok(Some(session)) => listed.push(session),
+            Ok(None) | Err(SessionError::Unknown) => {}
+            Err(error) => failed.push((path.clone(), error)),
+        }
+    }
+}
+
 fn sort(listed: &mut [Box<Listed>]) {
     listed.sort_by(|one, other| {
         let newest_first = other.activity().cmp(&one.activity());
-        newest_first.then_with(|| one.path.cmp(&other.path))
+        // By bytes: to compare paths part by part takes as long as reading them.
+        newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
     });
 }
 
@@ -149,19 +182,30 @@ impl Listing {
     }
 
     /// What is known of one candidate; `None` if it is filtered out.
-    fn look(&self, candidate: &Candidate, names: &ThreadNames, threads: NonZeroUsize) -> Looked {
+    fn look_at(&self, candidate: &Candidate, names: &ThreadNames, threads: NonZeroUsize) -> Looked {
         if candidate.size == 0 {
             return Ok(None);
         }
-        let side_file = if candidate.around.side_file {
+        self.look(&candidate.path, candidate.around, names, threads)
+    }
+
+    /// What is known of the session in a file; `None` if it is filtered out.
+    fn look(
+        &self,
+        path: &Path,
+        around: Around,
+        names: &ThreadNames,
+        threads: NonZeroUsize,
+    ) -> Looked {
+        let side_file = if around.side_file {
             SideFile::Perhaps
         } else {
             SideFile::Absent
         };
-        let session = Session::open(&candidate.path)?
+        let session = Session::open(path)?
             .with_threads(threads)
             .with_side_file(side_file);
-        self.examine(&session, candidate, names)
+        self.examine(&session, path, around, names)
     }
 
     /// Whether sessions of this agent are wanted.
@@ -179,7 +223,8 @@ impl Listing {
     pub(super) fn examine(
         &self,
         session: &Session,
-        candidate: &Candidate,
+        path: &Path,
+        around: Around,
         names: &ThreadNames,
     ) -> Looked {
         let agent = session.agent();
@@ -197,15 +242,15 @@ impl Listing {
             return Ok(None);
         }
         if agent == Agent::Codex && facts.title.is_none() {
-            facts.title = names.of(&candidate.path, &facts);
+            facts.title = names.of(path, &facts);
         }
-        let subagents = if candidate.around.subagents {
-            subagent_files(&candidate.path, agent).len() as u64
+        let subagents = if around.subagents {
+            subagent_files(path, agent).len() as u64
         } else {
             0
         };
         let listed = Box::new(Listed {
-            path: candidate.path.clone(),
+            path: path.to_owned(),
             agent,
             size: session.file.size,
             subagents,
@@ -264,22 +309,23 @@ impl ThreadNames {
 /// `sessions/YYYY/MM/DD/` lie between a file and the home of Codex.
 const DEPTH_BELOW_HOME: usize = 5;
 
-/// What is known of each candidate, in their order.
-fn each(candidates: &[Candidate], listing: &Listing, names: &ThreadNames) -> Vec<Looked> {
-    let jobs = listing.jobs.get().min(candidates.len());
+/// What `look` says of each, in their order. It is told how many threads it may use itself.
+fn each<Item: Sync>(
+    items: &[Item],
+    threads: NonZeroUsize,
+    look: &(dyn Fn(&Item, NonZeroUsize) -> Looked + Sync),
+) -> Vec<Looked> {
+    let jobs = threads.get().min(items.len());
     if jobs <= 1 {
-        let looks = candidates.iter();
-        return looks
-            .map(|candidate| listing.look(candidate, names, listing.jobs))
-            .collect();
+        return items.iter().map(|item| look(item, threads)).collect();
     }
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
-            && let Some(candidate) = candidates.get(at)
+            && let Some(item) = items.get(at)
         {
-            done.push((at, listing.look(candidate, names, NonZeroUsize::MIN)));
+            done.push((at, look(item, NonZeroUsize::MIN)));
         }
         done
     };

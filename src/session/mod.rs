@@ -25,6 +25,7 @@ mod follow;
 mod format;
 mod gemini;
 mod gemini_parts;
+mod glance;
 mod head;
 mod lines;
 mod listing;
@@ -53,14 +54,17 @@ mod watch;
 
 pub use agent::Agent;
 pub use check::{Finding, Report};
-pub use discover::{Candidate, Root, discover, discover_with, subagent_files, subagent_folder};
+pub use discover::{
+    Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
+    subagent_folder,
+};
 pub use envelope::Envelope;
 pub use facts::{Counts, Facts, History};
 pub use find::{FindError, LATEST, find};
 pub use follow::{Follower, Lines, Seen};
 pub use format::{Format, Precedence, Shape, TitleSearch};
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{Depth, Filter, Listed, Listing, Sessions, list};
+pub use listing::{Depth, Filter, Listed, Listing, Sessions, list, list_all};
 pub use node::{Key, Node, Part};
 pub use open::{Identity, OpenError, SessionFile, open_safely};
 pub use project::project_hash;

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 
-use memchr::{memmem, memrchr_iter};
+use memchr::memrchr_iter;
 
+use super::glance::{Glance, names_a_directory, names_a_model};
 use super::lines::for_each_line;
 use super::recover::each_record_on;
 use super::summaries::Summaries;
@@ -140,8 +141,7 @@ impl Session {
             for at in starts.chain((start == from).then_some(0)) {
                 let line = &window[at..end];
                 if lines < LAST_LINES || prompt == Prompt::Wanted || last.may_learn_from(line) {
-                    let mut told = Ends::default();
-                    self.note_line(line, prompt, &mut told);
+                    let told = self.told_by(line, prompt, &last.facts);
                     last = last.following(told);
                 }
                 end = at;
@@ -157,6 +157,22 @@ impl Session {
             }
             size *= 4;
         }
+    }
+
+    /// What a line of the tail tells, if this is `known` from those behind it.
+    fn told_by(&self, line: &[u8], prompt: Prompt, known: &Facts) -> Ends {
+        let mut told = Ends::default();
+        if prompt == Prompt::Known
+            && let Some(glance) = Glance::at(line)
+        {
+            self.format().facts(glance.beginning, &mut told.facts);
+            if glance.told_all(&told.facts, known) {
+                return told;
+            }
+            told = Ends::default();
+        }
+        self.note_line(line, prompt, &mut told);
+        told
     }
 
     fn note_line(&self, line: &[u8], prompt: Prompt, ends: &mut Ends) {
@@ -215,10 +231,9 @@ impl Ends {
     /// are; those in somebody's text have backslashes.
     fn may_learn_from(&self, line: &[u8]) -> bool {
         let facts = &self.facts;
-        let holds = |key: &[u8]| memmem::find(line, key).is_some();
         facts.last_activity.is_none()
-            || facts.model.is_none() && holds(b"\"model")
-            || facts.cwd.is_none() && (holds(b"\"cwd\"") || holds(b"\"directories\""))
+            || facts.model.is_none() && names_a_model(line)
+            || facts.cwd.is_none() && names_a_directory(line)
     }
 
     /// These records come after `earlier` ones: what all of them tell.

@@ -118,7 +118,8 @@ impl Look<'_> {
         let mut failure = None;
         let too_long = session.search(self.query, &mut |found| {
             if !told {
-                match self.listing.examine(&session, candidate, self.names) {
+                let listing = self.listing;
+                match listing.examine(&session, &candidate.path, candidate.around, self.names) {
                     Ok(Some(listed)) => self.send(SearchEvent::Session(listed))?,
                     Ok(None) => return ControlFlow::Break(()),
                     Err(error) => {
