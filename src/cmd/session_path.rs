@@ -54,16 +54,16 @@ impl SessionPathArguments {
                     let session = Session::open(&path)
                         .ok()
                         .map(|session| session.with_threads(self.source.jobs()));
-                    let facts = session
-                        .as_ref()
-                        .and_then(|session| session.quick_facts(self.source.mapping()).ok())
-                        .unwrap_or_default();
-                    let (title, source) = facts
-                        .title
+                    let mapping = self.source.mapping();
+                    let readable = session.as_ref();
+                    let id = readable.and_then(|session| session.id(mapping).ok().flatten());
+                    let title = readable.and_then(|session| session.quick_title(mapping).ok());
+                    let (title, source) = title
+                        .flatten()
                         .map(|title| (title.text, title.source.name().to_owned()))
                         .unzip();
                     writer.record(&SessionPathRecord {
-                        session_id: facts.session_id.map(SessionId),
+                        session_id: id.map(SessionId),
                         agent: session.map(|session| session.agent().name().to_owned()),
                         path: path.display().to_string(),
                         title,

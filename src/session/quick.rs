@@ -11,7 +11,7 @@ use super::lines::for_each_line;
 use super::recover::each_record_on;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
-use super::{Agent, Facts, find_title};
+use super::{Agent, Facts, Title, find_title};
 use crate::jsonl::{FixedFile, Mapping, Onward, search_backward};
 
 /// How far the first prompt is looked for, in bytes.
@@ -57,14 +57,37 @@ impl Session {
         let mut ends = self.read_ends(&mut bytes)?;
         ends.facts.title = find_title(&mut bytes, self.format())?;
         if ends.facts.title.is_none() {
-            ends.facts.title = ends
-                .summaries
-                .last_of(|leaf| self.holds_record(leaf, mapping))?;
-        }
-        if ends.facts.title.is_none() {
-            ends.facts.title = self.title_beside(mapping)?;
+            ends.facts.title = self.title_elsewhere(ends.summaries, mapping)?;
         }
         Ok(ends.facts)
+    }
+
+    /// The title that [`Self::quick_facts`] tells, and no more than it takes to find it.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn quick_title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
+        if self.is_document() {
+            return Ok(self.facts(mapping)?.0.title);
+        }
+        let mut bytes = self.bytes(mapping);
+        if let Some(title) = find_title(&mut bytes, self.format())? {
+            return Ok(Some(title));
+        }
+        let summaries = match self.agent() {
+            Agent::Claude => self.read_ends(&mut bytes)?.summaries,
+            Agent::Qwen | Agent::Codex | Agent::Gemini | Agent::Pi => Summaries::default(),
+        };
+        self.title_elsewhere(summaries, mapping)
+    }
+
+    /// The title of a session whose file has no record of one.
+    fn title_elsewhere(&self, summaries: Summaries, mapping: Mapping) -> io::Result<Option<Title>> {
+        let summary = summaries.last_of(|leaf| self.holds_record(leaf, mapping))?;
+        match summary {
+            Some(summary) => Ok(Some(summary)),
+            None => self.title_beside(mapping),
+        }
     }
 
     /// What the ends of the file tell, without its title, which may stand anywhere.
