@@ -102,13 +102,12 @@ fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
-fn content(parts: Vec<Part>) -> SpokenResult {
-    let is_text = |part: &Part| matches!(part, Part::Text(_));
+fn content(mut parts: Vec<Part>) -> SpokenResult {
     if parts.is_empty() {
         return SpokenResult::Text(String::new());
     }
-    if let ([Part::Text(text)], true) = (parts.as_slice(), parts.iter().all(is_text)) {
-        return SpokenResult::Text(text.clone());
+    if let [Part::Text(text)] = parts.as_mut_slice() {
+        return SpokenResult::Text(std::mem::take(text));
     }
     let blocks = parts.into_iter().map(|part| match part {
         Part::Text(text) => SpokenBlock::Text { text },

@@ -6,6 +6,7 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use memchr::memmem::Finder;
@@ -25,10 +26,13 @@ const NEAR: u64 = 64 * 1024;
 /// The size of the next windows, in bytes: they stay in a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
 
-/// The size of windows once the search goes on for long, in bytes: worth a mapping. They begin at
-/// multiples of it, since the system maps the large pages of its cache at once where they are not
-/// cut.
-const LARGE_WINDOW: u64 = 4 * 1024 * 1024;
+/// The size of windows once the search goes on for long, in bytes, of all threads together: worth
+/// mappings, and all that is in memory at a time. They begin at multiples of their size, since the
+/// system maps the large pages of its cache at once where they are not cut.
+const LARGE_WINDOWS: u64 = 8 * 1024 * 1024;
+
+/// The smallest of them, in bytes: as large as the largest pages.
+const LARGE_WINDOW: u64 = 2 * 1024 * 1024;
 
 /// How far a search goes before windows become large, in bytes.
 const LONG_WAY: u64 = 2 * 1024 * 1024;
@@ -89,7 +93,7 @@ pub fn search_backward<Source: Borrow<File>>(
             0 => end.saturating_sub(FIRST_WINDOW),
             way if way < NEAR => length.saturating_sub(NEAR),
             way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
-            _ => start_of_window(end, LARGE_WINDOW),
+            _ => start_of_window(end, large_window(file.threads())),
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
         for hit in last_on_lines(&finder, window).into_iter().rev() {
@@ -100,6 +104,13 @@ pub fn search_backward<Source: Borrow<File>>(
         end = start;
     }
     Ok(())
+}
+
+/// The size of one of the large windows of so many threads, in bytes: a power of two.
+fn large_window(threads: NonZeroUsize) -> u64 {
+    let threads = threads.get() as u64;
+    let share = LARGE_WINDOWS / threads.min(LARGE_WINDOWS).next_power_of_two();
+    share.max(LARGE_WINDOW)
 }
 
 /// Where the window starts that ends at `end`: at a multiple of `size`, in bytes.
@@ -210,7 +221,7 @@ impl Search {
         let (handle, length) = (file.file(), file.length());
         let cut = Cut {
             end,
-            size: LARGE_WINDOW,
+            size: large_window(file.threads()),
         };
         search_windows(file, finder, cut, &mut |searched| {
             if searched.end <= self.floor {
@@ -346,163 +357,5 @@ impl Lines<'_, '_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::jsonl::Mapping;
-
-    fn fixed(text: &[u8]) -> FixedFile {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(text).unwrap();
-        FixedFile::new(file, text.len() as u64, Mapping::Allowed)
-    }
-
-    fn hits(text: &[u8], needle: &str) -> Vec<(u64, String)> {
-        let mut found = Vec::new();
-        search_backward(&mut fixed(text), needle.as_bytes(), &mut |hit| {
-            found.push((hit.offset, String::from_utf8_lossy(hit.line).into_owned()));
-            Onward::Further
-        })
-        .unwrap();
-        found
-    }
-
-    #[test]
-    fn lines_with_the_needle_come_last_first_and_once() {
-        let text = b"xx needle\nno\nneedle needle\nneedle";
-        let expected = [(27, "needle"), (13, "needle needle"), (0, "xx needle")];
-        assert_eq!(
-            hits(text, "needle"),
-            expected.map(|(at, line)| (at, line.to_owned()))
-        );
-        assert!(hits(b"", "needle").is_empty());
-    }
-
-    /// The needle, and the line, on either side of every kind of boundary of windows.
-    #[test]
-    fn boundaries_of_windows_hide_nothing() {
-        for back in [
-            FIRST_WINDOW,
-            NEAR,
-            NEAR + SMALL_WINDOW,
-            LONG_WAY,
-            LARGE_WINDOW,
-            LONG_WAY + LARGE_WINDOW,
-        ] {
-            for shift in 0..12 {
-                let mut text = b"h\n".repeat(300);
-                let line_at = text.len();
-                text.extend_from_slice(b"{ needle }\n");
-                let rest = usize::try_from(back).unwrap() + 6 - shift;
-                text.extend(std::iter::repeat_n(b'z', rest - 7));
-                text.push(b'\n');
-                let found = hits(&text, "needle");
-                assert_eq!(
-                    found,
-                    [(line_at as u64, "{ needle }".to_owned())],
-                    "{shift}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_line_may_be_longer_than_windows_but_not_endless() {
-        let long = |length: usize| format!("{} needle {}", "a".repeat(length), "b".repeat(length));
-        let text = format!("needle 1\n{}\nneedle 2\n", long(1_000_000));
-        let lengths = |text: &str| -> Vec<usize> {
-            let found = hits(text.as_bytes(), "needle");
-            found.iter().map(|(_, line)| line.len()).collect()
-        };
-        assert_eq!(lengths(&text), [8, 2_000_008, 8]);
-        let text = format!("needle 1\n{0}{0}\nneedle 2\n", long(3_000_000));
-        assert_eq!(lengths(&text), [8, 8]);
-    }
-
-    #[test]
-    fn a_search_stops_where_it_is_told() {
-        let text = b"needle 1\nneedle 2\nneedle 3\n";
-        let run = |answers: &[Onward]| {
-            let mut answers = answers.iter();
-            let mut seen = 0;
-            search_backward(&mut fixed(text), b"needle", &mut |_| {
-                seen += 1;
-                *answers.next().unwrap_or(&Onward::Further)
-            })
-            .unwrap();
-            seen
-        };
-        assert_eq!(run(&[]), 3);
-        assert_eq!(run(&[Onward::Stop]), 1);
-        assert_eq!(run(&[Onward::DownTo(9)]), 2);
-        assert_eq!(run(&[Onward::DownTo(10)]), 1);
-        assert_eq!(run(&[Onward::DownTo(0)]), 3);
-    }
-
-    #[test]
-    fn lines_are_whole_whichever_windows_they_lie_in() {
-        let long = usize::try_from(3 * SMALL_WINDOW).unwrap();
-        for length in [10, 20_000, 60_000, 140_000, long, LONGEST_LINE + 1] {
-            let text = format!(
-                "first\n{}\n{}\nlast",
-                "a".repeat(length),
-                "b".repeat(40_000)
-            );
-            let mut seen = Vec::new();
-            lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
-                seen.push((place.end - place.start, line.map(<[u8]>::to_vec)));
-                true
-            })
-            .unwrap();
-            seen.reverse();
-            let lines = text.split_inclusive('\n').map(|line| {
-                let line = line.as_bytes();
-                (
-                    line.len() as u64,
-                    (line.len() <= LONGEST_LINE).then(|| line.to_vec()),
-                )
-            });
-            assert!(seen == lines.collect::<Vec<_>>(), "{length}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn places_of_lines_are_those_of_a_split(text in "[ab\\n]{0,60}") {
-            let mut places = Vec::new();
-            lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
-                let range = usize::try_from(place.start).unwrap()..usize::try_from(place.end).unwrap();
-                assert_eq!(line.unwrap(), &text.as_bytes()[range]);
-                places.push(place);
-                true
-            })
-            .unwrap();
-            places.reverse();
-            let mut expected = Vec::new();
-            let mut start = 0;
-            for line in text.split_inclusive('\n') {
-                expected.push(start..start + line.len() as u64);
-                start += line.len() as u64;
-            }
-            prop_assert_eq!(places, expected);
-        }
-
-        #[test]
-        fn a_search_finds_what_a_scan_of_lines_finds(text in "[an\\n]{0,80}") {
-            let found: Vec<u64> = hits(text.as_bytes(), "an").iter().map(|(at, _)| *at).collect();
-            let mut expected = Vec::new();
-            let mut start = 0;
-            for line in text.split_inclusive('\n') {
-                if line.contains("an") {
-                    expected.push(start);
-                }
-                start += line.len() as u64;
-            }
-            expected.reverse();
-            prop_assert_eq!(found, expected);
-        }
-    }
-}
+#[path = "backward_tests.rs"]
+mod tests;

@@ -16,6 +16,7 @@ mod outlook;
 mod piece;
 mod prefilter;
 mod processor;
+mod quoted;
 mod reader;
 #[cfg(test)]
 mod samples;
@@ -38,6 +39,7 @@ pub use fixed_file::{FixedFile, Mapping, read_at};
 pub use members::{Elements, Members};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
+pub use quoted::serialize_text;
 pub use reader::{LONGEST_LINE, Reader};
 pub use split_line::{only_record, split_line};
 pub use surrogates::replace_lone_surrogates;
