@@ -285,3 +285,7 @@ impl Ends {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "quick_tests.rs"]
+mod tests;

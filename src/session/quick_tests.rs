@@ -1,0 +1,43 @@
+use std::fs;
+
+use super::*;
+use crate::session::record::BESIDE;
+
+/// A title is looked up alone as it is with all that is known.
+#[test]
+fn the_title_is_the_same_whatever_else_is_asked() {
+    let own = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hi"}}"#;
+    let summary =
+        |leaf: &str| format!(r#"{{"type":"summary","summary":"Sum","leafUuid":"{leaf}"}}"#);
+    let (sum, foreign) = (summary("u1"), summary("foreign"));
+    let custom = r#"{"type":"custom-title","customTitle":"Custom","sessionId":"s"}"#;
+    let qwen = r#"{"uuid":"q1","parentUuid":null,"sessionId":"q","timestamp":"2026-01-01T00:00:00Z","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}"#;
+    let auto = r#"{"uuid":"q2","type":"system","subtype":"custom_title","systemPayload":{"customTitle":"Auto","titleSource":"auto"}}"#;
+    let beside = r#"{"type":"custom-title","customTitle":"Beside","sessionId":"s"}"#;
+    let rows: [(Vec<&str>, Option<&str>, Option<&str>); 8] = [
+        (vec![own], None, None),
+        (vec![own, &sum], None, Some("Sum")),
+        (vec![&foreign, own], None, None),
+        (vec![own, &sum, custom], None, Some("Custom")),
+        (vec![own, custom], Some(beside), Some("Custom")),
+        (vec![own, &foreign], Some(beside), Some("Beside")),
+        (vec![qwen, auto], None, Some("Auto")),
+        (vec![qwen], None, None),
+    ];
+    for (number, (lines, side, expected)) in rows.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        if let Some(side) = side {
+            let mut name = path.clone().into_os_string();
+            name.push(BESIDE);
+            fs::write(name, format!("{side}\n")).unwrap();
+        }
+        let session = Session::open(&path).unwrap();
+        let alone = session.quick_title(Mapping::Allowed).unwrap();
+        let among = session.quick_facts(Mapping::Allowed).unwrap().title;
+        assert_eq!(alone, among, "{number}");
+        let text = alone.map(|title| title.text);
+        assert_eq!(text.as_deref(), expected, "{number}");
+    }
+}
