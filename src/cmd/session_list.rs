@@ -1,8 +1,8 @@
 //! `session list`: which sessions there are.
 
 use std::io::Write;
-use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -13,8 +13,8 @@ use super::session_table::table;
 use super::{Globals, Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
-use crate::jsonl::{WriteError, Writer};
-use crate::session::{Counts, Depth, Listed, Listing, Sessions, list, list_all};
+use crate::jsonl::{Writer, append_record};
+use crate::session::{Counts, Depth, Listed, Listing, SessionError, list, list_as_text};
 use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
@@ -46,33 +46,37 @@ impl SessionListArguments {
     /// The arguments make no sense, or writing failed.
     pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let listing = self.listing(io.clock.now())?;
-        let filter = &listing.filter;
-        let (listed, failed) = if filter.limit.is_none() && filter.since.is_none() {
-            list_all(&self.source.files(io), &listing)
-        } else {
-            list(&self.source.candidates(io), &listing)
-        };
         match ListForm::or_usual(self.output, io) {
             ListForm::Text => {
+                let (listed, failed) = list(&self.source.candidates(io), &listing);
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
                 let colored = globals.color.applies(io.terminal.stdout, &io.environment);
                 output::print(io, &table(&listed, colored))?;
             }
-            ListForm::Jsonl => {
-                let mut writer = output::record_writer(io)?;
-                print(listed, self.source.jobs(), &mut writer)?;
-                for (path, error) in &failed {
-                    writer.record(&SessionErrorRecord {
-                        path: path.display().to_string(),
-                        error: error.to_string(),
-                    })?;
-                }
-                writer.flush()?;
-            }
+            ListForm::Jsonl => self.print_records(&listing, io)?,
         }
         Ok(Outcome::Done)
+    }
+
+    fn print_records(&self, listing: &Listing, io: &mut Io) -> anyhow::Result<()> {
+        let filter = &listing.filter;
+        if filter.limit.is_some() || filter.since.is_some() {
+            let (listed, failed) = list(&self.source.candidates(io), listing);
+            let mut writer = output::record_writer(io)?;
+            for session in listed {
+                writer.record(&record(*session))?;
+            }
+            return finish(writer, failed);
+        }
+        let write = |session, text: &mut Vec<u8>| append_record(text, &record(session));
+        let (texts, failed) = list_as_text(&self.source.files(io), listing, &write)?;
+        let mut writer = output::record_writer(io)?;
+        for text in texts.iter() {
+            writer.echo(text)?;
+        }
+        finish(writer, failed)
     }
 
     fn listing(&self, now: Timestamp) -> anyhow::Result<Listing> {
@@ -88,54 +92,18 @@ impl SessionListArguments {
     }
 }
 
-/// More sessions than this are made into text on several threads.
-const MANY: usize = 1024;
-
-fn print(
-    mut listed: Sessions,
-    threads: NonZeroUsize,
-    writer: &mut Writer<impl Write>,
-) -> Result<(), WriteError> {
-    let size = match listed.len() {
-        many @ MANY.. => many.div_ceil(threads.get()),
-        few => few,
-    };
-    let mut others = Vec::new();
-    while listed.len() > size.max(1) {
-        let last = listed.len().div_ceil(size) - 1;
-        others.push(listed.split_off(last * size));
+/// Says what could not be read.
+fn finish(
+    mut writer: Writer<impl Write>,
+    failed: Vec<(PathBuf, SessionError)>,
+) -> anyhow::Result<()> {
+    for (path, error) in failed {
+        writer.record(&SessionErrorRecord {
+            path: path.display().to_string(),
+            error: error.to_string(),
+        })?;
     }
-    std::thread::scope(|scope| {
-        let others: Vec<_> = others
-            .into_iter()
-            .map(|part| scope.spawn(|| text(part)))
-            .collect();
-        print_part(listed, writer)?;
-        for part in others.into_iter().rev() {
-            match part.join() {
-                Ok(text) => writer.echo(&text?)?,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(())
-    })
-}
-
-fn print_part(listed: Sessions, writer: &mut Writer<impl Write>) -> Result<(), WriteError> {
-    for session in listed {
-        // Not freed: the process ends soon, and to take thousands of them apart takes its time.
-        let record = ManuallyDrop::new(record(*session));
-        writer.record(&*record)?;
-    }
-    Ok(())
-}
-
-fn text(listed: Sessions) -> Result<Vec<u8>, WriteError> {
-    let mut text = Vec::new();
-    let mut writer = Writer::new(&mut text);
-    print_part(listed, &mut writer)?;
-    writer.flush()?;
-    Ok(text)
+    Ok(writer.flush()?)
 }
 
 fn record(session: Listed) -> SessionRecord {

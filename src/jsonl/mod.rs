@@ -44,4 +44,4 @@ pub use reader::{LONGEST_LINE, Reader};
 pub use split_line::{only_record, split_line};
 pub use surrogates::replace_lone_surrogates;
 pub use validate::{Fault, Kind, Verdict, Wrong, validate};
-pub use writer::{WriteError, Writer};
+pub use writer::{WriteError, Writer, append_record};

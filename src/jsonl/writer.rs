@@ -39,6 +39,16 @@ pub struct Writer<Sink: Write> {
     failure: Option<Failure>,
 }
 
+/// Appends one of our own records, and a newline.
+///
+/// # Errors
+/// It cannot be serialised; then a part of it may be there.
+pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> Result<(), WriteError> {
+    serde_json::to_writer(&mut *text, record)?;
+    text.push(b'\n');
+    Ok(())
+}
+
 impl<Sink: Write> Writer<Sink> {
     /// Writes to `sink`, which need not buffer.
     pub fn new(sink: Sink) -> Self {
@@ -89,11 +99,10 @@ impl<Sink: Write> Writer<Sink> {
         if !self.at_line_start {
             self.buffer.push(b'\n');
         }
-        if let Err(error) = serde_json::to_writer(&mut self.buffer, record) {
+        if let Err(error) = append_record(&mut self.buffer, record) {
             self.buffer.truncate(start);
-            return Err(error.into());
+            return Err(error);
         }
-        self.buffer.push(b'\n');
         self.at_line_start = true;
         if self.buffer.len() > BUFFER_SIZE {
             self.empty_buffer()

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::{Around, subagent_files};
+use super::each::each;
 use super::project::project_hash;
 use super::transcript::{Session, SessionError, SideFile};
-use super::{Agent, Candidate, Counts, Facts, Found, Title, TitleSource};
+use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
 /// How many more files are looked at before one asks whether that is enough.
@@ -82,7 +82,7 @@ pub struct Listed {
 pub type Sessions = Vec<Box<Listed>>;
 
 impl Listed {
-    fn activity(&self) -> Timestamp {
+    pub(super) fn activity(&self) -> Timestamp {
         self.facts.last_activity.unwrap_or(Timestamp::MIN)
     }
 }
@@ -108,11 +108,17 @@ pub fn list(
             None => rest.len(),
         };
         let (now, later) = rest.split_at(step);
-        let looked = each(now, listing.jobs, &|candidate, threads| {
+        let (mut looked, _) = each(now, listing.jobs, &|candidate, threads, (): &mut ()| {
             listing.look_at(candidate, &names, threads)
         });
-        let paths = now.iter().map(|candidate| &candidate.path);
-        collect(paths, looked, &mut listed, &mut failed);
+        looked.sort_by_key(|looked| looked.item);
+        for looked in looked {
+            match looked.output {
+                Ok(Some(session)) => listed.push(session),
+                Ok(None) | Err(SessionError::Unknown) => {}
+                Err(error) => failed.push((now[looked.item].path.clone(), error)),
+            }
+        }
         rest = later;
     }
     sort(&mut listed);
@@ -122,45 +128,16 @@ pub fn list(
     (listed, failed)
 }
 
-/// The sessions among all these files, and what could not be read, as [`list`] tells them of all its
-/// candidates. A limit counts only here at the end.
-pub fn list_all(files: &[Found], listing: &Listing) -> (Sessions, Vec<(PathBuf, SessionError)>) {
-    let names = ThreadNames::default();
-    let mut listed = Sessions::new();
-    let mut failed = Vec::new();
-    let looked = each(files, listing.jobs, &|file, threads| {
-        listing.look(&file.path, file.around, &names, threads)
-    });
-    let paths = files.iter().map(|file| &file.path);
-    collect(paths, looked, &mut listed, &mut failed);
-    failed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    sort(&mut listed);
-    if let Some(limit) = listing.filter.limit {
-        listed.truncate(limit.get());
-    }
-    (listed, failed)
-}
-
-fn collect<'a>(
-    paths: impl Iterator<Item = &'a PathBuf>,
-    looked: Vec<Looked>,
-    listed: &mut Sessions,
-    failed: &mut Vec<(PathBuf, SessionError)>,
-) {
-    for (path, result) in paths.zip(looked) {
-        match result {
-            Ok(Some(session)) => listed.push(session),
-            Ok(None) | Err(SessionError::Unknown) => {}
-            Err(error) => failed.push((path.clone(), error)),
-        }
-    }
+/// The last active first; then by path, as bytes: to compare paths part by part takes as long as reading
+/// the files.
+pub(super) fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
+    let newest_first = other.0.cmp(&one.0);
+    newest_first.then_with(|| one.1.as_os_str().cmp(other.1.as_os_str()))
 }
 
 fn sort(listed: &mut [Box<Listed>]) {
     listed.sort_by(|one, other| {
-        let newest_first = other.activity().cmp(&one.activity());
-        // By bytes: to compare paths part by part takes as long as reading them.
-        newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
+        in_order((one.activity(), &one.path), (other.activity(), &other.path))
     });
 }
 
@@ -190,7 +167,7 @@ impl Listing {
     }
 
     /// What is known of the session in a file; `None` if it is filtered out.
-    fn look(
+    pub(super) fn look(
         &self,
         path: &Path,
         around: Around,
@@ -308,38 +285,6 @@ impl ThreadNames {
 
 /// `sessions/YYYY/MM/DD/` lie between a file and the home of Codex.
 const DEPTH_BELOW_HOME: usize = 5;
-
-/// What `look` says of each, in their order. It is told how many threads it may use itself.
-fn each<Item: Sync>(
-    items: &[Item],
-    threads: NonZeroUsize,
-    look: &(dyn Fn(&Item, NonZeroUsize) -> Looked + Sync),
-) -> Vec<Looked> {
-    let jobs = threads.get().min(items.len());
-    if jobs <= 1 {
-        return items.iter().map(|item| look(item, threads)).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
-            && let Some(item) = items.get(at)
-        {
-            done.push((at, look(item, NonZeroUsize::MIN)));
-        }
-        done
-    };
-    let mut results = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut results = work();
-        for worker in workers {
-            results.extend(worker.join().unwrap_or_default());
-        }
-        results
-    });
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
-}
 
 fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)

@@ -2,7 +2,7 @@ use std::fs::{File, create_dir_all, write};
 use std::time::Duration;
 
 use super::*;
-use crate::session::{Root, discover};
+use crate::session::{Root, discover, discover_names, list_as_text};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
     let mut lines = vec![format!(
@@ -157,4 +157,40 @@ fn codex_names_stand_in_an_index() {
     }]);
     let (listed, _) = list(&candidates, &listing(Filter::default()));
     assert_eq!(listed[0].facts.title.as_ref().unwrap().text, "Named thread");
+}
+
+#[test]
+fn sessions_written_at_once_come_in_the_same_order() {
+    let root = tree();
+    write(
+        root.path().join("projects/p/chats/torn.jsonl"),
+        "{\"uuid\":",
+    )
+    .unwrap();
+    let roots = [Root {
+        agent: None,
+        path: root.path().to_owned(),
+    }];
+    let files = discover_names(NonZeroUsize::MIN, &roots);
+    for cwd in [
+        None,
+        Some(PathBuf::from("/even")),
+        Some(PathBuf::from("/none")),
+    ] {
+        let filter = Filter {
+            cwd,
+            ..Filter::default()
+        };
+        let listing = listing(filter.clone());
+        let (texts, failed) = list_as_text(&files, &listing, &|listed, text| {
+            text.extend_from_slice(listed.facts.session_id.unwrap().as_bytes());
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        assert!(failed.is_empty());
+        let texts: Vec<_> = texts.iter().map(String::from_utf8_lossy).collect();
+        assert_eq!(texts, ids(&root, filter));
+    }
+    let refused = list_as_text(&files, &listing(Filter::default()), &|_, _| Err("full"));
+    assert_eq!(refused.unwrap_err(), "full");
 }

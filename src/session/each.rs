@@ -1,0 +1,90 @@
+//! The same for many items, on several threads: whoever is done takes the next one.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What was found out about an item.
+pub(super) struct Done<Output> {
+    /// Its place among the items.
+    pub(super) item: usize,
+    /// The thread that did it.
+    pub(super) worker: usize,
+    /// What that was.
+    pub(super) output: Output,
+}
+
+/// What `look` says of each, in no order, and what each thread has collected. It is told how many
+/// threads it may use itself.
+pub(super) fn each<Item: Sync, Own: Default + Send, Output: Send>(
+    items: &[Item],
+    threads: NonZeroUsize,
+    look: &(dyn Fn(&Item, NonZeroUsize, &mut Own) -> Output + Sync),
+) -> (Vec<Done<Output>>, Vec<Own>) {
+    let workers = threads.get().min(items.len()).max(1);
+    let inner_threads = if workers == 1 {
+        threads
+    } else {
+        NonZeroUsize::MIN
+    };
+    let next = AtomicUsize::new(0);
+    let work = |worker: usize| {
+        let (mut done, mut own) = (Vec::new(), Own::default());
+        while let Some(item) = Some(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(asked) = items.get(item)
+        {
+            let output = look(asked, inner_threads, &mut own);
+            done.push(Done {
+                item,
+                worker,
+                output,
+            });
+        }
+        (done, own)
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers)
+            .map(|worker| scope.spawn(move || work(worker)))
+            .collect();
+        let (mut done, own) = work(0);
+        let mut owns = vec![own];
+        for other in others {
+            match other.join() {
+                Ok((more, own)) => {
+                    done.extend(more);
+                    owns.push(own);
+                }
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        (done, owns)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_is_looked_at_once_on_some_thread() {
+        let items: Vec<usize> = (0..500).collect();
+        for threads in [1, 3, 1000] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let (mut done, owns) = each(&items, threads, &|item, inner, own: &mut Vec<usize>| {
+                own.push(*item);
+                (2 * item, inner)
+            });
+            assert_eq!(owns.len(), threads.get().min(500));
+            done.sort_by_key(|done| done.item);
+            assert_eq!(done.len(), 500);
+            for (item, done) in done.into_iter().enumerate() {
+                assert_eq!(
+                    (done.item, done.output),
+                    (item, (2 * item, NonZeroUsize::MIN))
+                );
+                assert!(owns[done.worker].contains(&item));
+            }
+        }
+        let (done, owns) = each(&[], NonZeroUsize::MIN, &|(), _, (): &mut ()| ());
+        assert!(done.is_empty() && owns.len() == 1);
+    }
+}
