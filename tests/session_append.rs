@@ -205,6 +205,28 @@ fn a_limit_of_file_sizes_glues_nothing() {
     assert_eq!(whole[whole.len() - 1]["message"]["id"], "last");
 }
 
+/// Whoever reads the copy takes it that the record is there, however large it is.
+#[test]
+fn what_could_not_be_recorded_is_not_passed_on() {
+    for size in [10, 40_000, 200_000] {
+        let bench = Bench::new();
+        let message = json!({"role": "user", "content": "x".repeat(size)});
+        let record = json!({"type": "user", "uuid": "u", "message": message});
+        fs::write(bench.path("stream"), format!("{record}\n")).unwrap();
+        let output = bench.shell("turnpipe session append missing/session.jsonl < stream");
+        assert!(!output.status.success(), "{size}");
+        assert_eq!(text(&output.stdout), "", "{size}");
+        let output = bench.shell("turnpipe session append session.jsonl < stream");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), format!("{record}\n"));
+        assert!(
+            records(&bench.path("session.jsonl"))
+                .iter()
+                .any(|kept| kept["uuid"] == "u")
+        );
+    }
+}
+
 #[test]
 fn a_reader_that_leaves_does_not_stop_the_recording() {
     let bench = Bench::new();
@@ -300,9 +322,9 @@ fn what_the_session_commands_print_fits_its_schemas() {
 #[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     let bench = Bench::new();
-    let padding = "x".repeat(900);
     let calls: Vec<String> = (0..400)
         .map(|n| {
+            let padding = "x".repeat(if n % 8 == 3 { 50_000 } else { 900 });
             let record = json!({"type": "user", "uuid": format!("u{n}"),
                 "message": {"role": "user", "content": format!("{n} {padding}")}});
             format!("{record}\n")
@@ -313,9 +335,12 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     let script = "
         head -n 1 calls | turnpipe session append s.jsonl > /dev/null
         for round in $(seq 1 25); do
-          \"$TURNPIPE\" session append s.jsonl --sync none < calls > echoed 2>/dev/null & pid=$!
+          sed \"s/\\\"u/\\\"r$round-u/\" calls > now
+          \"$TURNPIPE\" session append s.jsonl --sync none < now > echoed 2>/dev/null & pid=$!
           for n in $(seq 1 20); do echo '{\"type\":\"agent\",\"n\":'$round'}' >> s.jsonl; done
+          until [ -s echoed ] || ! kill -0 $pid 2>/dev/null; do :; done
           kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
+          cat echoed >> acknowledged; echo >> acknowledged
         done; true";
     let run = bench.shell(script);
     assert!(run.status.success());
@@ -328,6 +353,16 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect();
+    let uuid = |line: &Value| line["uuid"].as_str().map(str::to_owned);
+    let kept: std::collections::HashSet<String> = lines.iter().filter_map(uuid).collect();
+    let acknowledged = fs::read(bench.path("acknowledged")).unwrap();
+    assert!(acknowledged.contains(&b'{'));
+    for line in acknowledged.split(|byte| *byte == b'\n') {
+        if let Ok(line) = serde_json::from_slice::<Value>(line) {
+            let uuid = uuid(&line).unwrap();
+            assert!(kept.contains(&uuid), "{uuid} is lost");
+        }
+    }
     let agent = lines.iter().filter(|line| line["type"] == "agent").count();
     assert!(
         agent >= 25 * 20 - 1,

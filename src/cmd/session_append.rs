@@ -251,7 +251,18 @@ impl Run {
         arguments: &SessionAppendArguments,
         io: &Io,
     ) -> anyhow::Result<()> {
+        self.record(piece, arguments, io)?;
+        // Only now: whoever reads the copy may take it that the record is there.
         self.echo(|writer| writer.echo(piece.raw()))?;
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        piece: &Piece,
+        arguments: &SessionAppendArguments,
+        io: &Io,
+    ) -> anyhow::Result<()> {
         let Piece::Line {
             raw,
             records,
