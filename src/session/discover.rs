@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Agent;
-use super::folders::walk;
+use super::folders::{Keep, walk};
 
 /// The folder with the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
@@ -65,16 +65,7 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 
 /// The same, on as many threads as that once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    for root in roots {
-        match fs::symlink_metadata(&root.path) {
-            Ok(metadata) if metadata.is_file() => found.extend(candidate(root.path.clone())),
-            Ok(metadata) if metadata.is_dir() => {
-                found.extend(walk(&root.path, threads, of_entry));
-            }
-            _ => {}
-        }
-    }
+    let mut found = files_in(roots, threads, candidate, of_entry);
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
@@ -87,25 +78,35 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
 
 /// The same files, in no order, without asking the system about each: for those who open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
-    let mut found = Vec::new();
-    for root in roots {
-        match fs::symlink_metadata(&root.path) {
-            Ok(metadata) if metadata.is_file() => found.push(Found {
-                path: root.path.clone(),
-                around: ANYTHING,
-            }),
-            Ok(metadata) if metadata.is_dir() => {
-                found.extend(walk(&root.path, threads, |entry, around| {
-                    let path = entry.path();
-                    Some(Found { path, around })
-                }));
-            }
-            _ => {}
-        }
-    }
+    let named = |path| {
+        let around = ANYTHING;
+        Some(Found { path, around })
+    };
+    let mut found = files_in(roots, threads, named, |entry, around| {
+        let path = entry.path();
+        Some(Found { path, around })
+    });
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         found.dedup_by(|one, other| one.path == other.path);
+    }
+    found
+}
+
+/// What `named` makes of roots that are files, and `keep` of the files below those that are folders.
+fn files_in<File: Send>(
+    roots: &[Root],
+    threads: NonZeroUsize,
+    named: fn(PathBuf) -> Option<File>,
+    keep: Keep<File>,
+) -> Vec<File> {
+    let mut found = Vec::new();
+    for root in roots {
+        match fs::symlink_metadata(&root.path) {
+            Ok(metadata) if metadata.is_file() => found.extend(named(root.path.clone())),
+            Ok(metadata) if metadata.is_dir() => found.extend(walk(&root.path, threads, keep)),
+            _ => {}
+        }
     }
     found
 }

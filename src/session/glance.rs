@@ -37,7 +37,7 @@ static BRANCHES: LazyLock<[Finder<'static>; 2]> =
 pub(super) struct Glance<'a> {
     /// The beginning of its record.
     pub(super) beginning: &'a str,
-    rest: &'a [u8],
+    line: &'a [u8],
 }
 
 impl<'a> Glance<'a> {
@@ -51,23 +51,21 @@ impl<'a> Glance<'a> {
         // No further than a member may end: half a character or half a number tell nothing.
         let end = memrchr(b',', first)?;
         let beginning = str::from_utf8(&first[..end]).ok()?;
-        Some(Self {
-            beginning,
-            rest: &line[beginning.len()..],
-        })
+        Some(Self { beginning, line })
     }
 
-    /// Whether the rest of the line tells nothing of what neither its beginning told nor is `known`
-    /// from later lines.
+    /// Whether reading the line would tell no more than its beginning `told`, and what is `known` from
+    /// later lines. A key in the beginning may mean something only by what stands behind it.
     pub(super) fn told_all(&self, told: &Facts, known: &Facts) -> bool {
         let is_missing =
             |fact: fn(&Facts) -> &Option<String>| fact(told).is_none() && fact(known).is_none();
+        let rest = &self.line[self.beginning.len()..];
         told.last_activity.is_some()
-            && !(is_missing(|facts| &facts.cwd) && names_a_directory(self.rest))
-            && !(is_missing(|facts| &facts.branch) && names_a_branch(self.rest))
-            && !(is_missing(|facts| &facts.model) && names_a_model(self.rest))
+            && !(is_missing(|facts| &facts.cwd) && names_a_directory(self.line))
+            && !(is_missing(|facts| &facts.branch) && names_a_branch(self.line))
+            && !(is_missing(|facts| &facts.model) && names_a_model(self.line))
             // The model of a subagent is not that of the session.
-            && !(told.model.is_some() && SIDECHAIN.find(self.rest).is_some())
+            && !(told.model.is_some() && SIDECHAIN.find(rest).is_some())
     }
 }
 
