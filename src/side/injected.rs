@@ -1,7 +1,5 @@
 //! What agents put into the texts of a conversation, and what is no part of it.
 
-use crate::side::javascript::trim_end;
-
 /// Tags whose whole content an agent put in. A tag that is not closed takes the rest of the text.
 const TAGS: [&str; 16] = [
     "system-reminder",
@@ -48,7 +46,7 @@ pub(super) fn is_block(text: &str, tag: &str) -> bool {
     let inner = text
         .strip_prefix('<')
         .and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
-    inner.is_some_and(|inner| trim_end(inner).ends_with(&format!("</{tag}>")))
+    inner.is_some_and(|inner| inner.trim_end().ends_with(&format!("</{tag}>")))
 }
 
 /// Whether a text is one remark in brackets, and nothing else: something stood there that was left

@@ -1,7 +1,6 @@
 //! What people and the model said to each other, without everything else that a session holds.
 
 use super::injected::{is_block, without_injected};
-use super::javascript::trim;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
 
 /// With this Qwen Code's model once answered to the context at the start of a session.
@@ -10,20 +9,11 @@ const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 /// What hooks of Qwen Code add to a prompt.
 const HOOK_CONTEXT: &str = "qwen:user-prompt-submit-context";
 
-/// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
-    /// A person.
-    User,
-    /// The model.
-    Assistant,
-}
-
 /// One message of what was said. No part is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// Who.
-    pub speaker: Speaker,
+    pub role: Role,
     /// What, in parts.
     pub parts: Vec<String>,
 }
@@ -50,11 +40,11 @@ impl Spoken {
         if message.thread == Thread::Subagent {
             return;
         }
-        let speaker = match (message.role, message.origin) {
-            (Role::User, Origin::Prompt) => Speaker::User,
+        let role = match (message.role, message.origin) {
+            (Role::User, Origin::Prompt) => Role::User,
             // What an editor puts in front of a prompt makes it look as if the agent spoke.
-            (Role::User, Origin::Injected) if begins_with_context(message) => Speaker::User,
-            (Role::Assistant, Origin::Reply) => Speaker::Assistant,
+            (Role::User, Origin::Injected) if begins_with_context(message) => Role::User,
+            (Role::Assistant, Origin::Reply) => Role::Assistant,
             (Role::User, Origin::Results | Origin::Injected) => {
                 self.messages += 1;
                 return;
@@ -63,12 +53,11 @@ impl Spoken {
         };
         self.messages += 1;
         let said = Said {
-            speaker,
+            role,
             parts: parts(message),
         };
-        let acknowledges = speaker == Speaker::Assistant
-            && self.messages == 2
-            && said.parts == [ACKNOWLEDGED_CONTEXT];
+        let acknowledges =
+            role == Role::Assistant && self.messages == 2 && said.parts == [ACKNOWLEDGED_CONTEXT];
         if acknowledges {
             self.said.clear();
             return;
@@ -101,7 +90,7 @@ impl Spoken {
             return &self.said;
         };
         let recent = &self.said[start..];
-        let prompt = recent.iter().position(|said| said.speaker == Speaker::User);
+        let prompt = recent.iter().position(|said| said.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 }
@@ -131,7 +120,7 @@ fn parts(message: &Message) -> Vec<String> {
     texts
         .into_iter()
         .map(without_injected)
-        .filter(|text| !trim(text).is_empty())
+        .filter(|text| !text.trim().is_empty())
         .collect()
 }
 
