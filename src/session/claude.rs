@@ -413,9 +413,10 @@ fn attachment(row: &Row<'_>) -> Vec<Message> {
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }
-    let origin = match is_by_a_person(attachment.origin) {
-        true => Origin::Prompt,
-        false => Origin::Injected,
+    let origin = if is_by_a_person(attachment.origin) {
+        Origin::Prompt
+    } else {
+        Origin::Injected
     };
     user_messages(origin, content)
 }
