@@ -426,12 +426,11 @@ fn enclosed_length(text: &str) -> Option<usize> {
                 bytes.next();
             }
             (Some(open), _) if open == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, _) if byte == closes && depth == 1 => return Some(index + 1),
             (None, _) if byte == opens => depth += 1,
             (None, _) if byte == closes => depth -= 1,
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     None

@@ -21,16 +21,16 @@ const CHANGE_THE_RULES: &[&str] = &[
 
 /// The deciding command, if it is certain which one that is.
 pub(super) fn last_command(line: &str) -> Option<LastCommand> {
-    let list = simple_commands(line);
-    let changes_the_rules = list.commands.iter().any(|command| {
+    let read = simple_commands(line);
+    let changes_the_rules = read.commands.iter().any(|command| {
         let first = command.words.first().map(String::as_str);
         first.is_some_and(|word| CHANGE_THE_RULES.contains(&word))
     });
-    if !list.certain || changes_the_rules {
+    if !read.certain || changes_the_rules {
         return None;
     }
     let mut after_cd = false;
-    let mut commands = list.commands.into_iter().rev();
+    let mut commands = read.commands.into_iter().rev();
     let last = commands.next()?;
     let mut follows = last.follows;
     for before in commands {
