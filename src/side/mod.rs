@@ -6,7 +6,6 @@
 
 pub mod builtin;
 mod emission;
-mod injected;
 pub mod label;
 mod language;
 pub mod prompts;
