@@ -177,7 +177,7 @@ fn side_calls_are_tried_once() {
         let failure = openai(&server)
             .complete(&request(), &Stop::default())
             .unwrap_err();
-        assert_eq!(failure.prospect(), Prospect::MayPass, "{failure}");
+        assert_eq!(failure.retryability(), Retryability::Temporary, "{failure}");
         assert_eq!(server.requests().len(), 1);
     }
 }
@@ -265,7 +265,11 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         let failure = openai(&server)
             .complete(&persistent(), &Stop::default())
             .unwrap_err();
-        assert_eq!(failure.prospect(), Prospect::Hopeless, "{told}: {failure}");
+        assert_eq!(
+            failure.retryability(),
+            Retryability::Permanent,
+            "{told}: {failure}"
+        );
         assert_eq!(server.requests().len(), 1);
     }
 }
