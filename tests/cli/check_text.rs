@@ -114,18 +114,6 @@ fn files_are_read_in_the_given_order() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_a_failed_read() {
-    let told = run(&with(&["/no/such/file"]), b"");
-    assert_eq!(
-        told,
-        complaint(
-            74,
-            "turnpipe: cannot read `/no/such/file`: No such file or directory (os error 2)\n"
-        )
-    );
-}
-
-#[test]
 fn an_answer_does_not_wait_for_the_next_line() {
     let child = command()
         .args(TERMINAL)

@@ -4,7 +4,7 @@ use super::{is_example, sanitize, to_kebab};
 use crate::side::Rejection;
 
 /// How titles look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum TitleStyle {
     /// `Fix login button`.
     #[default]
