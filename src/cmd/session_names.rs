@@ -156,6 +156,11 @@ impl NamedSession {
         }
     }
 
+    /// Whether `path` is a copy of standard input.
+    pub(super) fn is_copy(&self, path: &Path) -> bool {
+        self.temporary.as_deref() == Some(path)
+    }
+
     /// The session, opened.
     ///
     /// # Errors

@@ -101,7 +101,12 @@ impl Run for SessionSearchArguments {
         let messages = &io.messages;
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
-                SearchEvent::Session(listed) => printer.session(*listed),
+                SearchEvent::Session(mut listed) => {
+                    if sessions.iter().any(|named| named.is_copy(&listed.path)) {
+                        listed.path = "-".into();
+                    }
+                    printer.session(*listed)
+                }
                 SearchEvent::Found(found) => {
                     any = true;
                     left -= 1;

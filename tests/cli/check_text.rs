@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::turnpipe::{command, complaint, quiet, run};
+use crate::turnpipe::{command, quiet, run};
 
 const TERMINAL: [&str; 4] = ["check", "text", "--as", "terminal"];
 

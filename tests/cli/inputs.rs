@@ -75,11 +75,9 @@ fn a_file_without_a_session_is_one_line_and_status_2() {
         for command in COMMANDS {
             let run = with_files(command, &[&path]);
             if reads_streams(command) || command == "session path" {
-                assert_eq!(
-                    (run.status, &*run.stderr),
-                    (Some(0), ""),
-                    "{command} {name}"
-                );
+                assert_eq!(run.status, Some(0), "{command} {name}: {run:?}");
+                let is_silent = text.is_empty() || command.starts_with("check");
+                assert!(!is_silent || run.stderr.is_empty(), "{command}: {run:?}");
             } else if command != "session search x" {
                 assert_refused(&run, command, &path);
             }
@@ -138,7 +136,7 @@ fn sessions_are_named_by_a_list_or_a_file_on_standard_input() {
     let file = std::fs::read(path).unwrap();
     for command in ["show", "tail", "check", "stats", "search ."] {
         let by = |name: &str, input: &[u8]| {
-            let mut arguments = vec!["session"];
+            let mut arguments = vec!["--quiet", "session"];
             arguments.extend(command.split(' '));
             arguments.push(name);
             let run = run(&arguments, input);
