@@ -5,8 +5,7 @@ use super::clean::{clean, cut_words, lower_first};
 use super::prose::{is_east_asian, sentences};
 use super::title::title;
 use super::word_list::WordList;
-use crate::dialog::{Message, Origin, Role, Thread};
-use crate::side::injected::is_remark;
+use crate::dialog::{Message, Origin, Role, Thread, is_remark};
 
 /// The most words of a recap.
 const MOST_WORDS: usize = 40;

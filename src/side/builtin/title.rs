@@ -11,8 +11,7 @@ use super::clean::{clean, prefix, upper_first};
 use super::names::{address, last_part};
 use super::prose::{is_east_asian, sentences};
 use super::word_list::WordList;
-use crate::dialog::{Message, Origin, Role, Thread};
-use crate::side::injected::{is_remark, without_injected};
+use crate::dialog::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
 
 /// The widest title, in cells.
@@ -84,35 +83,24 @@ pub fn title(messages: &[Message]) -> String {
     weak.map(|weak| weak.title).unwrap_or_default()
 }
 
-/// The texts that people typed into the main conversation. None is blank.
+/// The texts that people typed into the main conversation. None is blank. A command is typed by a
+/// person though the agent spells it.
 fn prompts(messages: &[Message]) -> Vec<String> {
+    let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
     messages
         .iter()
-        .filter(|message| message.role == Role::User && message.thread == Thread::Main)
-        .filter(|message| message.origin == Origin::Prompt || is_typed_after_all(message))
-        .map(|message| without_injected(&message.text()).trim().to_owned())
-        .filter(|text| !text.is_empty() && !is_remark(text))
-        .filter(|text| {
-            !WORDS
-                .lines("not typed")
-                .any(|start| text.starts_with(start))
+        .filter(of_user)
+        .filter_map(|message| {
+            let text = message.text();
+            let is_command = text.trim_start().starts_with("<command-");
+            match message.origin {
+                Origin::Injected | Origin::Prompt if is_command => Some(text),
+                Origin::Prompt => Some(typed(&text).trim().to_owned()),
+                _ => None,
+            }
         })
+        .filter(|text| !text.is_empty() && !is_remark(text))
         .collect()
-}
-
-/// Whether a message holds a typed text though the agent marks it as its own: a command that the
-/// agent spells out, or a prompt behind a note of an editor.
-fn is_typed_after_all(message: &Message) -> bool {
-    let text = message.text();
-    message.origin == Origin::Injected
-        && [
-            "<command-name>",
-            "<command-message>",
-            "<ide_",
-            "<system-reminder>",
-        ]
-        .iter()
-        .any(|start| text.trim_start().starts_with(start))
 }
 
 /// The titles that a prompt could give, one a sentence.
