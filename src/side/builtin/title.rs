@@ -410,11 +410,11 @@ mod tests {
                 &[
                     "This fails:\n```\nTraceback\n```\n2026-01-01 12:00 ERROR x\n> quoted words here\n  at main.js\nplease fix the importer",
                 ],
-                "This fails",
+                "Fix the importer",
             ),
             (&[], ""),
             (&["<system-reminder>add x to y</system-reminder>"], ""),
-            (&["https://example.com/a/b", "~/src/app"], "Example.com/…/b"),
+            (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
             (
                 &["Add a key sk-ant-REDACTED to the tests"],
                 "Add a key sk-ant-[redacted] to the tests",
