@@ -34,23 +34,22 @@ impl Conversation {
         })
     }
 
-    /// Makes something of the conversation. Where rules find nothing in what was said since a
-    /// compaction, all of the session counts. (A model reads the agent's own summary.)
+    /// Makes something of the conversation. Rules also see what was said before a compaction; a
+    /// model is given the agent's own summary.
     ///
     /// # Errors
-    /// There is nothing to make.
+    /// There is nothing to make it of.
     pub(super) fn make<Made>(
         &self,
         maker: &Maker,
         of: impl Fn(&Digest) -> Result<Made, Nothing>,
     ) -> Result<Made, Nothing> {
-        let made = of(&self.digest);
-        if made.is_ok() || !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
-            return made;
+        if !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
+            return of(&self.digest);
         }
         match digest(&self.session, Scope::AllBranches) {
-            Ok(everything) => of(&everything),
-            Err(_) => made,
+            Ok(everything) => of(&everything.followed_by(&self.digest)),
+            Err(_) => of(&self.digest),
         }
     }
 }
