@@ -12,7 +12,7 @@ use super::recover::each_record_on;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
 use super::{Agent, Facts, Title, find_title};
-use crate::jsonl::{FixedFile, Mapping, Onward, search_backward};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
 /// How far the first prompt is looked for, in bytes.
 const LONGEST_HEAD: u64 = 1024 * 1024;
@@ -225,9 +225,9 @@ impl Session {
                 is_there |= envelope.uuid.as_deref() == Some(id);
             });
             if is_there {
-                Onward::Stop
+                SearchControl::Stop
             } else {
-                Onward::Further
+                SearchControl::Continue
             }
         })?;
         Ok(is_there)

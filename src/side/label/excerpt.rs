@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
+use serde_json::value::RawValue;
+
 use super::number::push_number;
-use crate::jsonl::{Elements, Members};
 use crate::text::truncate_utf16;
-use crate::wire::object::unescaped_key;
+use crate::wire::object::elements;
 
 /// Members of objects deeper than this keep their strings whole.
 const DEEPEST_CUT: usize = 4;
@@ -74,9 +75,7 @@ impl Excerpt {
 
     fn object(&mut self, json: &str, depth: usize) {
         let mut members = members(json);
-        members.sort_by_key(|(key, _)| {
-            array_index(unescaped_key(key).as_bytes()).map_or(u64::MAX, u64::from)
-        });
+        members.sort_by_key(|(key, _)| array_index(key.as_bytes()).map_or(u64::MAX, u64::from));
         self.push("{");
         for (number, (key, value)) in members.iter().enumerate() {
             if self.is_full() {
@@ -85,7 +84,9 @@ impl Excerpt {
             if number > 0 {
                 self.push(",");
             }
-            self.inner(key, usize::MAX);
+            self.push("\"");
+            key.chars().for_each(|character| self.character(character));
+            self.push("\"");
             self.push(":");
             self.value(value, deeper(depth));
         }
@@ -93,12 +94,10 @@ impl Excerpt {
     }
 
     fn array(&mut self, json: &str, depth: usize) {
-        let Some(elements) = Elements::of(json) else {
-            return;
-        };
+        let raw: Option<&RawValue> = serde_json::from_str(json).ok();
         self.push("[");
         // Reading stops where nothing more shows; what follows may be megabytes.
-        for (place, element) in elements.enumerate() {
+        for (place, element) in elements(raw).into_iter().map(RawValue::get).enumerate() {
             if self.is_full() {
                 break;
             }
@@ -236,14 +235,39 @@ fn array_index(key: &[u8]) -> Option<u32> {
 
 /// The members of an object in their order; of a key that is given twice the last value counts,
 /// at the first one's place.
-fn members(json: &str) -> Vec<(&str, &str)> {
-    let mut members: Vec<(&str, &str)> = Vec::new();
+fn members(json: &str) -> Vec<(String, &str)> {
+    struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+    struct PairsVisitor;
+    impl<'de> serde::de::Visitor<'de> for PairsVisitor {
+        type Value = Pairs<'de>;
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("an object")
+        }
+        fn visit_map<A: serde::de::MapAccess<'de>>(
+            self,
+            mut map: A,
+        ) -> Result<Self::Value, A::Error> {
+            let mut pairs = Vec::new();
+            while let Some(pair) = map.next_entry()? {
+                pairs.push(pair);
+            }
+            Ok(Pairs(pairs))
+        }
+    }
+    impl<'de> serde::Deserialize<'de> for Pairs<'de> {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_map(PairsVisitor)
+        }
+    }
+    let mut members: Vec<(String, &str)> = Vec::new();
     let mut places = HashMap::new();
-    for (key, value) in Members::of(json).into_iter().flatten() {
-        let place = *places.entry(unescaped_key(key)).or_insert(members.len());
+    for (key, value) in
+        serde_json::from_str::<Pairs<'_>>(json).map_or_else(|_| Vec::new(), |pairs| pairs.0)
+    {
+        let place = *places.entry(key.clone()).or_insert(members.len());
         match members.get_mut(place) {
-            Some(member) => member.1 = value,
-            None => members.push((key, value)),
+            Some(member) => member.1 = value.get(),
+            None => members.push((key, value.get())),
         }
     }
     members
