@@ -1,6 +1,6 @@
 //! The one client.
 
-use std::error::Error;
+use std::error::Error as _;
 use std::sync::OnceLock;
 
 use reqwest::redirect::Policy;
@@ -110,10 +110,6 @@ impl Client {
             .http1_only()
             // What the process's environment says about proxies has been read by `config`.
             .no_proxy();
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        {
-            builder = builder.dns_resolver(super::resolver::SystemResolver::new());
-        }
         for proxy in self.settings.proxies.build()? {
             builder = builder.proxy(proxy);
         }
@@ -126,12 +122,7 @@ impl Client {
         if error.is_timeout() && error.is_connect() {
             return HttpFailure::TimedOut(self.settings.limits.connect);
         }
-        let told = if error.is_dns() {
-            innermost(error)
-        } else {
-            chain(error)
-        };
-        HttpFailure::Unreachable(redaction.clean_line(&told, LONGEST_MESSAGE))
+        HttpFailure::Unreachable(redaction.clean_line(&chain(error), LONGEST_MESSAGE))
     }
 }
 
@@ -150,14 +141,6 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
         return "the request failed".to_owned();
     }
     told.join(": ")
-}
-
-/// The cause of all causes.
-fn innermost(mut error: &dyn Error) -> String {
-    while let Some(cause) = error.source() {
-        error = cause;
-    }
-    error.to_string()
 }
 
 #[cfg(test)]

@@ -15,8 +15,6 @@ mod line_splitter;
 mod outgoing;
 mod proxies;
 mod redaction;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod resolver;
 mod response;
 mod retry_after;
 mod secret;

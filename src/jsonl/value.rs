@@ -181,7 +181,7 @@ mod tests {
 
         #[test]
         fn any_bytes_have_an_answer(text in prop::collection::vec(any::<u8>(), 0..60)) {
-            first_value(&text);
+            let _ = first_value(&text);
         }
     }
 }

@@ -14,7 +14,6 @@ mod denial;
 #[cfg(unix)]
 mod departure;
 mod descriptors;
-mod mathematics;
 mod signals;
 mod spawners;
 mod spill;

@@ -212,7 +212,8 @@ pub(super) const EXAMINED: &[Examined] = &[
     },
     Examined {
         call: libc::SYS_setpriority,
-        refused: &[&[is_not(0, libc::PRIO_PROCESS)], &[is_not(1, 0)]],
+        // PRIO_PROCESS, which C libraries declare with different types.
+        refused: &[&[is_not(0, 0)], &[is_not(1, 0)]],
     },
     Examined {
         call: libc::SYS_ioprio_set,

@@ -6,7 +6,6 @@
 
 pub mod builtin;
 mod emission;
-mod injected;
 mod javascript;
 pub mod label;
 mod language;

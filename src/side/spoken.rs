@@ -1,14 +1,10 @@
 //! What people and the model said to each other, without everything else that a session holds.
 
-use super::injected::{is_block, without_injected};
 use super::javascript::trim;
-use crate::dialog::{Block, Message, Origin, Role, Thread};
+use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
 
 /// With this Qwen Code's model once answered to the context at the start of a session.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
-
-/// What hooks of Qwen Code add to a prompt.
-const HOOK_CONTEXT: &str = "qwen:user-prompt-submit-context";
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +48,6 @@ impl Spoken {
         }
         let speaker = match (message.role, message.origin) {
             (Role::User, Origin::Prompt) => Speaker::User,
-            // What an editor puts in front of a prompt makes it look as if the agent spoke.
-            (Role::User, Origin::Injected) if begins_with_context(message) => Speaker::User,
             (Role::Assistant, Origin::Reply) => Speaker::Assistant,
             (Role::User, Origin::Results | Origin::Injected) => {
                 self.messages += 1;
@@ -106,33 +100,13 @@ impl Spoken {
     }
 }
 
-fn begins_with_context(message: &Message) -> bool {
-    let text = message.text();
-    ["<ide_", "<system-reminder>"]
-        .iter()
-        .any(|start| text.trim_start().starts_with(start))
-}
-
 /// The texts of a message that a person or the model meant.
 fn parts(message: &Message) -> Vec<String> {
-    let mut texts: Vec<&str> = message
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    if let [_, .., last] = texts.as_slice()
-        && is_block(last, HOOK_CONTEXT)
-    {
-        texts.pop();
-    }
-    texts
-        .into_iter()
-        .map(without_injected)
-        .filter(|text| !trim(text).is_empty())
-        .collect()
+    let texts = message.blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(without_injected(text).into_owned()),
+        _ => None,
+    });
+    texts.filter(|text| !trim(text).is_empty()).collect()
 }
 
 #[cfg(test)]
