@@ -25,7 +25,7 @@ use crate::exec::{
     Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
 };
 use crate::io::{Input, Io, Messages};
-use crate::jsonl::AhoCorasickPrefilter;
+use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
 use crate::process::{EndSignal, Spawners, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
@@ -114,7 +114,7 @@ pub(super) struct RunToolsArguments {
     /// Write the run as a trace for Chrome's or Perfetto's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Exit with 3 if the input had unusable records
+    /// Check every line of the input, and exit with 3 if it has unusable records
     #[arg(long)]
     strict: bool,
     /// Exit with 1 if a call failed or was denied
@@ -157,7 +157,7 @@ impl Run for RunToolsArguments {
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels
-            .start_reading(stdin, needles, decoder)
+            .start_reading(stdin, needles, options.unwanted, decoder)
             .context("cannot read input")?;
         let surroundings = Surroundings {
             sink,
@@ -237,6 +237,11 @@ impl RunToolsArguments {
             session_id: self.session_id.clone().map(SessionId),
             state_root: Some(settings.state_root.clone()),
             dialect: self.from,
+            unwanted: if self.strict {
+                UnwantedLines::Checked
+            } else {
+                UnwantedLines::Unread
+            },
         }
     }
 

@@ -58,9 +58,7 @@ impl Run for SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 Form::Jsonl => {
-                    let session = Session::open(path)
-                        .ok()
-                        .map(|session| session.with_threads(self.source.jobs()));
+                    let session = Session::open(path).ok();
                     let mapping = self.source.mapping();
                     let readable = session.as_ref();
                     let id = readable.and_then(|session| session.id(mapping).ok().flatten());

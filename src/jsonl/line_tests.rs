@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::super::samples::{mutated, object_line};
-use super::super::validate::{Kind, Verdict, Wrong, validate};
-use super::{Defect, MOST_FINDINGS, examine};
+use super::super::value::{FirstValue, first_value};
+use super::{Defect, MOST_FINDINGS, examine, is_sound, only_record, split_line};
 
 /// The objects on the line, and the defects with their positions.
 fn seen(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
@@ -16,6 +16,9 @@ const WHOLE: &str = r#"{"type":"user","message":{"content":[]}}"#;
 #[test]
 fn matrix() {
     use Defect::{CutOff, Glued, NotAnObject, NotJson, NulBytes, Torn, TrailingText};
+    let control =
+        || NotJson("control character (\\u0000-\\u001F) found while parsing a string".into());
+    let no_value = || NotJson("expected value".into());
     type Row<'a> = (&'a str, &'a [&'a str], &'a [(Defect, usize)]);
     let table: &[Row] = &[
         ("", &[], &[]),
@@ -29,11 +32,7 @@ fn matrix() {
         ("{}\0{}", &["{}", "{}"], &[(NulBytes, 2)]),
         ("{\"a\":\"x\0\0{}", &["{}"], &[(Torn, 0), (NulBytes, 7)]),
         ("{\"a\":\"x\0\0", &[], &[(Torn, 0), (NulBytes, 7)]),
-        (
-            "{\"a\":\"x\0y\"}",
-            &[],
-            &[(NotJson(Wrong::ControlCharacter), 7)],
-        ),
+        ("{\"a\":\"x\0y\"}", &[], &[(control(), 7)]),
         // Glued records
         (
             "{\"a\":1}{\"b\":2}",
@@ -53,24 +52,12 @@ fn matrix() {
         ("null", &[], &[(NotAnObject, 0)]),
         ("[{}]", &[], &[(NotAnObject, 0)]),
         ("12 monkeys", &[], &[(NotAnObject, 0)]),
-        ("hello", &[], &[(NotJson(Wrong::NotAValue), 0)]),
-        ("\u{feff}{}", &[], &[(NotJson(Wrong::NotAValue), 0)]),
+        ("hello", &[], &[(no_value(), 0)]),
+        ("\u{feff}{}", &[], &[(no_value(), 0)]),
         // Raw control characters
-        (
-            "{\"a\":\"b\tc\"}",
-            &[],
-            &[(NotJson(Wrong::ControlCharacter), 7)],
-        ),
-        (
-            "{\"\u{1}\":1}",
-            &[],
-            &[(NotJson(Wrong::ControlCharacter), 2)],
-        ),
-        (
-            "{\"a\":{\"\u{1}\":1}}",
-            &[],
-            &[(NotJson(Wrong::ControlCharacter), 7)],
-        ),
+        ("{\"a\":\"b\tc\"}", &[], &[(control(), 7)]),
+        ("{\"\u{1}\":1}", &[], &[(control(), 2)]),
+        ("{\"a\":{\"\u{1}\":1}}", &[], &[(control(), 7)]),
     ];
     for (line, objects, findings) in table {
         assert_eq!(
@@ -174,14 +161,14 @@ proptest! {
         for range in result.objects {
             prop_assert!(range.start >= end);
             end = range.end;
-            let alone = validate(&line[range.clone()]);
-            prop_assert_eq!(alone, Verdict::Whole { kind: Kind::Object, span: 0..range.len() });
+            let alone = first_value(&line[range.clone()]);
+            prop_assert_eq!(alone, FirstValue::Object(0..range.len()));
         }
     }
 
     #[test]
     fn nothing_comes_out_of_a_cut_off_record(line in object_line(), cut in any::<prop::sample::Index>()) {
-        let Verdict::Whole { span, .. } = validate(&line) else {
+        let FirstValue::Object(span) = first_value(&line) else {
             return Err(TestCaseError::fail("a generated object does not validate"));
         };
         let end = span.start + cut.index(span.len());
@@ -204,5 +191,46 @@ proptest! {
             prop_assert_eq!(*last, WHOLE.as_bytes());
             prop_assert!(others.is_empty());
         }
+    }
+
+    /// A newline at the end makes no difference, and the quick look agrees with the close one.
+    #[test]
+    fn quick_and_close_looks_agree(line in "[{}\":a1,\\[\\] ]{0,20}") {
+        let texts = |line: &str| {
+            let (records, damage) = split_line(line.as_bytes());
+            let records = records.iter();
+            let texts: Vec<String> = records.map(|record| record.text(line.as_bytes()).to_owned()).collect();
+            (texts, damage.is_empty())
+        };
+        let (records, sound) = texts(&line);
+        prop_assert_eq!(texts(&format!("{line}\n")), (records.clone(), sound));
+        prop_assert_eq!(is_sound(line.as_bytes()), sound);
+        prop_assert_eq!(only_record(line.as_bytes()).is_some(), sound && records.len() == 1);
+        if let Some(only) = only_record(line.as_bytes()) {
+            prop_assert_eq!(records, [only.to_owned()]);
+        }
+    }
+}
+
+#[test]
+fn records_and_damage_of_a_line() {
+    let rows: [(&[u8], &[&str], usize); 6] = [
+        (b"{\"a\":1}\n", &["{\"a\":1}"], 0),
+        (b"{\"a\":1}{\"b\":2}\n", &["{\"a\":1}", "{\"b\":2}"], 1),
+        (b"{\"a\":\"\xff\"}", &["{\"a\":\"\u{FFFD}\"}"], 1),
+        (b"{\"a\":\"\\ud800\"}", &["{\"a\":\"\\ufffd\"}"], 0),
+        (b"{\"a\":", &[], 1),
+        (b"  \r\n", &[], 0),
+    ];
+    for (line, expected, wrong) in rows {
+        let (records, damage) = split_line(line);
+        let texts: Vec<String> = records
+            .iter()
+            .map(|record| record.text(line).to_lowercase())
+            .collect();
+        assert_eq!(texts, expected, "{}", String::from_utf8_lossy(line));
+        let only = only_record(line);
+        assert_eq!(only.is_some(), line == b"{\"a\":1}\n");
+        assert_eq!(damage.len(), wrong, "{}", String::from_utf8_lossy(line));
     }
 }
