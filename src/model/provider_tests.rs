@@ -410,7 +410,7 @@ fn several_threads_ask_at_once() {
 }
 
 #[test]
-fn nobody_there_is_told_without_the_address_of_a_key() {
+fn a_connection_error_names_the_host() {
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
@@ -423,6 +423,8 @@ fn nobody_there_is_told_without_the_address_of_a_key() {
         matches!(failure, Failure::Unreachable { .. }),
         "{failure:?}"
     );
+    let address = format!("127.0.0.1:{port}: ");
+    assert!(failure.to_string().contains(&address), "{failure}");
 }
 
 #[test]
