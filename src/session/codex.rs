@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::claude::note;
 use super::claude_content::string;
-use super::codex_item::{Item, content, item_message};
+use super::codex_item::{Item, content, item_messages};
 use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, History, Title, TitleSource};
@@ -121,7 +121,7 @@ impl Format for Codex {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let payload = Payload::of(row.payload).unwrap_or_default();
         let old_head = row.instructions.is_some().then(|| "header".to_owned());
         let kind = string(row.kind)
@@ -145,12 +145,13 @@ impl Format for Codex {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let message = match (text(row.kind).as_deref(), row.payload) {
-            (Some("response_item"), Some(payload)) => {
-                Item::of(Some(payload)).and_then(|item| item_message(&item))
+            (Some("response_item"), payload) => {
+                let item = Item::of(payload).unwrap_or_default();
+                return stamped_all(item_messages(&item), &row);
             }
             (Some("compacted"), Some(payload)) => {
                 let payload = Payload::of(Some(payload)).unwrap_or_default();
@@ -163,7 +164,10 @@ impl Format for Codex {
             (Some("token_usage_record"), Some(payload)) => {
                 Payload::of(Some(payload)).and_then(|payload| meter(payload.usage))
             }
-            (Some(_), None) => Item::of_record(record).and_then(|item| item_message(&item)),
+            (Some(_), None) => {
+                let item = Item::read(record).unwrap_or_default();
+                return stamped_all(item_messages(&item), &row);
+            }
             _ => None,
         };
         message
@@ -173,7 +177,7 @@ impl Format for Codex {
     }
 
     fn echoes(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         if text(row.kind).as_deref() != Some("event_msg") {
@@ -187,7 +191,7 @@ impl Format for Codex {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         facts.note_time(row.time);
@@ -232,7 +236,7 @@ impl Format for Codex {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let payload = Payload::of(row.payload)?;
         if text(row.kind)? != "event_msg" || text(payload.kind)? != "thread_name_updated" {
             return None;
@@ -251,6 +255,11 @@ impl Format for Codex {
 
 fn branch(git: Option<&RawValue>) -> Option<String> {
     Git::of(git).and_then(|git| string(git.branch))
+}
+
+fn stamped_all(messages: Vec<Message>, row: &Row<'_>) -> Vec<Message> {
+    let messages = messages.into_iter();
+    messages.map(|message| stamped(message, row)).collect()
 }
 
 fn stamped(message: Message, row: &Row<'_>) -> Message {

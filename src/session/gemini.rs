@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use super::claude::note;
+use super::claude::{note, user_messages};
 use super::claude_content::{input_of, string};
 use super::exit_code::exit_code;
 use super::format::{Format, Precedence, Shape, TitleSearch};
@@ -78,9 +78,6 @@ object! {
     }
 }
 
-/// Beginnings of user texts that the agent put in.
-const INJECTED: [&str; 3] = ["<session_context>", "<hook_context>", "<state_snapshot>"];
-
 /// What a row does to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
@@ -97,7 +94,7 @@ pub(super) enum Step {
 impl Gemini {
     /// What a row does to the log.
     pub(super) fn step(record: &str) -> Step {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Step::Nothing;
         };
         if let Some(id) = string(row.rewind_to) {
@@ -127,7 +124,7 @@ impl Format for Gemini {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let set = Set::of(row.set);
         let kind = if row.set.is_some() {
             "$set".to_owned()
@@ -165,7 +162,7 @@ impl Format for Gemini {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         match Set::of(row.set) {
@@ -175,7 +172,7 @@ impl Format for Gemini {
     }
 
     fn item_messages(&self, record: &str, item: u32) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         match Set::of(row.set) {
@@ -188,7 +185,7 @@ impl Format for Gemini {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         let set = Set::of(row.set).unwrap_or_default();
@@ -219,7 +216,7 @@ impl Format for Gemini {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let set = Set::of(row.set).unwrap_or_default();
         let is_head = row.project.is_some() && row.kind.is_none();
         let summary = match text(set.summary) {
@@ -241,7 +238,7 @@ impl Format for Gemini {
 /// What is said in a row: a reply with calls is followed by their results.
 fn said(row: &Row<'_>) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
-        Some("user") => user(row).into_iter().collect(),
+        Some("user") => user(row),
         Some("gemini") => reply(row),
         Some("error") => {
             let told = plain(row.content);
@@ -269,30 +266,16 @@ fn plain(content: Option<&RawValue>) -> String {
 }
 
 /// Results stand in the row of the calls too, and there with their status.
-fn user(row: &Row<'_>) -> Option<Message> {
+fn user(row: &Row<'_>) -> Vec<Message> {
     let mut content = blocks(row.display.or(row.content));
     let had_results = content
         .iter()
         .any(|block| matches!(block, Block::Result(_)));
     content.retain(|block| !matches!(block, Block::Result(_)));
     if content.is_empty() && had_results {
-        return None;
+        return Vec::new();
     }
-    let is_injected = content.iter().any(|block| match block {
-        Block::Text(text) => INJECTED
-            .iter()
-            .any(|start| text.trim_start().starts_with(start)),
-        _ => false,
-    });
-    let origin = if is_injected {
-        Origin::Injected
-    } else {
-        Origin::Prompt
-    };
-    Some(Message {
-        blocks: content,
-        ..Message::new(Role::User, origin)
-    })
+    user_messages(Origin::Prompt, content)
 }
 
 fn reply(row: &Row<'_>) -> Vec<Message> {
