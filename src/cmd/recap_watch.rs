@@ -12,7 +12,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::flow::{Digest, Nothing, Product};
+use crate::flow::{Excerpt, NoResult, Product};
 use crate::io::Clock;
 use crate::model::Stop;
 use crate::side::recap::{Away, AwayAction, Moment};
@@ -27,7 +27,7 @@ const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 const TICK: i64 = 500_000_000;
 
 /// What a recap was made of, and the session as it is afterwards.
-type Made = (Result<Product, Nothing>, Option<Digest>);
+type Made = (Result<Product, NoResult>, Option<Excerpt>);
 
 /// A terminal that reports its focus and shows nothing that is typed; as it was before when it is
 /// dropped.
@@ -121,9 +121,9 @@ pub(super) fn watch_terminal(
     away: Duration,
     clock: &Arc<dyn Clock>,
     stop: &Stop,
-    look: &mut dyn FnMut() -> Option<Digest>,
-    make: &mut dyn FnMut(&Digest) -> Made,
-    show: &mut dyn FnMut(Result<Product, Nothing>) -> anyhow::Result<()>,
+    look: &mut dyn FnMut() -> Option<Excerpt>,
+    make: &mut dyn FnMut(&Excerpt) -> Made,
+    show: &mut dyn FnMut(Result<Product, NoResult>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
@@ -135,17 +135,17 @@ pub(super) fn watch_terminal(
             return Ok(());
         }
         focused = reports.focus_after(&typed).unwrap_or(focused);
-        let Some(digest) = look() else {
+        let Some(excerpt) = look() else {
             continue;
         };
         let moment = Moment {
             now: clock.now(),
             focused,
-            idle: digest.gate().is_idle(),
-            enough_new: digest.gate().has_enough_new(),
+            idle: excerpt.gate().is_idle(),
+            enough_new: excerpt.gate().has_enough_new(),
         };
         if state.observe(moment) == AwayAction::Start {
-            let (result, after) = make(&digest);
+            let (result, after) = make(&excerpt);
             let idle = after.is_some_and(|after| after.gate().is_idle());
             if state.finished(idle) {
                 show(result)?;

@@ -14,9 +14,8 @@ use super::model_arguments::ModelArguments;
 use super::output::{self, Form, FormArguments, RecordWriter};
 use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
 use super::{Globals, Outcome, UsageError};
-use crate::config::side_gates;
 use crate::flow::{
-    Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
+    Asker, LabelEnd, LabelMaker, LabelOutcome, LabelSink, Labels, Placing, Shortcuts, Timing,
 };
 use crate::io::{Ids, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, WriteError};
@@ -171,12 +170,10 @@ impl SummarizeBatchArguments {
         globals: &Globals,
         io: &Io,
     ) -> anyhow::Result<Option<LabelMaker>> {
-        let gates = side_gates(
-            &globals.config_source(),
-            self.settings.as_deref(),
-            &io.environment,
-        )
-        .map_err(|error| UsageError::configuration(&error))?;
+        let gates = globals
+            .config(&io.environment)?
+            .side_gates(self.settings.as_deref())
+            .map_err(|error| UsageError::configuration(&error))?;
         if !gates.labels {
             return Ok(None);
         }
@@ -314,7 +311,7 @@ impl LabelSink for Sink {
         self.writer.echo(bytes).map_err(io_error)
     }
 
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+    fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()> {
         if let Some(trouble) = &made.trouble
             && self.verbose
         {
@@ -360,7 +357,12 @@ impl Sink {
         matches!(self.printing, Printing::Everything | Printing::OwnRecords)
     }
 
-    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+    fn print(
+        &mut self,
+        label: &str,
+        made: &LabelOutcome,
+        session: Option<&SessionId>,
+    ) -> io::Result<()> {
         match self.printing {
             Printing::Bodies => self.line(label),
             Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),

@@ -4,7 +4,7 @@ use super::batch::{Batch, BatchCall, BatchResult, Need};
 use crate::side::label::intent;
 use crate::wire::{Aloud, Contents, Event, ResultContent, SessionId, ToolCall, ToolUseId, TurnEnd};
 
-/// So many batches without a result are remembered.
+/// How many batches without a result are kept.
 const MOST_OPEN: usize = 64;
 
 /// What a record means for the batches before it.
@@ -14,7 +14,7 @@ pub struct Step {
     pub is_boundary: bool,
 }
 
-/// See the module.
+/// Finds the batches in a stream.
 #[derive(Debug)]
 pub struct Batches {
     need: Need,
@@ -37,7 +37,7 @@ struct Open {
 }
 
 impl Batches {
-    /// No record was seen.
+    /// Before the first record.
     pub fn new(need: Need) -> Self {
         Self {
             need,
@@ -49,7 +49,7 @@ impl Batches {
         }
     }
 
-    /// The session, as far as it is known.
+    /// The session, if it is known.
     pub fn session(&self) -> Option<&SessionId> {
         self.session.as_ref()
     }
@@ -77,7 +77,7 @@ impl Batches {
             results = contents.results();
         }
         self.events(events, &results);
-        // What holds results was not said by the model, and is what is long.
+        // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
             self.listen(contents);
         }
@@ -121,9 +121,8 @@ impl Batches {
         }
     }
 
-    /// The batches that are complete and will have no further call, or, if `idle`, may have none:
-    /// what they are called can be made up ahead of their place. Each is handed out once, and again
-    /// if it grows.
+    /// The complete batches that will have no further call, or, if `idle`, may have none: their
+    /// labels can be made ahead of their place. Each is handed out once, and again if it grows.
     pub fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in &mut self.open {
@@ -144,7 +143,7 @@ impl Batches {
             .any(|open| open.batch.is_complete() && open.handed_out != Some(open.batch.calls.len()))
     }
 
-    /// The batches whose place is here, in order: those with a result. Says of each whether it was
+    /// The batches whose labels go here, in order: those with a result. With each, whether it was
     /// handed out before as it is.
     pub fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
         let mut due = Vec::new();
