@@ -1,4 +1,4 @@
-//! Stopping the calls of a service: by a signal, or because nobody reads the answers.
+//! Stops model calls on a signal, or when the reader of the output goes away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
