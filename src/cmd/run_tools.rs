@@ -20,11 +20,11 @@ use super::{Globals, Outcome, UsageError, output, usage};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
-    Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
+    Options, PermissionMode, Policy, RunEnd, Surroundings, Trace,
 };
 use crate::io::{Input, Io};
 use crate::jsonl::AhoCorasickPrefilter;
-use crate::process::{EndSignal, Spawners, report_end_signals};
+use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
@@ -178,19 +178,9 @@ impl RunToolsArguments {
             }
         }
         let channels = Channels::new();
-        let report = channels.signals();
-        report_end_signals(move |signal| {
-            report(match signal {
-                EndSignal::Interrupt => Signal::Interrupt,
-                EndSignal::Terminate => Signal::Terminate,
-            });
-        })
-        .context("cannot listen for signals")?;
-        #[cfg(unix)]
+        report_end_signals(channels.signals()).context("cannot listen for signals")?;
         if let Some(output) = io.stdout_watch.take() {
-            let report = channels.signals();
-            crate::process::report_departure(output, move || report(Signal::OutputGone))
-                .context("cannot watch the output")?;
+            report_departure(output, channels.output_gone()).context("cannot watch the output")?;
         }
         let decoder = options
             .dialect

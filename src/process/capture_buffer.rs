@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use super::spill::{Appended, SpillFile};
+use super::captured::{Appended, SpillFile};
 use super::{Capture, Captured};
 
 /// The most bytes of a tail. They are kept in memory, since a file would be overwritten over and

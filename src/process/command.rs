@@ -113,6 +113,17 @@ pub enum Ended {
     Cancelled,
 }
 
+/// What became of processes that outlived the child that started them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// There were none, or they ended in time.
+    None,
+    /// They were ended after the child had ended by itself.
+    Ended,
+    /// They could not be found or ended: one still held a pipe or was seen alive.
+    Running,
+}
+
 /// A child that has ended and was waited for.
 #[derive(Debug)]
 pub struct Finished {
@@ -124,11 +135,10 @@ pub struct Finished {
     pub stdout: Captured,
     /// What it printed on stderr.
     pub stderr: Captured,
-    /// A grandchild still held a pipe when we stopped reading.
-    pub pipes_held: bool,
+    /// What it had started and did not wait for.
+    pub leftovers: Leftovers,
 }
 
-#[cfg(unix)]
 impl Finished {
     /// For a call that was cancelled before anything was started.
     pub(super) fn never_started() -> Self {
@@ -137,7 +147,7 @@ impl Finished {
             ended: Ended::Cancelled,
             stdout: Captured::default(),
             stderr: Captured::default(),
-            pipes_held: false,
+            leftovers: Leftovers::None,
         }
     }
 }

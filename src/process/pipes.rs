@@ -15,6 +15,13 @@ pub(super) struct ChildEnds {
     pub(super) stderr: OwnedFd,
 }
 
+impl ChildEnds {
+    /// In the order of the child's descriptors.
+    pub(super) fn descriptors(&self) -> [&OwnedFd; 3] {
+        [&self.stdin, &self.stdout, &self.stderr]
+    }
+}
+
 /// What we keep of a child's pipes.
 #[derive(Debug)]
 pub(super) struct OurEnds {

@@ -7,7 +7,8 @@
 use std::io;
 
 use super::system_call_table::{
-    ABSENT, Condition, EXAMINED, Examined, NEWEST_KNOWN, Pattern, REFUSED, Relation, Word,
+    ABSENT, Condition, EXAMINED, Examined, NEWEST_KNOWN, Pattern, REFUSED, Relation, SIGNALLING,
+    Word,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -39,7 +40,8 @@ const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 /// # Errors
 /// The kernel has no filters, or something around us forbids them.
 pub(super) fn install() -> io::Result<()> {
-    let mut instructions = program();
+    let own = [rustix::process::getpid(), rustix::thread::gettid()];
+    let mut instructions = program(own.map(|pid| pid.as_raw_pid().cast_unsigned()));
     let length = u16::try_from(instructions.len()).map_err(io::Error::other)?;
     let program = libc::sock_fprog {
         len: length,
@@ -64,7 +66,9 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-fn program() -> Vec<libc::sock_filter> {
+/// The program of a thread. `own` are the numbers of its process and of the thread itself, which
+/// shares its Landlock domain with its children.
+fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
         branch(JUMP_IF_EQUAL, ARCHITECTURE, 1, 0),
@@ -74,6 +78,15 @@ fn program() -> Vec<libc::sock_filter> {
         branch(JUMP_IF_GREATER, NEWEST_KNOWN, 0, 1),
         statement(RETURN, DOES_NOT_EXIST),
     ];
+    for call in SIGNALLING {
+        program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
+        program.push(statement(LOAD, FIRST_ARGUMENT));
+        for number in own {
+            program.push(branch(JUMP_IF_EQUAL, number, 0, 1));
+            program.push(statement(RETURN, REFUSE));
+        }
+        program.push(statement(LOAD, NUMBER));
+    }
     for examined in EXAMINED {
         let body = examination(examined);
         program.extend([

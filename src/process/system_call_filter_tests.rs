@@ -2,6 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// The process and the thread that the program is for.
+const OWN: [u32; 2] = [4000, 4007];
+
 /// Runs the program as the kernel would.
 fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
     let mut data = Vec::new();
@@ -9,7 +12,7 @@ fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
     data.extend(architecture.to_le_bytes());
     data.extend([0; 8]);
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
-    let program = program();
+    let program = program(OWN);
     let (mut at, mut accumulator) = (0, 0_u32);
     loop {
         let instruction = program[at];
@@ -107,6 +110,15 @@ fn arguments_decide() {
     assert_eq!(verdict(libc::SYS_kill, &[u64::MAX, 15]), REFUSE);
     assert_eq!(verdict(libc::SYS_kill, &[word(-1234), 15]), ALLOW);
     assert_eq!(verdict(libc::SYS_kill, &[0, 15]), ALLOW);
+    for own in OWN {
+        for call in SIGNALLING {
+            assert_eq!(verdict(*call, &[u64::from(own), 0]), REFUSE, "{call}");
+            assert_eq!(verdict(*call, &[u64::from(own) + 1, 0]), ALLOW, "{call}");
+        }
+    }
+
+    assert_eq!(verdict(libc::SYS_fcntl, &[3, 1024, 0]), REFUSE);
+    assert_eq!(verdict(libc::SYS_fcntl, &[3, 1025]), ALLOW);
 
     assert_eq!(verdict(libc::SYS_clone, &[0x0120_0011]), ALLOW);
     assert_eq!(verdict(libc::SYS_clone, &[0x1000_0011]), REFUSE);

@@ -171,7 +171,12 @@ pub(super) const EXAMINED: &[Examined] = &[
         call: libc::SYS_clone,
         refused: &[&[has_any(0, NAMESPACES)]],
     },
-    // Everybody at once. Single others are Landlock's business (from ABI 6 on).
+    // A lease on a file holds up every other process that opens it.
+    Examined {
+        call: libc::SYS_fcntl,
+        refused: &[&[is(1, libc::F_SETLEASE as u32)]],
+    },
+    // All processes at once. Landlock refuses single others (from ABI 6 on).
     Examined {
         call: libc::SYS_kill,
         refused: &[&[is(0, u32::MAX)]],
@@ -285,6 +290,17 @@ pub(super) const EXAMINED: &[Examined] = &[
         call: libc::SYS_syslog,
         refused: &[&[is_not(0, 3), is_not(0, 9), is_not(0, 10)]],
     },
+];
+
+/// Refused if their first argument is our own process or the thread that starts the children, which
+/// Landlock does not tell from the children.
+pub(super) const SIGNALLING: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_open,
 ];
 
 /// The first argument is another process than the caller.
