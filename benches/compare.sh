@@ -9,7 +9,7 @@
 #   pass-through  unknown records, in bytes a second
 #   title-look-up the last title of session files of 1 MB to 4 GB, beside `tac | grep -m1` and `rg`
 #   tail          the last 20 records of 4 GB, beside `tail -n 20`
-#   list          10,000 sessions, beside `rg -o` and node, and a page of 20, beside readdir and stat
+#   list          10,000 sessions, beside a program that reads the ends of each file, and node; a page of 20
 #
 # The last three need 6 GB in TURNPIPE_BENCH_FOLDER, or where temporary files go. Without one of
 # them as an argument they are left out.

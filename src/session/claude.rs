@@ -7,7 +7,7 @@ use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::node::{Key, Node, Part};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Message, Origin, Role, Thread};
+use crate::dialog::{Block, Message, Origin, Role, Thread, split_typed};
 use crate::wire::object::{given, object, text, words};
 
 /// See the module.
@@ -130,24 +130,6 @@ const SILENT_KINDS: [&str; 38] = [
     "recap",
 ];
 
-/// Beginnings of user texts that the agent put in.
-const INJECTED: [&str; 14] = [
-    "<command-",
-    "<local-command",
-    "Caveat:",
-    "<system-reminder",
-    "<bash-input",
-    "<bash-stdout",
-    "<bash-stderr",
-    "<session-start-hook",
-    "<tick>",
-    "<task-notification",
-    "<user-prompt-submit-hook",
-    "<ide_",
-    "[Request interrupted",
-    "This session is being continued from a previous conversation",
-];
-
 impl Format for Claude {
     fn agent(&self) -> Agent {
         Agent::Claude
@@ -176,29 +158,30 @@ impl Format for Claude {
         let Some(row) = Row::of_record(record) else {
             return Vec::new();
         };
-        let message = match text(row.kind).as_deref() {
+        let mut messages = match text(row.kind).as_deref() {
             Some("user") => user(&row),
-            Some("assistant") => assistant(&row),
-            Some("system") => system(&row),
+            Some("assistant") => assistant(&row).into_iter().collect(),
+            Some("system") => system(&row).into_iter().collect(),
             Some("attachment") => attachment(&row),
             Some("tool_use_summary") => words(row.summary)
-                .map(|label| note(Role::System, Origin::Label, label.into_owned())),
-            _ => None,
+                .map(|label| note(Role::System, Origin::Label, label.into_owned()))
+                .into_iter()
+                .collect(),
+            _ => Vec::new(),
         };
-        let Some(mut message) = message else {
-            return Vec::new();
-        };
-        message.uuid = string(row.uuid);
-        message.time = string(row.time);
-        if let Some(extension) = Extension::of(row.turnpipe) {
-            message.prompt_id = string(extension.prompt_id);
-            // What a label or a recap cost.
-            message.usage = message.usage.or_else(|| usage(extension.usage));
+        for message in &mut messages {
+            message.uuid = string(row.uuid);
+            message.time = string(row.time);
+            if let Some(extension) = Extension::of(row.turnpipe) {
+                message.prompt_id = string(extension.prompt_id);
+                // What a label or a recap cost.
+                message.usage = message.usage.or_else(|| usage(extension.usage));
+            }
+            if is_true(row.sidechain) {
+                message.thread = Thread::Subagent;
+            }
         }
-        if is_true(row.sidechain) {
-            message.thread = Thread::Subagent;
-        }
-        vec![message]
+        messages
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
@@ -319,31 +302,55 @@ pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
     }
 }
 
-fn user(row: &Row<'_>) -> Option<Message> {
-    let said = Said::of(row.message)?;
-    let content = blocks(said.content);
-    let first_text = content.iter().find_map(|block| match block {
-        Block::Text(text) => Some(text.trim_start()),
-        _ => None,
-    });
-    let is_result = |block: &Block| matches!(block, Block::Result(_));
-    let is_injected = |text: &str| INJECTED.iter().any(|start| text.starts_with(start));
-    let by_another = Kinded::of(row.origin)
-        .and_then(|origin| string(origin.kind))
-        .is_some_and(|kind| kind != "human");
-    let origin = if content.iter().any(is_result) {
-        Origin::Results
-    } else if is_true(row.compact_summary) {
+fn user(row: &Row<'_>) -> Vec<Message> {
+    let Some(said) = Said::of(row.message) else {
+        return Vec::new();
+    };
+    let origin = if is_true(row.compact_summary) {
         Origin::Summary
-    } else if is_true(row.meta) || by_another || first_text.is_some_and(is_injected) {
+    } else if is_true(row.meta) || !is_by_a_person(row.origin) {
         Origin::Injected
     } else {
         Origin::Prompt
     };
-    Some(Message {
-        blocks: content,
+    user_messages(origin, blocks(said.content))
+}
+
+/// Whether an origin is missing, or a person.
+fn is_by_a_person(origin: Option<&RawValue>) -> bool {
+    let kind = Kinded::of(origin).and_then(|origin| string(origin.kind));
+    kind.is_none_or(|kind| kind == "human")
+}
+
+/// The messages in a row of a user, each with blocks of one origin: results, what the agent put in,
+/// and what a person typed.
+pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
+    let message = |origin, blocks| Message {
+        blocks,
         ..Message::new(Role::User, origin)
-    })
+    };
+    if content.is_empty() {
+        return vec![message(origin, content)];
+    }
+    let is_result = |block: &Block| matches!(block, Block::Result(_));
+    let is_text = |block: &Block| matches!(block, Block::Text(_));
+    let (mut results, mut rest): (Vec<_>, Vec<_>) = content.into_iter().partition(is_result);
+    if !results.is_empty() && !rest.iter().any(is_text) {
+        results.append(&mut rest);
+    }
+    let (injected, own) = match origin {
+        Origin::Prompt => split_typed(rest),
+        _ => (Vec::new(), rest),
+    };
+    let parts = [
+        (Origin::Results, results),
+        (Origin::Injected, injected),
+        (origin, own),
+    ];
+    let messages = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    messages
+        .map(|(origin, blocks)| message(origin, blocks))
+        .collect()
 }
 
 /// The model that speaks, if it is one.
@@ -400,19 +407,16 @@ fn api_error(raw: Option<&RawValue>) -> String {
 }
 
 /// What was typed while the model was at work.
-fn attachment(row: &Row<'_>) -> Option<Message> {
-    let attachment = Attachment::of(row.attachment)?;
-    if text(attachment.kind)? != "queued_command" {
-        return None;
-    }
-    let by = Kinded::of(attachment.origin).and_then(|origin| string(origin.kind));
-    let origin = match by.as_deref() {
-        None | Some("human") => Origin::Prompt,
-        Some(_) => Origin::Injected,
-    };
+fn attachment(row: &Row<'_>) -> Vec<Message> {
+    let attachment = Attachment::of(row.attachment).unwrap_or_default();
     let content = blocks(attachment.prompt);
-    (!content.is_empty()).then(|| Message {
-        blocks: content,
-        ..Message::new(Role::User, origin)
-    })
+    if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
+        return Vec::new();
+    }
+    let origin = if is_by_a_person(attachment.origin) {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
+    user_messages(origin, content)
 }

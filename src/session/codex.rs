@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::claude::note;
 use super::claude_content::string;
-use super::codex_item::{Item, content, item_message};
+use super::codex_item::{Item, content, item_messages};
 use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, History, Title, TitleSource};
@@ -149,8 +149,9 @@ impl Format for Codex {
             return Vec::new();
         };
         let message = match (text(row.kind).as_deref(), row.payload) {
-            (Some("response_item"), Some(payload)) => {
-                Item::of(Some(payload)).and_then(|item| item_message(&item))
+            (Some("response_item"), payload) => {
+                let item = Item::of(payload).unwrap_or_default();
+                return stamped_all(item_messages(&item), &row);
             }
             (Some("compacted"), Some(payload)) => {
                 let payload = Payload::of(Some(payload)).unwrap_or_default();
@@ -163,7 +164,10 @@ impl Format for Codex {
             (Some("token_usage_record"), Some(payload)) => {
                 Payload::of(Some(payload)).and_then(|payload| meter(payload.usage))
             }
-            (Some(_), None) => Item::of_record(record).and_then(|item| item_message(&item)),
+            (Some(_), None) => {
+                let item = Item::of_record(record).unwrap_or_default();
+                return stamped_all(item_messages(&item), &row);
+            }
             _ => None,
         };
         message
@@ -251,6 +255,11 @@ impl Format for Codex {
 
 fn branch(git: Option<&RawValue>) -> Option<String> {
     Git::of(git).and_then(|git| string(git.branch))
+}
+
+fn stamped_all(messages: Vec<Message>, row: &Row<'_>) -> Vec<Message> {
+    let messages = messages.into_iter();
+    messages.map(|message| stamped(message, row)).collect()
 }
 
 fn stamped(message: Message, row: &Row<'_>) -> Message {

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::claude::user_messages;
 use super::claude_content::string;
 use super::exit_code::exit_code;
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
@@ -46,25 +47,16 @@ object! {
     }
 }
 
-/// Beginnings of user texts that the agent put in.
-const INJECTED: [&str; 11] = [
-    "<environment_context>",
-    "<user_instructions>",
-    "<permissions",
-    "<turn_aborted>",
-    "<hook_prompt",
-    "<skill",
-    "<subagent_notification",
-    "<collaboration_mode>",
-    "<user_shell_command>",
-    "# AGENTS.md instructions",
-    "<INSTRUCTIONS>",
-];
-
 /// What an item says.
-pub(super) fn item_message(item: &Item<'_>) -> Option<Message> {
+pub(super) fn item_messages(item: &Item<'_>) -> Vec<Message> {
+    if text(item.kind).as_deref() == Some("message") {
+        return message(item);
+    }
+    other_item(item).into_iter().collect()
+}
+
+fn other_item(item: &Item<'_>) -> Option<Message> {
     match text(item.kind)?.as_ref() {
-        "message" => message(item),
         "reasoning" => {
             let mut thoughts = content(item.summary);
             thoughts.extend(content(item.content));
@@ -111,25 +103,14 @@ fn reply(blocks: Vec<Block>) -> Message {
     }
 }
 
-fn message(item: &Item<'_>) -> Option<Message> {
+fn message(item: &Item<'_>) -> Vec<Message> {
     let blocks = content(item.content);
-    let is_injected = |block: &Block| match block {
-        Block::Text(text) => {
-            let text = text.trim_start();
-            INJECTED.iter().any(|start| text.starts_with(start))
-        }
-        _ => false,
-    };
-    let (role, origin) = match text(item.role)?.as_ref() {
-        "assistant" => (Role::Assistant, Origin::Reply),
-        "user" if !blocks.iter().any(is_injected) => (Role::User, Origin::Prompt),
-        "user" | "developer" | "system" => (Role::User, Origin::Injected),
-        _ => return None,
-    };
-    Some(Message {
-        blocks,
-        ..Message::new(role, origin)
-    })
+    match text(item.role).as_deref() {
+        Some("assistant") => vec![reply(blocks)],
+        Some("user") => user_messages(Origin::Prompt, blocks),
+        Some("developer" | "system") => user_messages(Origin::Injected, blocks),
+        _ => Vec::new(),
+    }
 }
 
 /// The blocks of a content: a string or a list.

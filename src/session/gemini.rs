@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use super::claude::note;
+use super::claude::{note, user_messages};
 use super::claude_content::{input_of, string};
 use super::exit_code::exit_code;
 use super::format::{Format, Precedence, Shape, TitleSearch};
@@ -77,9 +77,6 @@ object! {
         display = "resultDisplay",
     }
 }
-
-/// Beginnings of user texts that the agent put in.
-const INJECTED: [&str; 3] = ["<session_context>", "<hook_context>", "<state_snapshot>"];
 
 /// What a row does to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,7 +238,7 @@ impl Format for Gemini {
 /// What is said in a row: a reply with calls is followed by their results.
 fn said(row: &Row<'_>) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
-        Some("user") => user(row).into_iter().collect(),
+        Some("user") => user(row),
         Some("gemini") => reply(row),
         Some("error") => {
             let told = plain(row.content);
@@ -269,30 +266,16 @@ fn plain(content: Option<&RawValue>) -> String {
 }
 
 /// Results stand in the row of the calls too, and there with their status.
-fn user(row: &Row<'_>) -> Option<Message> {
+fn user(row: &Row<'_>) -> Vec<Message> {
     let mut content = blocks(row.display.or(row.content));
     let had_results = content
         .iter()
         .any(|block| matches!(block, Block::Result(_)));
     content.retain(|block| !matches!(block, Block::Result(_)));
     if content.is_empty() && had_results {
-        return None;
+        return Vec::new();
     }
-    let is_injected = content.iter().any(|block| match block {
-        Block::Text(text) => INJECTED
-            .iter()
-            .any(|start| text.trim_start().starts_with(start)),
-        _ => false,
-    });
-    let origin = if is_injected {
-        Origin::Injected
-    } else {
-        Origin::Prompt
-    };
-    Some(Message {
-        blocks: content,
-        ..Message::new(Role::User, origin)
-    })
+    user_messages(Origin::Prompt, content)
 }
 
 fn reply(row: &Row<'_>) -> Vec<Message> {

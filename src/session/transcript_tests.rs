@@ -42,6 +42,29 @@ fn outline(name: &str, scope: Scope) -> Vec<String> {
 }
 
 #[test]
+fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
+    assert_eq!(
+        outline("claude-editor-note.jsonl", Scope::Live),
+        [
+            "Injected <ide_opened_file>The user opened the file /p/x.go in the IDE. This may or \
+             may not be related to the current task.</ide_opened_file>",
+            "Prompt add a CODEOWNERS file",
+            "Reply Done."
+        ]
+    );
+    assert_eq!(
+        outline("claude-typed-beside-results.jsonl", Scope::Live)[2..4],
+        [
+            "Results t1=Found 1 file",
+            "Prompt and make sure this is tested"
+        ]
+    );
+    let session = Session::open(&data("claude-editor-note.jsonl")).unwrap();
+    let facts = session.quick_facts(Mapping::Allowed).unwrap();
+    assert_eq!(facts.first_prompt.as_deref(), Some("add a CODEOWNERS file"));
+}
+
+#[test]
 fn a_claude_message_is_one_whatever_its_rows() {
     let expected = [
         "Prompt Compare the two files",

@@ -1,7 +1,8 @@
 //! Words and redirections, read by the rules of bash.
 //!
-//! The syntax tree says where commands begin and end; what stands between is read again here, so
-//! that both have to agree on every byte of a command before it counts as understood.
+//! For the analysis the syntax tree says where commands begin and end; what stands between is read
+//! again here, and both have to agree on every byte. Everybody else reads leniently, without a tree:
+//! what is not understood is kept as it is written.
 
 use std::ops::Range;
 
@@ -38,10 +39,14 @@ pub(super) struct Lexer<'text, 'tree> {
     text: &'text str,
     position: usize,
     end: usize,
-    /// Sorted by where they begin.
-    substitutions: &'text [Substitution<'tree>],
+    /// Sorted by where they begin; none if this reads leniently.
+    substitutions: Option<&'text [Substitution<'tree>]>,
     /// Those that were passed.
     pub(super) found: Vec<Node<'tree>>,
+    /// Whether the text of every word is what the command will get, but for variables.
+    pub(super) certain: bool,
+    /// A bracket was not closed, so no other one is looked for.
+    unclosed: bool,
 }
 
 impl<'text, 'tree> Lexer<'text, 'tree> {
@@ -54,8 +59,18 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             text,
             position: range.start,
             end: range.end.min(text.len()),
-            substitutions,
+            substitutions: Some(substitutions),
             found: Vec::new(),
+            certain: true,
+            unclosed: false,
+        }
+    }
+
+    /// A reader that takes what is refused otherwise as plain text.
+    pub(super) fn lenient(text: &'text str) -> Self {
+        Self {
+            substitutions: None,
+            ..Self::new(text, 0..text.len(), &[])
         }
     }
 
@@ -101,71 +116,18 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             shape: Shape::Literal,
         };
         while let Some(byte) = self.peek() {
-            match byte {
-                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => break,
-                b'<' | b'>' if self.peek_at(1) != Some(b'(') => break,
-                b'<' => {
-                    self.substitution()?;
-                    word.push("/dev/fd/");
-                    word.worsen(Shape::Single);
+            let is_substitution = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
+            if ends_word(byte) && byte != b'`' && !is_substitution {
+                break;
+            }
+            let before = self.position;
+            if let Err(refusal) = self.part(byte, &mut word, expansions) {
+                if !self.is_lenient() {
+                    return Err(refusal);
                 }
-                b'>' => {
-                    return Err(self.refuse(2, "`>(` writes to a command"));
-                }
-                b'#' if self.position == start => {
-                    return Err(self.refuse(1, "a comment where a word is expected"));
-                }
-                b'\'' => self.single_quoted(&mut word)?,
-                b'"' => self.double_quoted(&mut word)?,
-                b'\\' => {
-                    self.skip(1);
-                    let escaped = self.character()?;
-                    word.push(escaped);
-                }
-                b'$' if self.peek_at(1) == Some(b'\'') => {
-                    let (value, length) = ansi_c::decode(self.rest())
-                        .ok_or_else(|| self.refuse(2, "`$'…'` with an escape not understood"))?;
-                    word.push(&value);
-                    self.skip(length);
-                }
-                b'$' | b'`' => {
-                    let splits = match expansions {
-                        Expansions::All => Shape::Split,
-                        Expansions::Unsplit => Shape::Single,
-                    };
-                    self.dollar(&mut word, splits)?;
-                }
-                b'*' | b'?' if expansions == Expansions::All => {
-                    word.worsen(Shape::Matches);
-                    self.skip(1);
-                }
-                b'[' if expansions == Expansions::All && self.may_be_bracket_pattern() => {
-                    word.worsen(Shape::Matches);
-                    self.skip(1);
-                }
-                b'{' if expansions == Expansions::All => {
-                    if self.may_be_brace_expansion() {
-                        word.worsen(Shape::Matches);
-                    }
-                    word.push("{");
-                    self.skip(1);
-                }
-                b'~' if self.is_tilde_prefix(start) => {
-                    // A home directory: a path, whoever's it is.
-                    word.push(if self.position == start { "/" } else { "" });
-                    word.worsen(Shape::Single);
-                    self.skip(1);
-                }
-                _ => {
-                    let character = self.character()?;
-                    if !character.is_ascii() && character.chars().all(char::is_whitespace) {
-                        return Err(Refusal::unknown(
-                            self.position - character.len()..self.position,
-                            "a blank that is not ASCII, outside of quotes",
-                        ));
-                    }
-                    word.push(character);
-                }
+                self.certain = false;
+                self.position = before;
+                word.push(self.character()?);
             }
         }
         word.span.end = self.position;
@@ -173,6 +135,81 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             return Err(self.refuse(1, "unexpected character"));
         }
         Ok(word)
+    }
+
+    /// Reads what begins with `byte` into the word.
+    fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Result<(), Refusal> {
+        match byte {
+            b'<' | b'>' if self.is_lenient() => self.enclosed(word),
+            b'\\' if self.is_lenient() && self.peek_at(1) == Some(b'\n') => self.skip(2),
+            b'<' => {
+                self.substitution()?;
+                word.push("/dev/fd/");
+                word.worsen(Shape::Single);
+            }
+            b'>' => {
+                return Err(self.refuse(2, "`>(` writes to a command"));
+            }
+            b'#' if self.position == word.span.start => {
+                return Err(self.refuse(1, "a comment where a word is expected"));
+            }
+            b'\'' => self.single_quoted(word)?,
+            b'"' => self.double_quoted(word)?,
+            b'\\' => {
+                self.skip(1);
+                let escaped = self.character()?;
+                word.push(escaped);
+            }
+            b'$' if self.peek_at(1) == Some(b'\'') => {
+                let (value, length) = ansi_c::decode(self.rest())
+                    .ok_or_else(|| self.refuse(2, "`$'…'` with an escape not understood"))?;
+                word.push(&value);
+                self.skip(length);
+            }
+            b'$' | b'`' => {
+                let splits = match expansions {
+                    Expansions::All => Shape::Split,
+                    Expansions::Unsplit => Shape::Single,
+                };
+                self.dollar(word, splits)?;
+            }
+            b'*' | b'?' if expansions == Expansions::All => {
+                word.worsen(Shape::Matches);
+                self.skip(1);
+            }
+            b'[' if expansions == Expansions::All && self.may_be_bracket_pattern() => {
+                word.worsen(Shape::Matches);
+                self.skip(1);
+            }
+            b'{' if expansions == Expansions::All => {
+                if self.may_be_brace_expansion() {
+                    word.worsen(Shape::Matches);
+                }
+                word.push("{");
+                self.skip(1);
+            }
+            b'~' if !self.is_lenient() && self.is_tilde_prefix(word.span.start) => {
+                // A home directory: a path, whoever's it is.
+                word.push(if self.position == word.span.start {
+                    "/"
+                } else {
+                    ""
+                });
+                word.worsen(Shape::Single);
+                self.skip(1);
+            }
+            _ => {
+                let character = self.character()?;
+                if !character.is_ascii() && character.chars().all(char::is_whitespace) {
+                    return Err(Refusal::unknown(
+                        self.position - character.len()..self.position,
+                        "a blank that is not ASCII, outside of quotes",
+                    ));
+                }
+                word.push(character);
+            }
+        }
+        Ok(())
     }
 
     /// Passes the text of a here-document whose delimiter is not quoted.
@@ -219,6 +256,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     self.skip(1);
                     return Ok(());
                 }
+                Some(b'\\') if self.is_lenient() && self.peek_at(1) == Some(b'\n') => self.skip(2),
                 Some(b'\\') => {
                     self.skip(1);
                     if !matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\')) {
@@ -242,6 +280,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.
     fn dollar(&mut self, word: &mut Word, shape: Shape) -> Result<(), Refusal> {
+        if self.is_lenient() {
+            self.enclosed(word);
+            return Ok(());
+        }
         if self.peek() == Some(b'`') || expansion::begins_substitution(self.rest()) {
             self.substitution()?;
             word.worsen(shape);
@@ -261,12 +303,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// Passes a substitution that the tree found here as well.
     fn substitution(&mut self) -> Result<(), Refusal> {
-        let index = self
-            .substitutions
+        let substitutions = self.substitutions.unwrap_or_default();
+        let index = substitutions
             .binary_search_by_key(&self.position, |substitution| substitution.start)
             .map_err(|_| self.refuse(2, "a substitution that the parser does not see"))?;
-        let node = self
-            .substitutions
+        let node = substitutions
             .get(index)
             .map(|substitution| substitution.node)
             .filter(|node| node.end_byte() <= self.end)
@@ -283,6 +324,39 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.found.push(node);
         self.position = node.end_byte();
         Ok(())
+    }
+
+    fn is_lenient(&self) -> bool {
+        self.substitutions.is_none()
+    }
+
+    /// Passes the brackets that stand here, if they are closed.
+    pub(super) fn skip_enclosed(&mut self) {
+        self.enclosed(&mut Word::anything(self.position..self.position));
+    }
+
+    /// Passes an expansion, of which a variable is kept as it is written.
+    fn enclosed(&mut self, word: &mut Word) {
+        let rest = self.rest();
+        let opening = usize::from(rest.starts_with(['$', '<', '>']));
+        let follows = rest.get(opening..).unwrap_or_default();
+        if !follows.starts_with(['(', '{', '[', '`']) {
+            self.certain &= !follows.starts_with('"');
+            let length = 1 + expansion::identifier_length(follows);
+            word.push(rest.get(..length).unwrap_or_default());
+            return self.skip(length);
+        }
+        self.certain = false;
+        let length = (!self.unclosed).then(|| enclosed_length(follows)).flatten();
+        self.unclosed |= length.is_none();
+        let length = length.map_or(1, |length| opening + length);
+        let is_variable = length == 1 || rest.starts_with("${");
+        word.push(if is_variable {
+            rest.get(..length).unwrap_or_default()
+        } else {
+            "$()"
+        });
+        self.skip(length);
     }
 
     /// Passes one character, whatever it is; there must be one.
@@ -330,6 +404,44 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     fn refuse(&self, length: usize, why: impl Into<String>) -> Refusal {
         Refusal::unknown(self.position..self.position + length, why)
     }
+}
+
+/// How long the brackets or backticks are that the text begins with, as far as that can be seen
+/// without reading what they hold.
+fn enclosed_length(text: &str) -> Option<usize> {
+    let opens = *text.as_bytes().first()?;
+    let closes = match opens {
+        b'(' => b')',
+        b'{' => b'}',
+        b'[' => b']',
+        b'`' => b'`',
+        _ => return None,
+    };
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((index, byte)) = bytes.next() {
+        match (quote, byte) {
+            (None | Some(b'"'), b'\\') => {
+                bytes.next();
+            }
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, _) if byte == closes && depth == 1 => return Some(index + 1),
+            (None, _) if byte == opens => depth += 1,
+            (None, _) if byte == closes => depth -= 1,
+            (Some(_) | None, _) => {}
+        }
+    }
+    None
+}
+
+/// Whether a byte ends a word outside of quotes.
+pub(super) fn ends_word(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`'
+    )
 }
 
 /// What a line break is between words.

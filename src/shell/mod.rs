@@ -8,6 +8,7 @@
 mod analyse;
 mod analysis;
 mod ansi_c;
+mod command_list;
 mod commands;
 mod condition;
 mod effects;
@@ -28,6 +29,7 @@ mod word;
 
 pub use analyse::analyse;
 pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict};
+pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 
 #[cfg(test)]
 mod property_tests;

@@ -10,7 +10,7 @@ use tree_sitter::{Node, TreeCursor};
 use super::condition;
 use super::effects::{Effects, Place};
 use super::here_document;
-use super::lexer::{Expansions, Lexer, Substitution};
+use super::lexer::{Expansions, Lexer, Substitution, ends_word};
 use super::refusal::Refusal;
 use super::simple::{self, Simple};
 use super::simple_command;
@@ -560,12 +560,4 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     fn slice(&self, range: Range<usize>) -> &'text str {
         self.text.get(range).unwrap_or_default()
     }
-}
-
-/// Whether a byte ends a word outside of quotes.
-fn ends_word(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`'
-    )
 }

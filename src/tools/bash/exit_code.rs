@@ -1,6 +1,7 @@
 //! Exit statuses that mean an answer, not a failure; commands that print nothing when all is well.
 
-use super::last_command::{last_command, simple_commands};
+use super::last_command::last_command;
+use crate::shell::simple_commands;
 
 /// Exit status 1 of a command, if it is no failure.
 struct Convention {
@@ -72,12 +73,13 @@ pub(super) fn interpretation(
 
 /// Whether a command line that went well prints nothing.
 pub(super) fn expects_no_output(command: &str) -> bool {
-    simple_commands(command).is_some_and(|commands| {
-        !commands.is_empty()
-            && commands
-                .iter()
-                .all(|words| SILENT.contains(&program_of(words)))
-    })
+    let list = simple_commands(command);
+    list.certain
+        && !list.commands.is_empty()
+        && list
+            .commands
+            .iter()
+            .all(|command| SILENT.contains(&program_of(&command.words)))
 }
 
 /// The last part of the program's path.

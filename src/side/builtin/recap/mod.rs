@@ -7,8 +7,7 @@ mod report;
 use super::cells::cut_words;
 use super::redact::redacted;
 use super::title::{Candidate, Form, candidates, chosen, prompt_texts};
-use crate::dialog::{Message, Origin, Role, Thread};
-use crate::side::injected::is_remark;
+use crate::dialog::{Message, Origin, Role, Thread, is_remark};
 use next::Next;
 
 /// The most words of a recap.

@@ -1,7 +1,6 @@
 //! The texts that people typed.
 
-use crate::dialog::{Message, Origin, Role, Thread};
-use crate::side::injected::{is_remark, without_injected};
+use crate::dialog::{Message, Origin, Role, Thread, is_remark, without_injected};
 
 /// Beginnings of texts that agents put in as if a person had typed them.
 const NOT_TYPED: &[&str] = &[
