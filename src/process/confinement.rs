@@ -1,4 +1,4 @@
-//! What the kernel enforces on the children of the parallel lane, and what of that is wanted.
+//! What the kernel enforces on the children of the parallel lane, and how much is asked for.
 
 use super::{Ended, ExitStatus, Finished};
 
@@ -17,7 +17,7 @@ pub enum Enforcement {
 /// What the kernel enforces on a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// The version of Landlock's interface that keeps it from writing files; `None`: nothing does.
+    /// The version of Landlock's interface that keeps it from writing files; `None` if nothing does.
     pub landlock_abi: Option<u32>,
     /// Whether a filter of system calls keeps it from changing modes, owners, times and attributes
     /// and from using sockets.
@@ -65,7 +65,7 @@ pub struct NotEnforced {
 }
 
 /// What programs print when the kernel refuses something: the texts and names of EACCES and EPERM,
-/// and what becomes of a refused socket in a resolver of names.
+/// and what name resolution says when it gets no socket.
 const SIGNS: &[&str] = &[
     "permission denied",
     "operation not permitted",

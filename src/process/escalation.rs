@@ -1,5 +1,5 @@
-//! The rule of how a child is brought to its end, without any I/O: given what is seen of it, what
-//! is to be done next.
+//! How a child is brought to its end, without any I/O: given what is seen of it, what is to be done
+//! next.
 //!
 //! A child that runs is told to end (TERM) when its time is up or its token fires, and killed when
 //! the grace is over. When it ended by itself, what it left behind (processes of its group, or
@@ -34,7 +34,7 @@ pub(super) enum Leader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pipes {
-    /// Somebody can still write to one of them.
+    /// One of them still has a writer.
     Open,
     AtEnd,
 }

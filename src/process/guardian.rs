@@ -34,7 +34,7 @@ const WATCH: Duration = Duration::from_millis(100);
 /// How often it looks whether calls run.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// How long it tries to end what will not end.
+/// How long it tries to end what does not end.
 const ROUNDS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -45,7 +45,7 @@ const LAST_LOOKS: u32 = 3;
 static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
 static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
 
-/// How the program that runs here becomes a guardian when it is started once more.
+/// How this program becomes a guardian when it is started a second time.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardianPlan {
     /// Its first argument; the program then must call [`guard`] with the others, and end.
@@ -75,7 +75,7 @@ pub(super) struct Entry {
     place: usize,
 }
 
-/// Has the program that runs here started once more as a guardian, before the first child.
+/// Has this program started a second time as a guardian, before the first child.
 pub fn plan_guardian(plan: GuardianPlan) {
     // The first plan counts.
     let _ = PLAN.set(plan);
@@ -86,8 +86,8 @@ pub(super) fn pid() -> Option<Pid> {
     GUARDIAN.get()?.as_ref().map(|guardian| guardian.pid)
 }
 
-/// Enters a call whose child is about to be started. If there is to be a guardian and there is
-/// none, it is started; that this fails is no reason not to run anything.
+/// Enters a call whose child is about to be started. If a guardian is planned, it is started first;
+/// calls run also if that fails.
 pub(super) fn enter() -> Option<Entry> {
     let plan = PLAN.get()?;
     let guardian = GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
@@ -156,9 +156,9 @@ impl Guardian {
     }
 }
 
-/// The guardian's life, in a process that was started as one: until the process that started it is
-/// gone and, if that could not do it, what it ran is ended. `arguments` are those after the one of
-/// its [`GuardianPlan`].
+/// Runs the guardian, in a process that was started as one, until the process that it guards is gone
+/// and what that left running is ended. `arguments` are those after the one of its
+/// [`GuardianPlan`].
 pub fn guard(arguments: &[OsString]) {
     let [mark, parent] = arguments else { return };
     let Some(parent) = parent
@@ -205,7 +205,7 @@ fn ignore_end_signals() {
     }
 }
 
-/// Waits; returns whether nobody holds the other end any more.
+/// Waits; returns whether the other end is closed.
 fn is_over(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     let mut set = [PollFd::from_borrowed_fd(lifeline, PollFlags::IN)];
     let pause = Timespec::try_from(pause).ok();
@@ -239,9 +239,8 @@ impl Watch {
             .collect();
     }
 
-    /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
-    /// after the oldest of the calls. What another process like the guarded one runs has that as its
-    /// parent.
+    /// Counts as orphans what has the same parent as we have now, is marked, and began after the
+    /// oldest of the calls. What another process like the guarded one runs has that as its parent.
     fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {
@@ -321,7 +320,7 @@ mod tests {
         };
         let table = table(&[
             (1, 0, 1, 0),
-            // A session, somebody in it without parents, somebody who left it.
+            // A session, a member without its parent, one that left it.
             (10, 1, 10, 5),
             (11, 1, 10, 5),
             (12, 11, 12, 5),
@@ -330,7 +329,7 @@ mod tests {
             (30, 1, 30, 7),
             (31, 30, 30, 8),
             (40, 1, 40, 9),
-            // Strangers.
+            // Others.
             (50, 1, 50, 5),
             (51, 50, 50, 5),
         ]);

@@ -1,4 +1,4 @@
-//! The way of a call: prepared and supervised by the calling thread, started by a spawner thread.
+//! Running a program: prepared and supervised by the calling thread, started by a spawner thread.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

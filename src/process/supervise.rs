@@ -20,8 +20,8 @@ use super::{CancelToken, Command, ExitStatus, Finished, Leftovers, Stdin};
 /// What a pipe holds by default, so what one read can bring.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long the output of a call is left in its pipes, if the call does not end before. What fills
-/// them sooner has to wait that long, once.
+/// How long the output of a call is left in its pipes, unless the call ends before. A child that
+/// fills them sooner has to wait that long, once.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// How often a pipe is read at the very end, when it still has a writer.
@@ -32,7 +32,7 @@ const LAST_READS: usize = 32;
 const BLIND_WAIT: Duration = Duration::from_millis(20);
 const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 
-/// How often orphans that have ended are waited for, while a call runs that may make many.
+/// How often ended orphans are waited for while a call runs, since it may make many.
 #[cfg(target_os = "linux")]
 const REAPING: Duration = Duration::from_secs(1);
 
@@ -169,13 +169,17 @@ impl Supervision<'_> {
         self.next_reaping.saturating_sub(now)
     }
 
+    /// Takes in the orphans that live, and returns whether there are any.
     #[cfg(target_os = "linux")]
-    fn find_orphans(&mut self) {
-        if super::orphans::are_adopted() {
-            let pipes = self.open_pipes();
-            let orphans = self.registration.orphans(self.tree.leader(), &pipes);
-            self.tree.adopt(orphans);
+    fn find_orphans(&mut self) -> bool {
+        if !super::orphans::are_adopted() {
+            return false;
         }
+        let pipes = self.open_pipes();
+        let orphans = self.registration.orphans(self.tree.leader(), &pipes);
+        let any = !orphans.is_empty();
+        self.tree.adopt(orphans);
+        any
     }
 
     #[cfg(target_os = "linux")]
@@ -194,7 +198,9 @@ impl Supervision<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn find_orphans(&mut self) {}
+    fn find_orphans(&mut self) -> bool {
+        false
+    }
 
     #[cfg(not(target_os = "linux"))]
     fn kill_orphans(&mut self) -> bool {
@@ -212,10 +218,9 @@ impl Supervision<'_> {
             Pipes::Open
         };
         let rest = match (leader, pipes) {
-            (Leader::Ended, Pipes::AtEnd) => {
-                self.find_orphans();
-                self.tree.rest()
-            }
+            // Orphans were alive a moment ago; one may have started the next since.
+            (Leader::Ended, Pipes::AtEnd) if self.find_orphans() => Rest::Alive,
+            (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
             // Only the end of all depends on it.
             _ => Rest::Alive,
         };

@@ -7,8 +7,7 @@
 use std::io;
 
 use super::system_call_table::{
-    ABSENT, Condition, EXAMINED, Examined, NEWEST_KNOWN, Pattern, REFUSED, Relation, SIGNALLING,
-    Word,
+    ABSENT, Condition, EXAMINED, NEWEST_KNOWN, Pattern, Relation, SIGNALLING, Word, refused,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -47,8 +46,7 @@ pub(super) fn install() -> io::Result<()> {
         len: length,
         filter: instructions.as_mut_ptr(),
     };
-    // What runs here is no hostile machine code that shares our memory: the kernel need not slow
-    // it down against speculation. Before Linux 4.17 there is no such flag.
+    // No hostile code shares our memory here: the kernel need not slow it down against speculation. Before Linux 4.17 there is no such flag.
     for flags in [libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0] {
         // SAFETY: the program and its instructions live to the end of the call, which copies them.
         let result = unsafe {
@@ -87,32 +85,30 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
         }
         program.push(statement(LOAD, NUMBER));
     }
-    for examined in EXAMINED {
-        let body = examination(examined);
+    for (call, patterns) in EXAMINED {
+        let body = examination(patterns);
         program.extend([
-            branch(JUMP_IF_EQUAL, number(examined.call), 1, 0),
+            branch(JUMP_IF_EQUAL, number(*call), 1, 0),
             statement(JUMP, length(&body)),
         ]);
         program.extend(body);
     }
-    for (calls, verdict) in [(ABSENT, DOES_NOT_EXIST), (REFUSED, REFUSE)] {
-        for call in calls {
-            program.extend([
-                branch(JUMP_IF_EQUAL, number(*call), 0, 1),
-                statement(RETURN, verdict),
-            ]);
-        }
+    let absent = ABSENT.map(|call| (call, DOES_NOT_EXIST));
+    let refused = refused().map(|call| (call, REFUSE));
+    for (call, answer) in absent.into_iter().chain(refused) {
+        program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
+        program.push(statement(RETURN, answer));
     }
     program.push(statement(RETURN, ALLOW));
     program
 }
 
-/// All of one examined call, to its verdict.
-fn examination(examined: &Examined) -> Vec<libc::sock_filter> {
-    let mut body = Vec::new();
-    for pattern in examined.refused {
-        body.extend(refusal(pattern));
-    }
+/// All of one examined call, to its end.
+fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
+    let mut body: Vec<_> = patterns
+        .iter()
+        .flat_map(|pattern| refusal(pattern))
+        .collect();
     body.push(statement(RETURN, ALLOW));
     body
 }
