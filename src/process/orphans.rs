@@ -8,7 +8,7 @@
 //! first one; what other code of this process starts is in our session.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -23,6 +23,9 @@ static ADOPTING: AtomicBool = AtomicBool::new(false);
 /// Held while an orphan is examined, so that no other thread waits for it and its number cannot
 /// come to mean another process.
 static EXAMINING: Mutex<()> = Mutex::new(());
+
+/// How much of the list of children is read at once.
+const LIST_BYTES: usize = 4096;
 
 /// How often orphans are looked for again where some have just ended.
 const LOOKS: u32 = 100;
@@ -147,7 +150,7 @@ fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> 
     static OWN_SESSION: OnceLock<i32> = OnceLock::new();
     let mut found = Found::default();
     // After most calls there is none; then threads need not wait for each other.
-    if !are_adopted() || !may_have_orphans() {
+    if !are_adopted() || orphan_numbers().is_empty() {
         return found;
     }
     let _examining = EXAMINING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,7 +158,7 @@ fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> 
         let session = rustix::process::getsid(None);
         session.map_or(0, Pid::as_raw_pid)
     });
-    for pid in children_of_first_thread().filter(|pid| !is_guardian(*pid)) {
+    for pid in orphan_numbers() {
         let (Some(stat), Some(raw)) = (stat(pid), Pid::from_raw(pid)) else {
             continue;
         };
@@ -174,39 +177,27 @@ fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> 
     found
 }
 
-fn is_guardian(pid: i32) -> bool {
-    guardian::pid().is_some_and(|guardian| guardian.as_raw_pid() == pid)
-}
-
-/// Whether our first thread has any child but the guardian.
-fn may_have_orphans() -> bool {
-    let mut bytes = [0; 64];
-    let Some(length) = children_file().and_then(|file| file.read_at(&mut bytes, 0).ok()) else {
-        return false;
-    };
-    let list = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
-    length == bytes.len() || parse_children(list).any(|pid| !is_guardian(pid))
-}
-
-/// The list of the children of our first thread, to which orphans go. It is read after each call,
-/// so it stays open; each reading from its beginning asks the kernel anew.
-fn children_file() -> Option<&'static File> {
+/// The children of our first thread, to which orphans go, but for the guardian. Of very many only
+/// the first: the kernel takes quadratic time for all of a long list that changes.
+fn orphan_numbers() -> Vec<i32> {
+    // Read after each call, so it stays open; each reading from its beginning asks the kernel anew.
     static LIST: OnceLock<Option<File>> = OnceLock::new();
-    let open = || {
+    let list = LIST.get_or_init(|| {
         let own = rustix::process::getpid();
         File::open(format!("/proc/self/task/{own}/children")).ok()
-    };
-    LIST.get_or_init(open).as_ref()
-}
-
-/// The children of our first thread. The caller holds the lock, so no other thread moves the
-/// position.
-fn children_of_first_thread() -> impl Iterator<Item = i32> {
-    let mut list = String::new();
-    if let Some(mut file) = children_file() {
-        let _ = file.rewind().and_then(|()| file.read_to_string(&mut list));
-    }
-    parse_children(&list).collect::<Vec<_>>().into_iter()
+    });
+    let mut bytes = [0; LIST_BYTES];
+    let length = list
+        .as_ref()
+        .and_then(|file| file.read_at(&mut bytes, 0).ok());
+    let bytes = &bytes[..length.unwrap_or(0)];
+    // Each number is followed by a blank; the last one may be cut.
+    let whole = memchr::memrchr(b' ', bytes).map_or(0, |last| last + 1);
+    let list = std::str::from_utf8(&bytes[..whole]).unwrap_or_default();
+    let guardian = guardian::pid().map_or(0, Pid::as_raw_pid);
+    parse_children(list)
+        .filter(|pid| *pid != guardian)
+        .collect()
 }
 
 #[cfg(test)]
