@@ -20,6 +20,7 @@ mod line_reader;
 mod man;
 mod model_arguments;
 mod model_call;
+mod model_failures;
 mod outcome;
 mod output;
 mod per_session;

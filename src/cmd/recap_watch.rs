@@ -1,4 +1,4 @@
-//! Waiting at a terminal for somebody to come back to it.
+//! Waits at a terminal for a person to come back to it.
 
 use std::fs::File;
 use std::io::Write;
@@ -23,14 +23,14 @@ const REPORT_FOCUS: &[u8] = b"\x1b[?1004h";
 /// Asks it to stop that.
 const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 
-/// How often the session is looked at, in nanoseconds.
+/// How often the session is read, in nanoseconds.
 const TICK: i64 = 500_000_000;
 
-/// What a recap was made of, and the session as it is afterwards.
+/// A recap, and the session as it is afterwards.
 type Made = (Result<Product, Nothing>, Option<Digest>);
 
-/// A terminal that reports its focus and shows nothing that is typed; as it was before when it is
-/// dropped.
+/// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
+/// terminal.
 struct FocusTerminal {
     terminal: File,
     before: Termios,
@@ -63,7 +63,7 @@ impl FocusTerminal {
         Ok(opened)
     }
 
-    /// What was typed or reported within a tick.
+    /// The bytes that were typed or reported within a tick.
     fn read(&self) -> anyhow::Result<Vec<u8>> {
         let mut asked = [PollFd::new(&self.terminal, PollFlags::IN)];
         let tick = Timespec {
@@ -90,7 +90,7 @@ impl Drop for FocusTerminal {
     }
 }
 
-/// Understands what a terminal reports about its focus, in whatever pieces it comes.
+/// Reads a terminal's reports about its focus, which may come in pieces.
 #[derive(Debug, Default)]
 struct FocusReports {
     /// What may be the beginning of a report.
@@ -111,8 +111,8 @@ impl FocusReports {
     }
 }
 
-/// Watches `terminal` until somebody stops it or types `q`: `look` tells what is in the session,
-/// `make` makes a recap, `show` shows it.
+/// Watches `terminal` until it is stopped or `q` is typed: `look` reads the session, `make` makes a
+/// recap, `show` shows it.
 ///
 /// # Errors
 /// The terminal cannot be used.

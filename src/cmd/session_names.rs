@@ -45,7 +45,7 @@ impl SourceArguments {
         let mut sessions = self.named(&[name.to_owned()], io)?;
         match sessions.pop() {
             Some(session) if sessions.is_empty() => Ok(session),
-            _ => Err(UsageError::new(format!("{name}: lists no single session")).into()),
+            _ => Err(UsageError::new(format!("{name}: does not name exactly one session")).into()),
         }
     }
 

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use super::command::Run;
 use super::inputs::{InputErrors, open_stream, take_stdin};
 use super::model_arguments::ModelArguments;
+use super::model_failures::ModelFailures;
 use super::output::{self, Form, FormArguments, RecordWriter};
 use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
 use super::{Globals, Outcome, UsageError};
@@ -28,7 +29,7 @@ use crate::side::prompts;
 use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
 
-/// Needles of lines with what the model says, besides those that tell of calls.
+/// Needles of lines with text of the model, besides those of lines about calls.
 const SAID: [&str; 1] = ["\"text_delta\""];
 
 /// How long a line may wait for a label, in milliseconds.
@@ -40,9 +41,9 @@ const JOBS: &str = "4";
 /// Label finished batches of tool calls
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
-/// of one assistant message, once they are answered. Labels are made ahead, while the stream goes
-/// on; a line waits for one at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch that gets no label is no error.
+/// of one assistant message, once they are answered. Labels are made while the stream goes on; a
+/// line is held for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is no error.
 #[derive(Debug, Args)]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
@@ -51,25 +52,25 @@ pub(super) struct SummarizeBatchArguments {
     /// When labels go out
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// How long a line may wait for a label before the label is dropped, in milliseconds
+    /// How long to hold a line for a label before dropping the label, in milliseconds
     #[arg(long, value_name = "MS", default_value = HOLD)]
     hold_ms: u64,
-    /// How many labels are made at once
+    /// How many labels to make at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
-    /// Label single calls that read or search by the built-in rules, without asking the model
+    /// Label a single call that reads or searches by the built-in rules instead of the model
     #[arg(long)]
     shortcuts: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Append the labels to this session file as well
+    /// Also append the labels to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Read this settings file of an agent for whether labels are wanted
+    /// Read from this settings file of an agent whether labels are wanted
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Read one dialect only, instead of telling it line by line
+    /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
     #[command(flatten)]
@@ -86,7 +87,7 @@ enum EmitLabels {
     /// Before the content of the next message
     #[default]
     Turn,
-    /// As soon as they are there; no line waits, and a label that is late is dropped
+    /// As soon as they are ready; no line waits, and late labels are dropped
     Ready,
 }
 
@@ -125,6 +126,7 @@ impl Run for SummarizeBatchArguments {
             verbose: globals.verbose,
             quiet: globals.quiet,
             recorder,
+            failures: ModelFailures::new(&io.messages, globals.verbose),
             labels: 0,
             damaged: 0,
         };
@@ -146,16 +148,18 @@ impl Run for SummarizeBatchArguments {
 }
 
 impl SummarizeBatchArguments {
-    fn finish(&self, end: LabelEnd, sink: Sink) -> anyhow::Result<Outcome> {
-        let labels = sink.labels;
-        if let Some(recorder) = sink.recorder {
+    fn finish(&self, end: LabelEnd, mut sink: Sink) -> anyhow::Result<Outcome> {
+        if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
         match end {
-            LabelEnd::Copied if self.side.exit_status && labels == 0 => Ok(Outcome::AnswerIsNo),
-            LabelEnd::Copied => Ok(Outcome::Done),
+            LabelEnd::Copied if sink.labels > 0 => Ok(Outcome::Done),
+            LabelEnd::Copied if self.side.exit_status => {
+                Ok(sink.failures.outcome(Outcome::AnswerIsNo))
+            }
+            LabelEnd::Copied => Ok(sink.failures.outcome(Outcome::Done)),
             LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
             LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
             LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
@@ -163,7 +167,7 @@ impl SummarizeBatchArguments {
         }
     }
 
-    /// Who makes the labels; nobody if they are not wanted.
+    /// What makes the labels; nothing if they are not wanted.
     fn maker(
         &self,
         instructions: String,
@@ -246,8 +250,8 @@ impl SummarizeBatchArguments {
     }
 }
 
-/// The file that labels are appended to: the session's own if it is ours, else one beside it, since
-/// other agents know no labels.
+/// The file that labels are appended to: the session's own if it is ours, else one beside it, because
+/// other agents have no labels.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
     let target = match whose {
@@ -302,6 +306,7 @@ struct Sink {
     verbose: bool,
     quiet: bool,
     recorder: Option<Transcript>,
+    failures: ModelFailures,
     labels: u64,
     damaged: u64,
 }
@@ -315,10 +320,13 @@ impl LabelSink for Sink {
     }
 
     fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(trouble) = &made.trouble
-            && self.verbose
-        {
-            self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
+        if let Some(trouble) = &made.trouble {
+            if self.verbose {
+                self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
+            }
+            if let Some(prospect) = made.prospect {
+                self.failures.report(trouble, prospect);
+            }
         }
         match (&made.label, &made.cost) {
             (Some(label), _) => {
@@ -337,7 +345,7 @@ impl LabelSink for Sink {
     fn late(&mut self, batch: u64) {
         if self.verbose {
             self.messages.note(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not there in time, and is dropped",
+                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and is dropped",
                 batch + 1
             ));
         }
@@ -397,7 +405,7 @@ impl Sink {
     }
 }
 
-/// A broken pipe has to be told from other failures later on.
+/// Keeps a broken pipe distinct from other failures.
 fn io_error(error: WriteError) -> io::Error {
     match error {
         WriteError::BrokenPipe => io::Error::from(io::ErrorKind::BrokenPipe),

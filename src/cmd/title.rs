@@ -155,7 +155,9 @@ impl PerSession for Titles<'_> {
         match &made.result {
             Ok((product, _)) => writer.echo(format!("{}\n", product.text).as_bytes()),
             Err(nothing) => {
-                if !self.verbose && nothing.reason != Reason::Unreadable {
+                let is_reported =
+                    nothing.reason == Reason::Unreadable || nothing.prospect.is_some();
+                if !self.verbose && !is_reported {
                     let advice = nothing.reason.advice();
                     self.messages.note(&format!("{}{advice}", made.prefix()));
                 }
