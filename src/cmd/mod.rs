@@ -15,6 +15,7 @@ mod conversation;
 mod error;
 mod globals;
 mod inputs;
+mod label_printer;
 mod lane_arguments;
 mod line_reader;
 mod man;

@@ -13,7 +13,7 @@ use super::output::{self, Form, FormArguments, RecordWriter};
 use super::progress::SessionProgress;
 use super::session_names::{NamedSession, StandardInput, read_stdin};
 use super::session_source::SourceArguments;
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
 use super::stop_watch::StopWatch;
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Asker, Digest, Maker, Nothing, Pace, Product, Reason, Source, each_in_order};
@@ -136,7 +136,7 @@ impl PerSessionArguments {
             output::print(io, &instructions)?;
             return Ok(None);
         }
-        let stop = StopWatch::listen(io);
+        let stop = StopWatch::listen(io.stdout_watch.take());
         let models = self.model.models(globals, io)?;
         let hints = (!globals.quiet).then_some(&io.messages);
         let chosen = choose(&models, plan.occasion, plan.stand_in, hints)?;
@@ -165,7 +165,7 @@ impl PerSessionArguments {
             },
             stop,
             provider,
-            form: self.form.form(io),
+            form: self.form.form(io.terminal),
             verbose: globals.verbose,
             quiet: globals.quiet,
             messages: io.messages.clone(),
@@ -366,6 +366,12 @@ fn read<'a>(
 ) -> Result<(&'a Path, Conversation), Nothing> {
     let path = session.lasting_path().map_err(unreadable)?;
     Ok((path, Conversation::read(path, source.mapping())?))
+}
+
+/// What the session's file says about where a text comes from.
+pub(super) fn provenance(product: &Product) -> serde_json::Value {
+    let ours = extension(Some(product.model.clone()), product.cost.as_ref());
+    serde_json::to_value(ours).unwrap_or_default()
 }
 
 /// Refuses to make what could not be written.

@@ -12,7 +12,8 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::flow::{Digest, Nothing, Product};
+use super::per_session::Written;
+use crate::flow::{Digest, Nothing};
 use crate::io::Clock;
 use crate::model::Stop;
 use crate::side::recap::{Away, AwayAction, Moment};
@@ -27,7 +28,7 @@ const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 const TICK: i64 = 500_000_000;
 
 /// A recap, and the session as it is afterwards.
-type Made = (Result<Product, Nothing>, Option<Digest>);
+type Made = (Result<Written, Nothing>, Option<Digest>);
 
 /// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
 /// terminal.
@@ -123,12 +124,14 @@ pub(super) fn watch_terminal(
     stop: &Stop,
     look: &mut dyn FnMut() -> Option<Digest>,
     make: &mut dyn FnMut(&Digest) -> Made,
-    show: &mut dyn FnMut(Result<Product, Nothing>) -> anyhow::Result<()>,
+    show: &mut dyn FnMut(Result<Written, Nothing>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
     let mut state = Away::new(away);
     let mut focused = true;
+    // How many messages the last recap was about.
+    let mut recapped = None;
     while !stop.is_stopped() {
         let typed = terminal.read()?;
         if typed.contains(&b'q') {
@@ -142,10 +145,13 @@ pub(super) fn watch_terminal(
             now: clock.now(),
             focused,
             idle: digest.gate().is_idle(),
-            enough_new: digest.gate().has_enough_new(),
+            enough_new: digest.gate().has_enough_new() && recapped != Some(digest.messages()),
         };
         if state.observe(moment) == AwayAction::Start {
             let (result, after) = make(&digest);
+            if result.is_ok() {
+                recapped = Some(digest.messages());
+            }
             let idle = after.is_some_and(|after| after.gate().is_idle());
             if state.finished(idle) {
                 show(result)?;

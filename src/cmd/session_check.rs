@@ -47,7 +47,7 @@ impl Run for SessionCheckArguments {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
-        let form = self.form.form(io);
+        let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named(&self.sessions, io)?;

@@ -108,7 +108,7 @@ impl Run for SessionSearchArguments {
         let sessions = self.source.named(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let writer = output::record_writer(io)?;
-        let form = self.form.form(io);
+        let form = self.form.form(io.terminal);
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => Detail::Sessions,
             (false, true) => Detail::Counts,
@@ -208,7 +208,7 @@ impl SessionSearchArguments {
     ) -> Vec<Candidate> {
         if self.sessions.is_empty() {
             self.source.check_roots(errors);
-            return self.source.candidates(io);
+            return self.source.candidates(&io.environment);
         }
         let mut candidates = Vec::new();
         for named in sessions {

@@ -237,7 +237,7 @@ impl SessionTailArguments {
 
     /// A session that was changed after the one at `path`, if there is one.
     fn newer(&self, path: &Path, io: &Io) -> Option<SessionFile> {
-        let newest = self.source.candidates(io).into_iter().next()?;
+        let newest = self.source.candidates(&io.environment).into_iter().next()?;
         let known = std::fs::symlink_metadata(path).and_then(|known| known.modified());
         if newest.path == path || known.is_ok_and(|known| known >= newest.modified) {
             return None;

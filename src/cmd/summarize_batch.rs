@@ -10,24 +10,22 @@ use clap::{Args, ValueEnum};
 
 use super::command::Run;
 use super::inputs::{InputErrors, open_stream, take_stdin};
+use super::label_printer::{LabelPrinter, Printing};
 use super::model_arguments::ModelArguments;
 use super::model_failures::ModelFailures;
-use super::output::{self, Form, FormArguments, RecordWriter};
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
+use super::output::{self, Form, FormArguments};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
 use super::{Globals, Outcome, UsageError};
 use crate::config::side_gates;
-use crate::flow::{
-    Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
-};
-use crate::io::{Ids, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, WriteError};
+use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
+use crate::io::Io;
+use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
 use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
 use crate::side::prompts;
-use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
-use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
+use crate::wire::{Decoder, Dialect, prefilter_needles};
 
 /// Needles of lines with text of the model, besides those of lines about calls.
 const SAID: [&str; 1] = ["\"text_delta\""];
@@ -100,7 +98,7 @@ impl Run for SummarizeBatchArguments {
         }
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = self.form.form(io);
+        let form = self.form.form(io.terminal);
         let recorder = self
             .record
             .as_deref()
@@ -108,7 +106,14 @@ impl Run for SummarizeBatchArguments {
             .transpose()?;
         let mut errors = InputErrors::new(&io.messages);
         let input = self.input(&mut errors, io)?;
-        let (timing, decoder) = (self.timing(), self.decoder());
+        let timing = Timing {
+            placing: match self.emit {
+                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
+                EmitLabels::Ready => Placing::WhenReady,
+            },
+            jobs: self.jobs.get(),
+        };
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
         let printing = match (self.model.dry_run, form) {
             (true, _) => Printing::Bodies,
@@ -118,7 +123,7 @@ impl Run for SummarizeBatchArguments {
             (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
             (false, Form::Jsonl) => Printing::Everything,
         };
-        let mut sink = Sink {
+        let mut sink = LabelPrinter {
             writer: output::record_writer(io)?,
             printing,
             ids: Arc::clone(&io.ids),
@@ -128,7 +133,6 @@ impl Run for SummarizeBatchArguments {
             recorder,
             failures: ModelFailures::new(&io.messages, globals.verbose),
             labels: 0,
-            damaged: 0,
         };
         let Some(maker) = maker else {
             // Labels are switched off, or there is nothing to make them.
@@ -148,7 +152,7 @@ impl Run for SummarizeBatchArguments {
 }
 
 impl SummarizeBatchArguments {
-    fn finish(&self, end: LabelEnd, mut sink: Sink) -> anyhow::Result<Outcome> {
+    fn finish(&self, end: LabelEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
         if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
@@ -216,20 +220,6 @@ impl SummarizeBatchArguments {
         })
     }
 
-    fn timing(&self) -> Timing {
-        Timing {
-            placing: match self.emit {
-                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
-                EmitLabels::Ready => Placing::WhenReady,
-            },
-            jobs: self.jobs.get(),
-        }
-    }
-
-    fn decoder(&self) -> Decoder {
-        self.from.map_or_else(Decoder::detecting, Decoder::pinned)
-    }
-
     /// All inputs, one after the other.
     fn input(
         &self,
@@ -273,7 +263,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 }
 
 /// Copies the input and adds nothing.
-fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outcome> {
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
     let mut block = vec![0; 64 * 1024];
     loop {
         let read = match input.read(&mut block) {
@@ -286,129 +276,5 @@ fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outc
         }
         sink.bytes(&block[..read])?;
         sink.flush()?;
-    }
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Printing {
-    Everything,
-    OwnRecords,
-    Text { dim: bool },
-    Bodies,
-}
-
-struct Sink {
-    writer: RecordWriter,
-    printing: Printing,
-    ids: Arc<dyn Ids>,
-    messages: Messages,
-    verbose: bool,
-    quiet: bool,
-    recorder: Option<Transcript>,
-    failures: ModelFailures,
-    labels: u64,
-    damaged: u64,
-}
-
-impl LabelSink for Sink {
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.printing != Printing::Everything {
-            return Ok(());
-        }
-        self.writer.echo(bytes).map_err(io_error)
-    }
-
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(trouble) = &made.trouble {
-            if self.verbose {
-                self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
-            }
-            if let Some(prospect) = made.prospect {
-                self.failures.report(trouble, prospect);
-            }
-        }
-        match (&made.label, &made.cost) {
-            (Some(label), _) => {
-                self.labels += 1;
-                self.print(label, made, session)
-            }
-            (None, Some(cost)) if self.writes_records() => {
-                let turnpipe = extension(None, Some(cost));
-                let uuid = self.ids.uuid().to_string();
-                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
-            }
-            (None, _) => Ok(()),
-        }
-    }
-
-    fn late(&mut self, batch: u64) {
-        if self.verbose {
-            self.messages.note(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and is dropped",
-                batch + 1
-            ));
-        }
-    }
-
-    fn damage(&mut self, what: &str) {
-        self.damaged += 1;
-        if !self.quiet {
-            self.messages.note(what);
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush().map_err(io_error)
-    }
-}
-
-impl Sink {
-    fn writes_records(&self) -> bool {
-        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
-    }
-
-    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        match self.printing {
-            Printing::Bodies => self.line(label),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
-            Printing::Text { dim: false } => self.line(&format!("● {label}")),
-            Printing::Everything | Printing::OwnRecords => Ok(()),
-        }?;
-        let record = ToolUseSummaryRecord {
-            summary: label.to_owned(),
-            preceding_tool_use_ids: made.ids.clone(),
-            uuid: self.ids.uuid().to_string(),
-            session_id: session.cloned(),
-            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
-        };
-        if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(&record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
-        }
-        if self.writes_records() {
-            self.own(&record)?;
-        }
-        Ok(())
-    }
-
-    fn line(&mut self, text: &str) -> io::Result<()> {
-        self.writer
-            .echo(format!("{text}\n").as_bytes())
-            .map_err(io_error)?;
-        self.flush()
-    }
-
-    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
-        self.writer.record(record).map_err(io_error)?;
-        self.flush()
-    }
-}
-
-/// Keeps a broken pipe distinct from other failures.
-fn io_error(error: WriteError) -> io::Error {
-    match error {
-        WriteError::BrokenPipe => io::Error::from(io::ErrorKind::BrokenPipe),
-        other => io::Error::other(other),
     }
 }

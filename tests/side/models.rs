@@ -81,7 +81,7 @@ fn without_holding_nothing_waits() {
     assert!(start.elapsed() < Duration::from_secs(15));
     assert!(
         told.stderr
-            .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not there in time"),
+            .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not ready in time"),
         "{}",
         told.stderr
     );
