@@ -16,8 +16,8 @@ use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::Usage;
 use crate::io::{Io, Output};
 use crate::model::{
-    Answer, Attempts, Delivery, Event, Failure, Function, Input, Model, PromptId, Prospect, Reply,
-    Request, Stop, Turn,
+    Answer, Attempts, Delivery, Event, Failure, Function, Input, Model, PromptId, Reply, Request,
+    Retryability, Stop, Turn,
 };
 
 /// Send one request to a model and print its reply
@@ -124,10 +124,10 @@ impl Run for ModelCallArguments {
                         io.messages.note(line);
                     }
                 }
-                let outcome = match failure.prospect() {
-                    Prospect::Hopeless => Outcome::ProviderRefused,
-                    Prospect::MayPass => Outcome::ProviderUnavailable,
-                    Prospect::Stopped => Outcome::Interrupted,
+                let outcome = match failure.retryability() {
+                    Retryability::Permanent => Outcome::ProviderRefused,
+                    Retryability::Temporary => Outcome::ProviderUnavailable,
+                    Retryability::Stopped => Outcome::Interrupted,
                 };
                 let reason = failure.to_string();
                 (

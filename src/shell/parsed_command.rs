@@ -12,7 +12,7 @@ use super::word::Word;
 
 /// What stands in a range.
 #[derive(Debug, Default)]
-pub(super) struct Simple<'tree> {
+pub(super) struct ParsedCommand<'tree> {
     /// Assignments before the first word.
     pub(super) assignments: Vec<Assignment>,
     /// The command's name and its arguments.
@@ -36,9 +36,9 @@ pub(super) fn read<'tree>(
     text: &str,
     range: Range<usize>,
     substitutions: &[Substitution<'tree>],
-) -> Result<Simple<'tree>, Refusal> {
+) -> Result<ParsedCommand<'tree>, Refusal> {
     let mut lexer = Lexer::new(text, range, substitutions);
-    let mut simple = Simple::default();
+    let mut simple = ParsedCommand::default();
     loop {
         lexer.skip_blanks(LineBreaks::End);
         let rest = lexer.rest();
@@ -71,7 +71,14 @@ pub(super) fn read<'tree>(
                 value,
             });
         } else {
-            simple.words.push(lexer.word(Expansions::All)?);
+            let word = lexer.word(Expansions::All)?;
+            if rest.starts_with('{') && redirection::operator_length(lexer.rest()) > 0 {
+                return Err(Refusal::unknown(
+                    word.span,
+                    "a redirection that assigns a descriptor to a variable",
+                ));
+            }
+            simple.words.push(word);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Lines from bytes that come in pieces.
+//! Lines of a stream, from bytes that arrive in pieces. Pure.
 
-/// A line is longer than anything an answer consists of.
+/// A line is longer than any part of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a line of the answer is longer than {limit} bytes")]
 pub struct TooLong {
@@ -50,15 +50,44 @@ impl LineSplitter {
         Ok(())
     }
 
-    /// The line that nothing ended; empty if there is none.
+    /// The unfinished line at the end; empty if there is none.
     pub(super) fn rest(self) -> Vec<u8> {
         self.line
     }
 }
 
+/// The decoder of one stream. Blank lines are skipped; what a line holds is not looked at.
+#[derive(Debug, Default)]
+pub struct JsonLines {
+    lines: LineSplitter,
+}
+
+impl JsonLines {
+    /// The lines that a piece completes. Invalid UTF-8 is U+FFFD.
+    ///
+    /// # Errors
+    /// A line is too long.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+        let mut lines = Vec::new();
+        self.lines.push(bytes, |line| lines.extend(text(line)))?;
+        Ok(lines)
+    }
+
+    /// The unfinished last line. It may be torn.
+    pub fn rest(self) -> Option<String> {
+        text(&self.lines.rest())
+    }
+}
+
+fn text(line: &[u8]) -> Option<String> {
+    let line = line.trim_ascii();
+    (!line.is_empty()).then(|| String::from_utf8_lossy(line).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn every_ending_ends_one_line() {
@@ -82,5 +111,35 @@ mod tests {
         let piece = vec![b'x'; 1 << 20];
         let fed = (0..20).find_map(|_| splitter.push(&piece, |_| ()).err());
         assert!(fed.is_some());
+    }
+
+    fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut decoder = JsonLines::default();
+        let mut lines = Vec::new();
+        for piece in pieces {
+            lines.extend(decoder.push(piece).unwrap());
+        }
+        lines.extend(decoder.rest());
+        lines
+    }
+
+    #[test]
+    fn lines_are_whole_wherever_the_pieces_split() {
+        let text = "{\"a\":\"ä😀\"}\r\n\n  {\"b\":1}\n{\"c\":".as_bytes();
+        let expected = ["{\"a\":\"ä😀\"}", "{\"b\":1}", "{\"c\":"];
+        for split in 0..=text.len() {
+            assert_eq!(
+                decode([&text[..split], &text[split..]]),
+                expected,
+                "{split}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(text in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(decode(text.chunks(1)), decode([text.as_slice()]));
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! One simple command: its assignments, then its name in the tables.
 
 use super::commands::{Entry, entry};
-use super::effects::{Effects, Place};
+use super::effects::{Effects, Place, Shell};
 use super::options;
-use super::refusal::Refusal;
-use super::simple::Simple;
-use super::syntax::excerpt;
+use super::parsed_command::ParsedCommand;
+use super::refusal::{Refusal, excerpt};
+
 use super::variables::{may_be_passed, may_be_set};
 use super::word::Word;
 
@@ -25,7 +25,7 @@ pub(super) struct Call<'effects> {
 /// Looks at a simple command.
 pub(super) fn check(
     text: &str,
-    simple: &Simple<'_>,
+    simple: &ParsedCommand<'_>,
     place: Place,
     effects: &mut Effects,
 ) -> Result<(), Refusal> {
@@ -79,8 +79,18 @@ impl Call<'_> {
                 ),
             ));
         }
-        match entry(name) {
-            Entry::Options(command) => {
+        let entry = entry(name);
+        if self.place.shell == Shell::Unattended
+            && !matches!(entry, Entry::Writes(_))
+            && !ends_soon(name, arguments)
+        {
+            return Err(Refusal::unknown(
+                first.span.clone(),
+                format!("`{}` may be left running", excerpt(name)),
+            ));
+        }
+        match entry {
+            Entry::Listed(command) => {
                 options::read(command, name, arguments)?;
                 self.effects.ran(name);
                 Ok(())
@@ -118,4 +128,13 @@ impl Call<'_> {
         };
         inner.check(words)
     }
+}
+
+/// Whether a command comes to an end by itself, whatever becomes of its output.
+fn ends_soon(name: &str, arguments: &[Word]) -> bool {
+    const END_SOON: &str = "cat cut echo find git grep head jq ls printf sed sort tr uniq wc";
+    let is_endless = arguments
+        .iter()
+        .any(|word| word.prefix.starts_with("/dev/"));
+    END_SOON.split(' ').any(|known| known == name) && !is_endless
 }
