@@ -53,8 +53,8 @@ impl LabelSink for LabelPrinter {
             if self.verbose {
                 self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
             }
-            if let Some(prospect) = made.prospect {
-                self.failures.report(trouble, prospect);
+            if let Some(retryability) = made.retryability {
+                self.failures.report(trouble, retryability);
             }
         }
         match (&made.label, &made.cost) {

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use super::Outcome;
 use crate::io::Messages;
-use crate::model::Prospect;
+use crate::model::Retryability;
 
 /// Collects the failures of a run.
 pub(super) struct ModelFailures {
     /// Where causes are reported, if the command does not report every failure itself.
     messages: Option<Messages>,
     causes: BTreeSet<String>,
-    /// What another try would be good for, of all failures together.
-    prospect: Option<Prospect>,
+    /// Whether another try may help, of all failures together.
+    retryability: Option<Retryability>,
 }
 
 impl ModelFailures {
@@ -21,17 +21,17 @@ impl ModelFailures {
         Self {
             messages: (!verbose).then(|| messages.clone()),
             causes: BTreeSet::new(),
-            prospect: None,
+            retryability: None,
         }
     }
 
     /// Reports a failure, unless an earlier one had the same cause.
-    pub(super) fn report(&mut self, cause: &str, prospect: Prospect) {
-        if prospect == Prospect::Stopped {
+    pub(super) fn report(&mut self, cause: &str, retryability: Retryability) {
+        if retryability == Retryability::Stopped {
             return;
         }
-        if self.prospect != Some(Prospect::MayPass) {
-            self.prospect = Some(prospect);
+        if self.retryability != Some(Retryability::Temporary) {
+            self.retryability = Some(retryability);
         }
         if let Some(messages) = &self.messages
             && self.causes.insert(cause.to_owned())
@@ -42,10 +42,10 @@ impl ModelFailures {
 
     /// How a command ends that made nothing, and would have ended as `outcome` without failures.
     pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
-        match self.prospect {
-            Some(Prospect::Hopeless) => Outcome::ProviderRefused,
-            Some(Prospect::MayPass) => Outcome::ProviderUnavailable,
-            Some(Prospect::Stopped) | None => outcome,
+        match self.retryability {
+            Some(Retryability::Permanent) => Outcome::ProviderRefused,
+            Some(Retryability::Temporary) => Outcome::ProviderUnavailable,
+            Some(Retryability::Stopped) | None => outcome,
         }
     }
 }

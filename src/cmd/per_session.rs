@@ -315,8 +315,8 @@ impl Summary {
         if nothing.reason == Reason::Unreadable {
             self.inputs.report(name, &UsageError::new(cause));
         }
-        if let Some(prospect) = nothing.prospect {
-            self.model.report(cause, prospect);
+        if let Some(retryability) = nothing.retryability {
+            self.model.report(cause, retryability);
         }
     }
 

@@ -155,7 +155,7 @@ impl PerSession for Titles<'_> {
             Ok((product, _)) => writer.echo(format!("{}\n", product.text).as_bytes()),
             Err(nothing) => {
                 let is_reported =
-                    nothing.reason == Reason::Unreadable || nothing.prospect.is_some();
+                    nothing.reason == Reason::Unreadable || nothing.retryability.is_some();
                 if !self.verbose && !is_reported {
                     let advice = nothing.reason.advice();
                     self.messages.note(&format!("{}{advice}", made.prefix()));

@@ -1,7 +1,7 @@
 //! Why there is no title, or no recap.
 
 use super::ask::Cost;
-use crate::model::{Failure, Prospect};
+use crate::model::{Failure, Retryability};
 
 /// The reason, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +87,8 @@ pub struct Nothing {
     pub error: Option<String>,
     /// What it cost.
     pub cost: Option<Box<Cost>>,
-    /// What another try would be good for, if a model failed.
-    pub prospect: Option<Prospect>,
+    /// Whether another try may help, if a model failed.
+    pub retryability: Option<Retryability>,
 }
 
 impl From<Reason> for Nothing {
@@ -97,7 +97,7 @@ impl From<Reason> for Nothing {
             reason,
             error: None,
             cost: None,
-            prospect: None,
+            retryability: None,
         }
     }
 }
@@ -117,7 +117,7 @@ impl Nothing {
     pub fn of_failure(self, failure: &Failure) -> Self {
         Self {
             error: Some(failure.to_string()),
-            prospect: Some(failure.prospect()),
+            retryability: Some(failure.retryability()),
             ..self
         }
     }
