@@ -10,6 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::*;
 use crate::dialog::{Block, Message, Origin, Role};
+use crate::flow::Product;
 
 const AWAY: Duration = Duration::from_mins(5);
 
