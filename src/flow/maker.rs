@@ -198,9 +198,7 @@ fn ask(
                 Failure::Empty { .. } => Reason::EmptyResult,
                 _ => Reason::ModelError,
             };
-            Err(NoResult::from(reason)
-                .because(failure.to_string())
-                .at_cost(cost))
+            Err(NoResult::from(reason).of_failure(&failure).at_cost(cost))
         }
     }
 }

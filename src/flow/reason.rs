@@ -1,6 +1,7 @@
 //! Why there is no title, or no recap.
 
 use super::ask::Cost;
+use crate::model::{Failure, Retryability};
 
 /// The reason, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub struct NoResult {
     pub error: Option<String>,
     /// What it cost.
     pub cost: Option<Box<Cost>>,
+    /// Whether another try may help, if a model failed.
+    pub retryability: Option<Retryability>,
 }
 
 impl From<Reason> for NoResult {
@@ -92,6 +95,7 @@ impl From<Reason> for NoResult {
             reason,
             error: None,
             cost: None,
+            retryability: None,
         }
     }
 }
@@ -102,6 +106,16 @@ impl NoResult {
     pub fn because(self, error: impl Into<String>) -> Self {
         Self {
             error: Some(error.into()),
+            ..self
+        }
+    }
+
+    /// Adds the failure of a model.
+    #[must_use]
+    pub fn of_failure(self, failure: &Failure) -> Self {
+        Self {
+            error: Some(failure.to_string()),
+            retryability: Some(failure.retryability()),
             ..self
         }
     }
