@@ -1,4 +1,4 @@
-//! `schema`: what the records look like that turnpipe writes.
+//! `schema`: the JSON Schemas of the records.
 
 use clap::Args;
 
@@ -33,8 +33,8 @@ impl Run for SchemaArguments {
 }
 
 fn names() -> String {
-    let mut lines: Vec<&str> = record_names().collect();
-    lines.push("");
+    let mut lines = record_names();
+    lines.push(String::new());
     lines.join("\n")
 }
 
