@@ -4,11 +4,11 @@
 //! empty.
 
 mod clean;
+mod command;
 mod label;
 mod names;
 mod prose;
 mod recap;
-mod shell;
 mod title;
 #[cfg(test)]
 mod vectors_tests;

@@ -4,7 +4,7 @@ use super::fact::{Class, Fact, Verdict};
 use super::status::Status;
 use super::tool_kind::ToolKind;
 use super::{Finished, files, mcp, others};
-use crate::side::builtin::shell;
+use crate::side::builtin::command;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Finished<'_>) -> Fact {
@@ -53,8 +53,8 @@ pub(super) fn refusal(status: Status) -> Option<&'static str> {
 }
 
 fn command(call: &Finished<'_>) -> Fact {
-    let text = shell::command_of(&call.input);
-    let Some(command) = text else {
+    let text = command::command_of(&call.input);
+    let Some(text) = text else {
         return others::unknown(call);
     };
     let background = call
@@ -64,18 +64,18 @@ fn command(call: &Finished<'_>) -> Fact {
         == Some(true)
         || call.text.contains("running in background")
         || call.text.contains("running in the background");
-    let told = shell::tell(&shell::Ran {
-        command: &command,
+    let told = command::describe(&command::Run {
+        command: &text,
         description: call.argument(&["description"]),
         output: call.text,
         ending: match call.status {
-            Status::Ok if background => shell::Ending::InBackground,
+            Status::Ok if background => command::Ending::InBackground,
             Status::Ok => match super::status::exit_code(call.text) {
-                Some(code) if code != 0 => shell::Ending::Failed(Some(code)),
-                _ => shell::Ending::Ok,
+                Some(code) if code != 0 => command::Ending::Failed(Some(code)),
+                _ => command::Ending::Ok,
             },
-            Status::Failed => shell::Ending::Failed(super::status::exit_code(call.text)),
-            other => shell::Ending::Refused(refusal(other).unwrap_or("failed")),
+            Status::Failed => command::Ending::Failed(super::status::exit_code(call.text)),
+            other => command::Ending::Refused(refusal(other).unwrap_or("failed")),
         },
         cwd: call.cwd,
     });

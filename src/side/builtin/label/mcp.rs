@@ -4,37 +4,8 @@ use super::Finished;
 use super::fact::{Class, Fact};
 use super::facts::refusal;
 use super::status::Status;
-
-/// First words of tools, and what they did in the past.
-const VERBS: &[(&str, &str)] = &[
-    ("create", "Created"),
-    ("add", "Added"),
-    ("get", "Read"),
-    ("read", "Read"),
-    ("fetch", "Fetched"),
-    ("list", "Listed"),
-    ("search", "Searched"),
-    ("find", "Searched"),
-    ("query", "Queried"),
-    ("update", "Updated"),
-    ("edit", "Edited"),
-    ("delete", "Deleted"),
-    ("remove", "Removed"),
-    ("navigate", "Navigated"),
-    ("resolve", "Resolved"),
-    ("send", "Sent"),
-    ("post", "Posted"),
-    ("click", "Clicked"),
-    ("take", "Took"),
-    ("run", "Ran"),
-    ("execute", "Executed"),
-    ("open", "Opened"),
-    ("close", "Closed"),
-    ("merge", "Merged"),
-    ("write", "Wrote"),
-    ("save", "Saved"),
-    ("browser", "Used browser"),
-];
+use crate::side::builtin::clean::upper_first;
+use crate::side::builtin::command::past_of;
 
 /// The longest phrase behind which the server is named, in bytes.
 const SHORT: usize = 24;
@@ -50,11 +21,10 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
         .map_or(("", String::new()), |(first, rest)| {
             (*first, rest.join(" "))
         });
-    let lowered = first.to_lowercase();
-    let verb = VERBS
-        .iter()
-        .find(|(word, _)| *word == lowered)
-        .map(|(_, past)| *past);
+    let verb = match first {
+        "get" => Some("Read"),
+        other => past_of(other),
+    };
     let noun = match thing(call) {
         Some(id) if !rest.is_empty() => format!("{rest} {id}"),
         Some(id) => id,
@@ -63,10 +33,10 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
     let phrase = match (call.status, verb) {
         (Status::Ok, Some(verb)) => format!("{verb} {noun}"),
         (Status::Ok, None) => format!("Ran {}", words.join(" ")),
-        (Status::Failed, _) => format!("{} failed", capitalised(&words.join(" "))),
+        (Status::Failed, _) => format!("{} failed", upper_first(&words.join(" "))),
         (other, _) => format!(
             "{} {}",
-            capitalised(&words.join(" ")),
+            upper_first(&words.join(" ")),
             refusal(other).unwrap_or("failed")
         ),
     };
@@ -127,11 +97,4 @@ fn is_key(id: &str) -> bool {
                 && (1..=10).contains(&team.len())
                 && team.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }

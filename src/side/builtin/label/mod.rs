@@ -13,7 +13,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::clean::{clean, cut};
-pub(super) use compose::listed;
 use fact::{Fact, Verdict};
 use status::{Status, status};
 use tool_kind::ToolKind;
@@ -96,11 +95,11 @@ fn finish(label: &str, facts: &[Fact]) -> String {
         .filter(|fact| fact.verdict == Verdict::Bad)
         .count();
     let shown = cut(clean, WIDEST);
-    if failed == 0 || compose::tells_of_failure(&shown) {
+    if failed == 0 || compose::names_failure(&shown) {
         return shown;
     }
-    let told = format!(", {failed} failed");
-    format!("{}{told}", cut(clean, WIDEST - told.len()))
+    let count = format!(", {failed} failed");
+    format!("{}{count}", cut(clean, WIDEST - count.len()))
 }
 
 #[cfg(test)]

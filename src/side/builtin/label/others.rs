@@ -8,9 +8,8 @@ use super::facts::refusal;
 use super::files::PATHS;
 use super::status::{Status, exit_code};
 use super::tool_kind::ToolKind;
-use crate::side::builtin::clean::cut;
+use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::{address, file_name};
-use crate::side::builtin::shell::lowered_first;
 
 /// A success and a failure in plain words.
 pub(super) fn plain(call: &Finished<'_>, class: Class, did: &str, doing: &str) -> Fact {
@@ -79,7 +78,7 @@ pub(super) fn agent(call: &Finished<'_>) -> Fact {
         .argument(&["description", "task", "title", "prompt", "message"])
         .map(|text| text.lines().next().unwrap_or_default().trim())
         .unwrap_or_default();
-    let about = lowered_first(&cut(about, 44));
+    let about = lower_first(&cut(about, 44));
     let colon = if about.is_empty() { "" } else { ": " };
     let in_background = call.input.get("run_in_background").and_then(Value::as_bool) == Some(true)
         || call.text.starts_with("Async agent launched");
@@ -290,7 +289,7 @@ pub(super) fn ask(call: &Finished<'_>) -> Fact {
     let header = header
         .or_else(|| call.argument(&["question"]))
         .unwrap_or_default();
-    let header = lowered_first(&cut(header.trim_end_matches('?'), 40));
+    let header = lower_first(&cut(header.trim_end_matches('?'), 40));
     let about = if header.is_empty() {
         String::new()
     } else {

@@ -218,7 +218,7 @@ mod properties {
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {
-                prop_assert!(compose::tells_of_failure(&label), "{}", label);
+                prop_assert!(compose::names_failure(&label), "{}", label);
             }
         }
     }

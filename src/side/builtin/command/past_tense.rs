@@ -1,13 +1,15 @@
-//! From what somebody was about to do to what they did.
+//! From what a description announces to what was done.
 
-use super::verbs::PAST;
-use crate::side::builtin::clean::cut;
+use crate::side::builtin::clean::{cut, lower_first};
 
 /// The widest description.
 const WIDEST: usize = 56;
 
+/// Pairs of a verb and its past tense.
+const VERBS: &str = include_str!("../words/verbs.txt");
+
 /// The description of a command in the past tense; nothing if its first word is no verb of which
-/// more than the try is known.
+/// more than the attempt is known.
 pub(super) fn in_the_past(description: &str) -> Option<String> {
     let line = description.lines().next()?.trim();
     // Some agents give the command itself.
@@ -18,13 +20,12 @@ pub(super) fn in_the_past(description: &str) -> Option<String> {
         return None;
     }
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let past = past_of(first)?;
-    let mut told = past.to_owned();
+    let mut told = past_of(first)?.to_owned();
     let mut follows_joint = false;
     for word in rest.split_whitespace() {
         told.push(' ');
         match past_of(word).filter(|_| follows_joint && word.starts_with(char::is_lowercase)) {
-            Some(past) => told.push_str(&lowered_first(past)),
+            Some(past) => told.push_str(&lower_first(past)),
             None => told.push_str(word),
         }
         follows_joint = matches!(word, "and" | "then" | "&");
@@ -34,29 +35,11 @@ pub(super) fn in_the_past(description: &str) -> Option<String> {
     Some(cut(told.trim_end_matches('.'), WIDEST))
 }
 
-fn past_of(word: &str) -> Option<&'static str> {
+/// The past tense of a verb, with a large first letter.
+pub(in crate::side::builtin) fn past_of(word: &str) -> Option<&'static str> {
     let word = word.trim_end_matches([',', ':']).to_lowercase();
-    PAST.iter()
-        .find(|(verb, _)| *verb == word)
-        .map(|(_, past)| *past)
-}
-
-/// A text whose first letter is small, unless the first word is spelled in a way of its own.
-pub(in crate::side::builtin) fn lowered_first(text: &str) -> String {
-    let first = text.split([' ', ',', ':']).next().unwrap_or_default();
-    let mut letters = first.chars();
-    letters.next();
-    let rest = letters.as_str();
-    let has_own_spelling =
-        rest.contains(|letter: char| letter.is_uppercase() || "._/-#0123456789".contains(letter));
-    let is_single = rest.is_empty() && first != "A";
-    if has_own_spelling || is_single {
-        return text.to_owned();
-    }
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(letters).collect()
-    })
+    let mut verbs = VERBS.lines().filter(|line| !line.starts_with('#'));
+    verbs.find_map(|line| line.strip_prefix(&word)?.strip_prefix(' '))
 }
 
 #[cfg(test)]
@@ -90,12 +73,5 @@ mod tests {
                 "{description}"
             );
         }
-    }
-
-    #[test]
-    fn names_keep_their_spelling() {
-        assert_eq!(lowered_first("Searched for x"), "searched for x");
-        assert_eq!(lowered_first("README.md not found"), "README.md not found");
-        assert_eq!(lowered_first("LoginForm broke"), "LoginForm broke");
     }
 }
