@@ -14,7 +14,7 @@ mod title;
 mod vectors_tests;
 mod word_list;
 
-pub use label::{Done, DoneCall, label};
+pub use label::{CallOutcome, FinishedCall, is_look, label};
 pub use recap::recap;
 pub use title::title;
 

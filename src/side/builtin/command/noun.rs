@@ -289,12 +289,11 @@ impl Invocation<'_> {
 
     /// What was searched for, and where.
     fn sought(&self) -> Option<String> {
-        let (pattern, places) = match self.value(&["-e", "--regexp"]) {
-            Some(pattern) => (pattern, self.operands.as_slice()),
-            None => {
-                let (pattern, places) = self.operands.split_first()?;
-                (*pattern, places)
-            }
+        let (pattern, places) = if let Some(pattern) = self.value(&["-e", "--regexp"]) {
+            (pattern, self.operands.as_slice())
+        } else {
+            let (pattern, places) = self.operands.split_first()?;
+            (*pattern, places)
         };
         let noun = pattern_noun(pattern)?;
         let place = match places {

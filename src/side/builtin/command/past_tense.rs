@@ -12,14 +12,12 @@ const VERBS: &str = include_str!("../words/verbs.txt");
 /// more than the attempt is known.
 pub(super) fn in_the_past(description: &str) -> Option<String> {
     let line = description.lines().next()?.trim();
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     // Some agents give the command itself.
-    if [" && ", " || ", " | ", "; "]
-        .iter()
-        .any(|sign| line.contains(sign))
-    {
+    let signs = [" && ", " || ", " | ", "; "];
+    if first.ends_with(':') || signs.iter().any(|sign| line.contains(sign)) {
         return None;
     }
-    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     let mut told = past_of(first)?.to_owned();
     let mut follows_joint = false;
     for word in rest.split_whitespace() {
@@ -62,6 +60,7 @@ mod tests {
                 "Switch to main and pull latest",
                 Some("Switched to main and pulled latest"),
             ),
+            ("Run: cat big.log", None),
             ("Fix the tests", None),
             ("All tests passed", None),
             ("", None),

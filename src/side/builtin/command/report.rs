@@ -201,7 +201,7 @@ impl Reader<'_> {
         let program = self
             .commands
             .iter()
-            .map(|command| program(command))
+            .map(program)
             .find(|program| !program.is_empty());
         match program {
             _ if self.has_loop() => "shell loop".to_owned(),

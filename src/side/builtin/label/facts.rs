@@ -3,11 +3,11 @@
 use super::fact::{Class, Fact, Verdict};
 use super::status::Status;
 use super::tool_kind::ToolKind;
-use super::{Finished, files, mcp, others};
+use super::{Call, files, mcp, others};
 use crate::side::builtin::command;
 
 /// The fact of one call.
-pub(super) fn fact(call: &Finished<'_>) -> Fact {
+pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
         ToolKind::Read | ToolKind::ReadMany => files::read(call),
         ToolKind::Write => files::write(call),
@@ -52,7 +52,7 @@ pub(super) fn refusal(status: Status) -> Option<&'static str> {
     }
 }
 
-fn command(call: &Finished<'_>) -> Fact {
+fn command(call: &Call<'_>) -> Fact {
     let text = command::command_of(&call.input);
     let Some(text) = text else {
         return others::unknown(call);

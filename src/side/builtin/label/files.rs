@@ -1,6 +1,6 @@
 //! Facts about files: reading, writing, editing, searching, finding, listing.
 
-use super::Finished;
+use super::Call;
 use super::fact::{About, Class, Fact};
 use super::facts::refusal;
 use super::status::Status;
@@ -24,11 +24,11 @@ pub(super) const PATHS: [&str; 8] = [
 /// The widest directory that is told with a search, in bytes.
 const WIDEST_PLACE: usize = 18;
 
-fn path<'a>(call: &'a Finished<'_>) -> &'a str {
+fn path<'a>(call: &'a Call<'_>) -> &'a str {
     call.argument(&PATHS).unwrap_or_default()
 }
 
-fn name(call: &Finished<'_>) -> String {
+fn name(call: &Call<'_>) -> String {
     let name = file_name(path(call), call.cwd);
     if name.is_empty() {
         "a file".to_owned()
@@ -37,7 +37,7 @@ fn name(call: &Finished<'_>) -> String {
     }
 }
 
-pub(super) fn read(call: &Finished<'_>) -> Fact {
+pub(super) fn read(call: &Call<'_>) -> Fact {
     if call.kind == ToolKind::ReadMany {
         return read_many(call);
     }
@@ -64,7 +64,7 @@ fn failed_read(name: &str, text: &str) -> String {
     }
 }
 
-fn read_many(call: &Finished<'_>) -> Fact {
+fn read_many(call: &Call<'_>) -> Fact {
     let listed = call
         .input
         .get("paths")
@@ -93,7 +93,7 @@ fn told(status: Status) -> &'static str {
     }
 }
 
-pub(super) fn write(call: &Finished<'_>) -> Fact {
+pub(super) fn write(call: &Call<'_>) -> Fact {
     let name = name(call);
     let lowered: String = call
         .text
@@ -116,7 +116,7 @@ pub(super) fn write(call: &Finished<'_>) -> Fact {
         .about(About::File(path(call).to_owned()))
 }
 
-pub(super) fn edit(call: &Finished<'_>) -> Fact {
+pub(super) fn edit(call: &Call<'_>) -> Fact {
     let patched = (call.kind == ToolKind::Patch)
         .then(|| call.argument(&["patch", "input", "diff", "content"]))
         .flatten()
@@ -163,7 +163,7 @@ fn patched_files(patch: &str) -> Vec<&str> {
     files
 }
 
-pub(super) fn search(call: &Finished<'_>) -> Fact {
+pub(super) fn search(call: &Call<'_>) -> Fact {
     let pattern = call
         .argument(&["pattern", "query", "regex"])
         .unwrap_or_default();
@@ -188,7 +188,7 @@ pub(super) fn search(call: &Finished<'_>) -> Fact {
 }
 
 /// Where was searched, if it says something.
-fn place(call: &Finished<'_>) -> Option<String> {
+fn place(call: &Call<'_>) -> Option<String> {
     let path = path(call);
     if is_working_directory(path, call.cwd) {
         return None;
@@ -218,7 +218,7 @@ fn finds_nothing(text: &str) -> bool {
         || text.is_empty()
 }
 
-pub(super) fn find(call: &Finished<'_>) -> Fact {
+pub(super) fn find(call: &Call<'_>) -> Fact {
     let pattern = call
         .argument(&["pattern", "query", "glob"])
         .unwrap_or_default();
@@ -259,7 +259,7 @@ pub(super) fn find(call: &Finished<'_>) -> Fact {
         .about(About::Sought { noun, found })
 }
 
-pub(super) fn list(call: &Finished<'_>) -> Fact {
+pub(super) fn list(call: &Call<'_>) -> Fact {
     let directory = directory_name(path(call), call.cwd);
     let fact = match call.status {
         Status::Ok => Fact::good(Class::List, format!("Listed {directory}")),

@@ -1,6 +1,6 @@
 //! Facts about calls of MCP tools: a verb, a noun, and which one.
 
-use super::Finished;
+use super::Call;
 use super::fact::{Class, Fact};
 use super::facts::refusal;
 use super::status::Status;
@@ -10,7 +10,7 @@ use crate::side::builtin::command::past_of;
 /// The longest phrase behind which the server is named, in bytes.
 const SHORT: usize = 24;
 
-pub(super) fn mcp(call: &Finished<'_>) -> Fact {
+pub(super) fn mcp(call: &Call<'_>) -> Fact {
     let mut parts = call.name.splitn(3, "__").skip(1);
     let server = parts.next().unwrap_or_default();
     let tool = parts.next().unwrap_or(server);
@@ -55,7 +55,7 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
 }
 
 /// Which one: a key or a number, never an id that says nothing.
-fn thing(call: &Finished<'_>) -> Option<String> {
+fn thing(call: &Call<'_>) -> Option<String> {
     let given = [
         "id",
         "issueId",

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Finished;
+use super::Call;
 use super::fact::{About, Class, Fact};
 use super::facts::refusal;
 use super::files::PATHS;
@@ -12,7 +12,7 @@ use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::{address, file_name};
 
 /// A success and a failure in plain words.
-pub(super) fn plain(call: &Finished<'_>, class: Class, did: &str, doing: &str) -> Fact {
+pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
     match call.status {
         Status::Ok => Fact::good(class, did),
         other => Fact::bad(
@@ -22,12 +22,12 @@ pub(super) fn plain(call: &Finished<'_>, class: Class, did: &str, doing: &str) -
     }
 }
 
-pub(super) fn unknown(call: &Finished<'_>) -> Fact {
+pub(super) fn unknown(call: &Call<'_>) -> Fact {
     let name = cut(call.name, 36);
     plain(call, Class::Other, &format!("Used {name}"), &name)
 }
 
-pub(super) fn background(call: &Finished<'_>) -> Fact {
+pub(super) fn background(call: &Call<'_>) -> Fact {
     if call.kind == ToolKind::StopBackground {
         return plain(
             call,
@@ -73,7 +73,7 @@ pub(super) fn background(call: &Finished<'_>) -> Fact {
     }
 }
 
-pub(super) fn agent(call: &Finished<'_>) -> Fact {
+pub(super) fn agent(call: &Call<'_>) -> Fact {
     let about = call
         .argument(&["description", "task", "title", "prompt", "message"])
         .map(|text| text.lines().next().unwrap_or_default().trim())
@@ -96,7 +96,7 @@ pub(super) fn agent(call: &Finished<'_>) -> Fact {
     fact.counted(verb, "agent").about(About::Named(about))
 }
 
-pub(super) fn todo(call: &Finished<'_>) -> Fact {
+pub(super) fn todo(call: &Call<'_>) -> Fact {
     let list = ["todos", "plan", "items"]
         .iter()
         .find_map(|name| call.input.get(name)?.as_array());
@@ -120,7 +120,7 @@ pub(super) fn todo(call: &Finished<'_>) -> Fact {
     Fact::good(Class::Todo, phrase)
 }
 
-pub(super) fn task(call: &Finished<'_>) -> Fact {
+pub(super) fn task(call: &Call<'_>) -> Fact {
     let id = call
         .argument(&["taskId", "task_id", "id"])
         .unwrap_or_default();
@@ -165,7 +165,7 @@ pub(super) fn task(call: &Finished<'_>) -> Fact {
     }
 }
 
-pub(super) fn fetch(call: &Finished<'_>) -> Fact {
+pub(super) fn fetch(call: &Call<'_>) -> Fact {
     let place = call
         .argument(&["url"])
         .or_else(|| url_in(call.argument(&["prompt"])?));
@@ -201,7 +201,7 @@ fn http_status(text: &str) -> Option<&str> {
         .filter(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-pub(super) fn web_search(call: &Finished<'_>) -> Fact {
+pub(super) fn web_search(call: &Call<'_>) -> Fact {
     let query = call.argument(&["query", "q"]).unwrap_or_default();
     let words: Vec<&str> = query
         .split_whitespace()
@@ -217,7 +217,7 @@ pub(super) fn web_search(call: &Finished<'_>) -> Fact {
     )
 }
 
-pub(super) fn skill(call: &Finished<'_>) -> Fact {
+pub(super) fn skill(call: &Call<'_>) -> Fact {
     let name = call
         .argument(&["skill", "command", "name"])
         .unwrap_or_default();
@@ -248,7 +248,7 @@ pub(super) fn skill(call: &Finished<'_>) -> Fact {
     }
 }
 
-pub(super) fn plan(call: &Finished<'_>) -> Fact {
+pub(super) fn plan(call: &Call<'_>) -> Fact {
     if call.kind == ToolKind::EnterPlan {
         return plain(call, Class::Plan, "Entered plan mode", "Entering plan mode");
     }
@@ -281,7 +281,7 @@ pub(super) fn plan(call: &Finished<'_>) -> Fact {
     }
 }
 
-pub(super) fn ask(call: &Finished<'_>) -> Fact {
+pub(super) fn ask(call: &Call<'_>) -> Fact {
     let question = &call.input["questions"][0];
     let header = question["header"]
         .as_str()
@@ -306,7 +306,7 @@ pub(super) fn ask(call: &Finished<'_>) -> Fact {
     }
 }
 
-pub(super) fn lsp(call: &Finished<'_>) -> Fact {
+pub(super) fn lsp(call: &Call<'_>) -> Fact {
     let name = call
         .argument(&PATHS)
         .map(|path| file_name(path, call.cwd))
