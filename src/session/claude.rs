@@ -140,7 +140,7 @@ impl Format for Claude {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         Envelope {
             kind: string(row.kind).unwrap_or_default(),
             subtype: string(row.subtype),
@@ -155,7 +155,7 @@ impl Format for Claude {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let mut messages = match text(row.kind).as_deref() {
@@ -185,7 +185,7 @@ impl Format for Claude {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         if facts.session_id.is_none() {
@@ -215,7 +215,7 @@ impl Format for Claude {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let (title, source) = match text(row.kind)?.as_ref() {
             "custom-title" => {
                 let source = match text(row.title_source).as_deref() {
@@ -238,7 +238,7 @@ impl Format for Claude {
     }
 
     fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let mut part = match text(row.kind)?.as_ref() {
             "user" | "assistant" => Part::Turn,
             // A recap is the last thing in a file until somebody goes on.

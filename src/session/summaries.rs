@@ -29,7 +29,7 @@ pub(super) struct Summaries {
 impl Summaries {
     /// Takes the next record. A summary may stand before the record that it names, or after it.
     pub(super) fn note(&mut self, record: &str) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         if text(row.kind).as_deref() == Some("summary") {
