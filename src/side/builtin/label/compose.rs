@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::fact::{About, Class, Fact, Verdict};
+use super::fact::{About, Class, Fact, Outcome};
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{file_names, listed};
 use crate::text::display_width;
@@ -27,7 +27,7 @@ pub(super) fn names_failure(label: &str) -> bool {
 pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
     let finished: Vec<&Fact> = facts
         .iter()
-        .filter(|fact| fact.verdict != Verdict::Cancelled)
+        .filter(|fact| fact.outcome != Outcome::Cancelled)
         .collect();
     if finished.is_empty() {
         return match facts {
@@ -38,7 +38,7 @@ pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
     }
     let (good, bad): (Vec<&Fact>, Vec<&Fact>) = without_bookkeeping(finished)
         .into_iter()
-        .partition(|fact| fact.verdict == Verdict::Good);
+        .partition(|fact| fact.outcome == Outcome::Good);
     match (good.is_empty(), bad.is_empty()) {
         (_, true) => groups(&good, cwd),
         (true, false) => failures(&bad, cwd),
@@ -70,7 +70,7 @@ fn fits(label: &str) -> bool {
 fn without_bookkeeping(mut facts: Vec<&Fact>) -> Vec<&Fact> {
     let is_other = |fact: &&Fact| !matches!(fact.class, Class::Todo | Class::Task);
     if facts.iter().any(is_other) {
-        facts.retain(|fact| is_other(fact) || fact.verdict == Verdict::Bad);
+        facts.retain(|fact| is_other(fact) || fact.outcome == Outcome::Bad);
     }
     facts
 }

@@ -26,7 +26,7 @@ pub(super) enum Class {
 
 /// Whether a call did what it was to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Outcome {
     /// It did, or nothing says otherwise.
     Good,
     /// It failed, or was refused, or its output tells of failures.
@@ -72,7 +72,7 @@ pub(super) struct Fact {
     /// Told alone.
     pub(super) phrase: String,
     /// Whether it succeeded.
-    pub(super) verdict: Verdict,
+    pub(super) outcome: Outcome,
     /// Told with others.
     pub(super) about: About,
     /// The verb of a success, e.g. `Edited`.
@@ -87,7 +87,7 @@ impl Fact {
         Self {
             class,
             phrase: phrase.into(),
-            verdict: Verdict::Good,
+            outcome: Outcome::Good,
             about: About::Nothing,
             verb: "",
             noun: "call",
@@ -97,7 +97,7 @@ impl Fact {
     /// A failure.
     pub(super) fn bad(class: Class, phrase: impl Into<String>) -> Self {
         Self {
-            verdict: Verdict::Bad,
+            outcome: Outcome::Bad,
             ..Self::good(class, phrase)
         }
     }

@@ -2,7 +2,6 @@
 
 use super::Call;
 use super::fact::{About, Class, Fact};
-use super::facts::refusal;
 use super::status::Status;
 use super::tool_kind::ToolKind;
 use crate::side::builtin::names::{
@@ -45,7 +44,7 @@ pub(super) fn read(call: &Call<'_>) -> Fact {
     let fact = match call.status {
         Status::Ok => Fact::good(Class::Read, format!("Read {name}")),
         Status::Failed => Fact::bad(Class::Read, failed_read(&name, call.text)),
-        other => Fact::bad(Class::Read, format!("Read of {name} {}", told(other))),
+        other => Fact::bad(Class::Read, format!("Read of {name} {}", ending(other))),
     };
     fact.counted("Read", "read")
         .about(About::File(path(call).to_owned()))
@@ -82,14 +81,15 @@ fn read_many(call: &Call<'_>) -> Fact {
     match call.status {
         Status::Ok => Fact::good(Class::Read, format!("Read {names}")),
         Status::Failed => Fact::bad(Class::Read, format!("Read of {names} failed")),
-        other => Fact::bad(Class::Read, format!("Read of {names} {}", told(other))),
+        other => Fact::bad(Class::Read, format!("Read of {names} {}", ending(other))),
     }
 }
 
-fn told(status: Status) -> &'static str {
+/// Files are `rejected` where a person declined.
+fn ending(status: Status) -> &'static str {
     match status {
         Status::Declined => "rejected",
-        other => refusal(other).unwrap_or("failed"),
+        other => other.ending(),
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn write(call: &Call<'_>) -> Fact {
     };
     let fact = match call.status {
         Status::Ok => Fact::good(Class::Write, format!("{verb} {name}")),
-        other => Fact::bad(Class::Write, format!("Write of {name} {}", told(other))),
+        other => Fact::bad(Class::Write, format!("Write of {name} {}", ending(other))),
     };
     fact.counted(verb, "write")
         .about(About::File(path(call).to_owned()))
@@ -129,14 +129,14 @@ pub(super) fn edit(call: &Call<'_>) -> Fact {
             let names = file_names(several, call.cwd);
             return match call.status {
                 Status::Ok => Fact::good(Class::Edit, format!("Edited {names}")),
-                other => Fact::bad(Class::Edit, format!("Edit of {names} {}", told(other))),
+                other => Fact::bad(Class::Edit, format!("Edit of {names} {}", ending(other))),
             }
             .counted("Edited", "edit");
         }
     };
     let fact = match call.status {
         Status::Ok => Fact::good(Class::Edit, format!("Edited {name}")),
-        other => Fact::bad(Class::Edit, format!("Edit of {name} {}", told(other))),
+        other => Fact::bad(Class::Edit, format!("Edit of {name} {}", ending(other))),
     };
     fact.counted("Edited", "edit")
         .about(About::File(path.to_owned()))
@@ -181,7 +181,10 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
             format!("Search failed: {} not found", name(call)),
         ),
         Status::Failed => Fact::bad(Class::Search, format!("Search for {noun} failed")),
-        other => Fact::bad(Class::Search, format!("Search for {noun} {}", told(other))),
+        other => Fact::bad(
+            Class::Search,
+            format!("Search for {noun} {}", ending(other)),
+        ),
     };
     fact.counted("Searched for", "search")
         .about(About::Sought { noun, found })
@@ -252,7 +255,7 @@ pub(super) fn find(call: &Call<'_>) -> Fact {
         Status::Failed => Fact::bad(Class::Find, format!("File search for {noun} failed")),
         other => Fact::bad(
             Class::Find,
-            format!("File search for {noun} {}", told(other)),
+            format!("File search for {noun} {}", ending(other)),
         ),
     };
     fact.counted("Looked for", "file search")
@@ -263,7 +266,10 @@ pub(super) fn list(call: &Call<'_>) -> Fact {
     let directory = directory_name(path(call), call.cwd);
     let fact = match call.status {
         Status::Ok => Fact::good(Class::List, format!("Listed {directory}")),
-        other => Fact::bad(Class::List, format!("Listing {directory} {}", told(other))),
+        other => Fact::bad(
+            Class::List,
+            format!("Listing {directory} {}", ending(other)),
+        ),
     };
     fact.counted("Listed", "listing")
         .about(About::Named(directory))

@@ -2,7 +2,6 @@
 
 use super::Call;
 use super::fact::{Class, Fact};
-use super::facts::refusal;
 use super::status::Status;
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
@@ -33,12 +32,7 @@ pub(super) fn mcp(call: &Call<'_>) -> Fact {
     let phrase = match (call.status, verb) {
         (Status::Ok, Some(verb)) => format!("{verb} {noun}"),
         (Status::Ok, None) => format!("Ran {}", words.join(" ")),
-        (Status::Failed, _) => format!("{} failed", upper_first(&words.join(" "))),
-        (other, _) => format!(
-            "{} {}",
-            upper_first(&words.join(" ")),
-            refusal(other).unwrap_or("failed")
-        ),
+        (other, _) => format!("{} {}", upper_first(&words.join(" ")), other.ending()),
     };
     let phrase = phrase.trim().to_owned();
     if call.status != Status::Ok {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::clean::{clean, cut};
-use fact::{Fact, Verdict};
+use fact::{Fact, Outcome};
 use status::{Status, status};
 use tool_kind::ToolKind;
 
@@ -100,7 +100,7 @@ fn finish(label: &str, facts: &[Fact]) -> String {
     let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
     let failed = facts
         .iter()
-        .filter(|fact| fact.verdict == Verdict::Bad)
+        .filter(|fact| fact.outcome == Outcome::Bad)
         .count();
     let shown = cut(clean, WIDEST);
     if failed == 0 || compose::names_failure(&shown) {

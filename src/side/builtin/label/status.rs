@@ -20,6 +20,19 @@ pub(super) enum Status {
     Cancelled,
 }
 
+impl Status {
+    /// How a call ended that did not do what it was to do.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Self::Declined => "declined by user",
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+            Self::Cancelled => "cancelled",
+            Self::Ok | Self::Failed => "failed",
+        }
+    }
+}
+
 /// Texts of results of calls that were not allowed.
 const REFUSALS: [(&str, Status); 6] = [
     (
