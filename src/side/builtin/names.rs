@@ -16,7 +16,7 @@ const WIDEST_DIRECTORY: usize = 24;
 /// Names that say nothing without the directory they are in.
 const GENERIC: &str = include_str!("words/generic_files.txt");
 
-/// A path in the parts that name it, below the working directory if it is there.
+/// The parts of a path, below the working directory if it is there.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let below = cwd
         .filter(|cwd| cwd.len() > 1)
@@ -85,7 +85,7 @@ fn is_generic(base: &str) -> bool {
     GENERIC.split_whitespace().any(|name| name == lowered)
 }
 
-/// A part of a path, short enough.
+/// A part of a path, cut to the widest name.
 fn shortened(part: &str) -> String {
     let (stem, extension) = match part.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() && extension.len() <= 8 => {

@@ -1,6 +1,6 @@
 //! What the output of a test, lint or build says about how it went.
 //!
-//! Only lines of the runners themselves count; what cannot be told is not claimed.
+//! Only lines of the runners themselves count. What they do not say is not claimed.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,13 +14,13 @@ use crate::side::builtin::word_list::WordList;
 /// What an output says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// Something failed; how many, if a summary tells.
+    /// Something failed; how many, if a summary counts.
     Failed(Option<u64>),
     /// A linter counted issues.
     Issues(u64),
     /// A linter counted none.
     NoIssues,
-    /// Everything passed; how many, if a summary tells.
+    /// Everything passed; how many, if a summary counts.
     Passed(Option<u64>),
     /// Nothing.
     Nothing,
@@ -28,7 +28,7 @@ pub(super) enum Evidence {
 
 const LINES: WordList = WordList::new(include_str!("../words/evidence.txt"));
 
-/// Which of several counts counts.
+/// How several counts become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     /// Their sum: runners that sum up each part.

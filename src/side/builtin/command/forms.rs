@@ -195,7 +195,7 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     )
 }
 
-/// A task that a project names: what it does is told by the words of its name.
+/// A task that a project names: the words of its name say what it does.
 fn task(act: &mut Act, program: &str) {
     let task = act.object.clone();
     let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();

@@ -18,19 +18,19 @@ pub(super) fn in_the_past(description: &str) -> Option<String> {
     if first.ends_with(':') || signs.iter().any(|sign| line.contains(sign)) {
         return None;
     }
-    let mut told = past_of(first)?.to_owned();
+    let mut phrase = past_of(first)?.to_owned();
     let mut follows_joint = false;
     for word in rest.split_whitespace() {
-        told.push(' ');
+        phrase.push(' ');
         match past_of(word).filter(|_| follows_joint && word.starts_with(char::is_lowercase)) {
-            Some(past) => told.push_str(&lower_first(past)),
-            None => told.push_str(word),
+            Some(past) => phrase.push_str(&lower_first(past)),
+            None => phrase.push_str(word),
         }
         follows_joint = matches!(word, "and" | "then" | "&");
     }
-    let told = told.replacen("Searched for for ", "Searched for ", 1);
-    let told = told.replacen("Looked for if ", "Checked if ", 1);
-    Some(cut(told.trim_end_matches('.'), WIDEST))
+    let phrase = phrase.replacen("Searched for for ", "Searched for ", 1);
+    let phrase = phrase.replacen("Looked for if ", "Checked if ", 1);
+    Some(cut(phrase.trim_end_matches('.'), WIDEST))
 }
 
 /// The past tense of a verb, with a large first letter.

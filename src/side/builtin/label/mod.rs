@@ -20,7 +20,7 @@ use tool_kind::ToolKind;
 /// The widest label, in cells.
 const WIDEST: usize = 60;
 
-/// So many calls of a batch are looked at.
+/// How many calls of a batch are read.
 const MOST_CALLS: usize = 64;
 
 /// A call of a batch.

@@ -1,6 +1,6 @@
 //! How a call went, by the beginning of its result.
 
-/// So much of a result is looked at, in characters.
+/// How much of a result is read, in characters.
 const LOOKED_AT: usize = 600;
 
 /// How a call went.
@@ -79,7 +79,7 @@ pub(super) fn status(text: &str, failed: bool) -> Status {
     Status::Ok
 }
 
-/// The exit code that a result tells.
+/// The exit code in a result.
 pub(super) fn exit_code(text: &str) -> Option<i64> {
     let text = text.trim_start();
     let first = text.lines().next().unwrap_or_default();
