@@ -22,11 +22,11 @@ use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
-    Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
+    Options, PermissionMode, Policy, RunEnd, Surroundings, Trace,
 };
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
-use crate::process::{EndSignal, Spawners, report_end_signals};
+use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
@@ -191,19 +191,9 @@ fn guard_children(messages: &Messages) {
 /// The channels of a run, which signals and the end of the output's reader are reported to.
 fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
     let channels = Channels::new();
-    let report = channels.signals();
-    report_end_signals(move |signal| {
-        report(match signal {
-            EndSignal::Interrupt => Signal::Interrupt,
-            EndSignal::Terminate => Signal::Terminate,
-        });
-    })
-    .context("cannot listen for signals")?;
-    #[cfg(unix)]
+    report_end_signals(channels.signals()).context("cannot listen for signals")?;
     if let Some(output) = io.stdout_watch.take() {
-        let report = channels.signals();
-        crate::process::report_departure(output, move || report(Signal::OutputGone))
-            .context("cannot watch the output")?;
+        report_departure(output, channels.output_gone()).context("cannot watch the output")?;
     }
     Ok(channels)
 }

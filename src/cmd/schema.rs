@@ -33,8 +33,8 @@ impl Run for SchemaArguments {
 }
 
 fn names() -> String {
-    let mut lines: Vec<&str> = record_names().collect();
-    lines.push("");
+    let mut lines = record_names();
+    lines.push(String::new());
     lines.join("\n")
 }
 

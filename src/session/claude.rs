@@ -8,7 +8,7 @@ use super::node::{Key, Node, Part};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Thread, split_typed};
-use crate::wire::object::{given, object, text, words};
+use crate::wire::object::{non_empty, non_null, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Format for Claude {
             Some("assistant") => assistant(&row).into_iter().collect(),
             Some("system") => system(&row).into_iter().collect(),
             Some("attachment") => attachment(&row),
-            Some("tool_use_summary") => words(row.summary)
+            Some("tool_use_summary") => non_empty(row.summary)
                 .map(|label| note(Role::System, Origin::Label, label.into_owned()))
                 .into_iter()
                 .collect(),
@@ -255,7 +255,7 @@ impl Format for Claude {
         if is_true(row.sidechain) {
             part = Part::Side;
         }
-        let id = Key::of(&words(row.uuid)?);
+        let id = Key::of(&non_empty(row.uuid)?);
         let said = Said::of(row.message).unwrap_or_default();
         let content = match part {
             Part::Turn => blocks(said.content),
@@ -271,9 +271,9 @@ impl Format for Claude {
         });
         Some(Node {
             id,
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
-            message: words(said.id).map(|id| Key::of(&id)),
+            message: non_empty(said.id).map(|id| Key::of(&id)),
             calls: calls.collect(),
             answers: answers.collect(),
         })
@@ -400,9 +400,9 @@ fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(told) = string(error.message) {
         return told;
     }
-    match given(error.error) {
+    match non_null(error.error) {
         Some(inner) => api_error(Some(inner)),
-        None => given(error.status).map_or_else(String::new, |status| status.get().to_owned()),
+        None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, History, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
-use crate::wire::object::{given, number, object, text};
+use crate::wire::object::{non_null, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -307,7 +307,7 @@ fn echo(payload: &Payload<'_>) -> Option<Message> {
 
 /// A reading of the token meter. What comes from a cache is a part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
-    let tokens = Tokens::of(given(raw))?;
+    let tokens = Tokens::of(non_null(raw))?;
     let count = |raw| number(raw).unwrap_or_default();
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
     Some(Message {

@@ -13,7 +13,7 @@ use super::gemini_parts::blocks;
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{elements, number, object, text, words};
+use crate::wire::object::{elements, non_empty, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -282,7 +282,7 @@ fn reply(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
     let spoken = blocks(row.content).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
-    let message_id = words(row.id).unwrap_or_default();
+    let message_id = non_empty(row.id).unwrap_or_default();
     let mut results = Vec::new();
     for (index, call) in ToolCall::list(row.calls).iter().enumerate() {
         let id = string(call.id).unwrap_or_else(|| format!("{message_id}#{index}"));

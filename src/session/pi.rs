@@ -9,7 +9,7 @@ use super::node::{Key, Node, Part as NodePart};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{number, object, text, words};
+use crate::wire::object::{non_empty, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -190,8 +190,8 @@ impl Format for Pi {
             _ => NodePart::Step,
         };
         Some(Node {
-            id: Key::of(&words(row.id)?),
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            id: Key::of(&non_empty(row.id)?),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
             message: None,
             calls: Vec::new(),

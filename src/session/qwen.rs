@@ -10,7 +10,7 @@ use super::node::{Key, Node, Part};
 use super::title_rule::TitleRecord;
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::wire::object::{object, text, words};
+use crate::wire::object::{non_empty, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -237,10 +237,10 @@ impl Format for Qwen {
             ("user" | "assistant" | "tool_result", _) => Part::Turn,
             _ => Part::Aside,
         };
-        let id = Key::of(&words(row.uuid)?);
+        let id = Key::of(&non_empty(row.uuid)?);
         Some(Node {
             id,
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
             message: None,
             calls: Vec::new(),

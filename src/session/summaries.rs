@@ -7,7 +7,7 @@ use std::io;
 use super::claude_content::string;
 use super::node::Key;
 use super::{Title, TitleSource};
-use crate::wire::object::{object, text, words};
+use crate::wire::object::{non_empty, object, text};
 
 object! {
     Row {
@@ -36,7 +36,7 @@ impl Summaries {
             if let (Some(leaf), Some(summary)) = (string(row.leaf), string(row.summary)) {
                 self.seen.push((leaf, summary));
             }
-        } else if let Some(uuid) = words(row.uuid) {
+        } else if let Some(uuid) = non_empty(row.uuid) {
             self.records.insert(Key::of(&uuid));
         }
     }

@@ -3,19 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::constant;
+use super::constant::{ShellCheck, TextCheck, tagged};
 use super::extension::VerdictAccess;
-use super::tagged::tagged;
-
-constant! {
-    /// `text`.
-    TextCheck = "text"
-}
-
-constant! {
-    /// `shell`.
-    ShellCheck = "shell"
-}
 
 /// What a shell command does, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
