@@ -1,9 +1,10 @@
 //! From a finished call to a fact.
 
 use super::fact::{About, Class, Fact, Outcome};
-use super::status::{Status, exit_code};
+use super::status::Status;
 use super::tool_kind::ToolKind;
 use super::{Call, files, mcp, others};
+use crate::dialog::exit_code;
 use crate::side::builtin::command;
 
 /// The fact of one call.
@@ -55,7 +56,10 @@ fn command(call: &Call<'_>) -> Fact {
         ending: match call.status {
             Status::Ok if background => command::Ending::InBackground,
             Status::Ok => match exit_code(call.text) {
-                Some(code) if code != 0 => command::Ending::Failed(Some(code)),
+                // Claude Code says by itself which of its shells failed.
+                Some(code) if code != 0 && call.name != "Bash" => {
+                    command::Ending::Failed(Some(code))
+                }
                 _ => command::Ending::Ok,
             },
             Status::Failed => command::Ending::Failed(exit_code(call.text)),

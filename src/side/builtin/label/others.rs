@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::Call;
 use super::fact::{About, Class, Fact};
 use super::files::PATHS;
-use super::status::{Status, exit_code};
+use super::status::Status;
 use super::tool_kind::ToolKind;
+use crate::dialog::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
 

@@ -79,40 +79,6 @@ pub(super) fn status(text: &str, failed: bool) -> Status {
     Status::Ok
 }
 
-/// The exit code in a result.
-pub(super) fn exit_code(text: &str) -> Option<i64> {
-    let text = text.trim_start();
-    let first = text.lines().next().unwrap_or_default();
-    for prefix in [
-        "Exit code ",
-        "Exit code: ",
-        "Exit Code: ",
-        "Process exited with code ",
-    ] {
-        if let Some(rest) = first.strip_prefix(prefix) {
-            return leading_number(rest);
-        }
-    }
-    for mark in [
-        "\nExit Code: ",
-        "\nProcess exited with code ",
-        "\"exit_code\":",
-        "<exit_code>",
-    ] {
-        if let Some(at) = text.find(mark) {
-            return leading_number(text[at + mark.len()..].trim_start());
-        }
-    }
-    None
-}
-
-fn leading_number(text: &str) -> Option<i64> {
-    let end = text
-        .find(|character: char| !character.is_ascii_digit() && character != '-')
-        .unwrap_or(text.len());
-    text[..end].parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,19 +116,6 @@ mod tests {
         ];
         for (text, failed, expected) in table {
             assert_eq!(status(text, failed), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn exit_codes_are_found() {
-        let table = [
-            ("Exit code 2\nx", Some(2)),
-            ("Output: x\nExit Code: 1\n", Some(1)),
-            ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
-            ("x", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(exit_code(text), expected, "{text}");
         }
     }
 }
