@@ -149,7 +149,7 @@ impl SessionAppendArguments {
         }
         let session = Session::open(&self.file).map_err(|error| unreadable(&self.file, error))?;
         let known = session
-            .quick_facts(Mapping::Allowed)
+            .summary(Mapping::Allowed)
             .with_context(|| format!("cannot read {}", self.file.display()))?;
         if session.is_document() {
             let problem = format!(

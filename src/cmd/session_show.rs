@@ -78,7 +78,7 @@ impl SessionShowArguments {
         let session = self.source.open(&self.session, io)?;
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| unreadable(&path, error.into());
-        let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
+        let facts = session.summary(self.source.mapping()).map_err(failed)?;
         let about = about(path.clone(), session.agent(), facts.clone());
         let form = match self.output {
             _ if self.html.is_some() => DialogForm::Html,

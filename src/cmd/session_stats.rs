@@ -10,7 +10,7 @@ use super::times::parse_moment;
 use super::{Outcome, output};
 use crate::dialog::tokens;
 use crate::io::Io;
-use crate::session::{Depth, Session, Share, Stats, list};
+use crate::session::{Depth, Session, Share, Stats, Tally, list};
 use crate::text::{display_width, terminal_safe_line};
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
@@ -39,7 +39,7 @@ impl SessionStatsArguments {
     /// # Errors
     /// There is no such session, or reading or writing failed.
     pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        let mut stats = Stats::default();
+        let mut tally = Tally::default();
         if self.sessions.is_empty() {
             let mut listing = self.source.listing(Depth::Ends);
             if let Some(since) = &self.since {
@@ -48,7 +48,7 @@ impl SessionStatsArguments {
             let (listed, _) = list(&self.source.candidates(io), &listing);
             for session in listed {
                 match Session::open(&session.path) {
-                    Ok(opened) => stats.add(&opened)?,
+                    Ok(opened) => tally.add(&opened)?,
                     Err(error) => {
                         io.messages
                             .note(&format!("{}: {error}", session.path.display()));
@@ -57,8 +57,9 @@ impl SessionStatsArguments {
             }
         }
         for name in &self.sessions {
-            stats.add(&self.source.open(name, io)?)?;
+            tally.add(&self.source.open(name, io)?)?;
         }
+        let stats = tally.finish();
         match ListForm::or_usual(self.output, io) {
             ListForm::Text => output::print(io, &page(&stats))?,
             ListForm::Jsonl => {

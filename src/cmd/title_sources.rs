@@ -164,7 +164,7 @@ pub(super) fn read(path: &Path, source: &SourceArguments) -> Result<Conversation
     let session =
         Session::open(path).map_err(|error: SessionError| unreadable(error.to_string()))?;
     let facts = session
-        .quick_facts(source.mapping())
+        .summary(source.mapping())
         .map_err(|error| unreadable(error.to_string()))?;
     let digest = digest(&session, Scope::Live).map_err(|error| unreadable(error.to_string()))?;
     Ok(Conversation {

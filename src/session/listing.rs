@@ -12,7 +12,7 @@ use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::{Around, subagent_files};
 use super::each::each;
 use super::project::project_hash;
-use super::transcript::{Session, SessionError, SideFile};
+use super::session::{Session, SessionError, SideFile};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
@@ -175,7 +175,7 @@ impl Listing {
         threads: NonZeroUsize,
     ) -> Looked {
         let side_file = if around.side_file {
-            SideFile::Perhaps
+            SideFile::Possible
         } else {
             SideFile::Absent
         };
@@ -209,7 +209,7 @@ impl Listing {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
-            Depth::Ends => (session.quick_facts(self.mapping)?, None),
+            Depth::Ends => (session.summary(self.mapping)?, None),
             Depth::Whole => {
                 let (facts, counts) = session.facts(self.mapping)?;
                 (facts, Some(counts))

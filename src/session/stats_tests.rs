@@ -6,9 +6,15 @@ fn stats(name: &str) -> Stats {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/session")
         .join(name);
-    let mut stats = Stats::default();
-    stats.add(&Session::open(&path).unwrap()).unwrap();
-    stats
+    stats_of(&[&path])
+}
+
+fn stats_of(paths: &[&Path]) -> Stats {
+    let mut tally = Tally::default();
+    for path in paths {
+        tally.add(&Session::open(path).unwrap()).unwrap();
+    }
+    tally.finish()
 }
 
 #[test]
@@ -45,8 +51,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     let prompt = r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#;
     std::fs::write(&path, format!("{prompt}\n{}\n", title(10))).unwrap();
     std::fs::write(crate::session::record::file_beside(&path), title(200)).unwrap();
-    let mut stats = Stats::default();
-    stats.add(&Session::open(&path).unwrap()).unwrap();
+    let stats = stats_of(&[&path]);
     let titles = stats.by_prompt_id["session_title"];
     assert_eq!(
         (titles.replies, titles.usage.input, titles.usage.output),

@@ -1,7 +1,7 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::session::TitleSource;
+use crate::session::{Agent, SessionError, TitleSource};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -60,7 +60,7 @@ fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
         ]
     );
     let session = Session::open(&data("claude-editor-note.jsonl")).unwrap();
-    let facts = session.quick_facts(Mapping::Allowed).unwrap();
+    let facts = session.summary(Mapping::Allowed).unwrap();
     assert_eq!(facts.first_prompt.as_deref(), Some("add a CODEOWNERS file"));
 }
 
@@ -94,12 +94,13 @@ fn a_claude_message_is_one_whatever_its_rows() {
         (8, 2, 2, 1)
     );
     assert_eq!((counts.usage.input, counts.usage.output), (30, 12));
-    assert_eq!(session.quick_facts(Mapping::Refused).unwrap(), facts);
+    assert_eq!(session.summary(Mapping::Refused).unwrap(), facts);
 }
 
 #[test]
 fn a_qwen_branch_that_was_left_is_not_shown() {
     let live = [
+        "Injected <qwen:user-prompt-submit-context>hint</qwen:user-prompt-submit-context>",
         "Prompt Fix the parser",
         "Reply Reading. c1",
         "Results c1=fn main(){}",
@@ -224,5 +225,43 @@ fn what_is_no_session_is_refused() {
         std::fs::write(&path, text).unwrap();
         let error = Session::open(&path).unwrap_err();
         assert!(matches!(error, SessionError::Unknown), "{name}: {error}");
+    }
+}
+
+/// Changes, and what is left of them.
+type Row<'a> = (Vec<Change>, &'a [(u64, u32)]);
+
+#[test]
+fn rows_replace_each_other() {
+    let put = |id: &str| Change::Put(id.to_owned());
+    let reset = |ids: &[&str]| {
+        let row = |id: &&str| ((*id).to_owned(), Vec::new());
+        Change::Reset(ids.iter().map(row).collect())
+    };
+    let rewind = |id: &str| Change::RewindTo(id.to_owned());
+    let rows: [Row<'_>; 6] = [
+        (vec![put("a"), put("b"), put("a")], &[(2, 0), (1, 0)]),
+        (vec![put("a"), reset(&["b", "a"])], &[(1, 0), (1, 1)]),
+        (vec![put("a"), reset(&["b"]), put("b")], &[(2, 0)]),
+        (
+            vec![put("a"), put("b"), rewind("b"), put("c")],
+            &[(0, 0), (3, 0)],
+        ),
+        (vec![put("a"), rewind("x")], &[(0, 0)]),
+        (vec![put("a"), put("b"), rewind("a"), put("b")], &[(3, 0)]),
+    ];
+    for (number, (changes, expected)) in rows.into_iter().enumerate() {
+        let mut replay = Replay::default();
+        for (offset, change) in (0..).zip(changes) {
+            let place = Place {
+                offset,
+                length: 1,
+                index: 0,
+            };
+            replay.apply(change, place);
+        }
+        let rows = replay.rows.iter();
+        let rows: Vec<_> = rows.map(|pick| (pick.place.offset, pick.row)).collect();
+        assert_eq!(rows, expected, "{number}");
     }
 }

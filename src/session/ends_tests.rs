@@ -34,8 +34,8 @@ fn the_title_is_the_same_whatever_else_is_asked() {
             fs::write(name, format!("{side}\n")).unwrap();
         }
         let session = Session::open(&path).unwrap();
-        let alone = session.quick_title(Mapping::Allowed).unwrap();
-        let among = session.quick_facts(Mapping::Allowed).unwrap().title;
+        let alone = session.title(Mapping::Allowed).unwrap();
+        let among = session.summary(Mapping::Allowed).unwrap().title;
         assert_eq!(alone, among, "{number}");
         let text = alone.map(|title| title.text);
         assert_eq!(text.as_deref(), expected, "{number}");
