@@ -66,7 +66,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --lane-tmp 'Give calls that run side by side a private directory for temporary files'
             cand --assume-read-only 'Let all shell commands run side by side (for tests of --enforce)'
             cand --dedup 'Replace results that repeat an earlier one by a reference'
-            cand --strict 'Exit with 3 if the input had unusable records'
+            cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'
             cand --exit-status 'Exit with 1 if a call failed or was denied'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'

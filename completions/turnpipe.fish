@@ -79,7 +79,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give calls that run side by side a private directory for temporary files'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Let all shell commands run side by side (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace results that repeat an earlier one by a reference'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Exit with 3 if the input had unusable records'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'

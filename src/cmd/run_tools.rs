@@ -23,7 +23,7 @@ use crate::exec::{
     Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
 };
 use crate::io::{Input, Io};
-use crate::jsonl::AhoCorasickPrefilter;
+use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
 use crate::process::{EndSignal, Spawners, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
@@ -112,7 +112,7 @@ pub(super) struct RunToolsArguments {
     /// Write the run as a trace for Chrome's or Perfetto's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Exit with 3 if the input had unusable records
+    /// Check every line of the input, and exit with 3 if it has unusable records
     #[arg(long)]
     strict: bool,
     /// Exit with 1 if a call failed or was denied
@@ -201,6 +201,7 @@ impl RunToolsArguments {
             .start_reading(
                 stdin,
                 AhoCorasickPrefilter::new(prefilter_needles())?,
+                options.unwanted,
                 decoder,
             )
             .context("cannot read input")?;
@@ -251,6 +252,11 @@ impl RunToolsArguments {
             session_id: self.session_id.clone().map(SessionId),
             state_root: Some(settings.state_root.clone()),
             dialect: self.from,
+            unwanted: if self.strict {
+                UnwantedLines::Checked
+            } else {
+                UnwantedLines::Unread
+            },
         }
     }
 

@@ -51,9 +51,7 @@ impl SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 ListForm::Jsonl => {
-                    let session = Session::open(&path)
-                        .ok()
-                        .map(|session| session.with_threads(self.source.jobs()));
+                    let session = Session::open(&path).ok();
                     let mapping = self.source.mapping();
                     let readable = session.as_ref();
                     let id = readable.and_then(|session| session.id(mapping).ok().flatten());

@@ -175,23 +175,22 @@ pub(super) fn read(path: &Path, source: &SourceArguments) -> Result<Conversation
 }
 
 impl Conversation {
-    /// Makes something of the conversation, and where rules find nothing in what was said since a
-    /// compaction, of everything. (A model is told what the agent summed up.)
+    /// Makes something of the conversation. Rules also see what was said before a compaction; a
+    /// model is given what the agent summed up.
     ///
     /// # Errors
-    /// There is nothing.
+    /// There is nothing to make it of.
     pub(super) fn make<Made>(
         &self,
         maker: &Maker,
         of: impl Fn(&Digest) -> Result<Made, Nothing>,
     ) -> Result<Made, Nothing> {
-        let made = of(&self.digest);
-        if made.is_ok() || !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
-            return made;
+        if !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
+            return of(&self.digest);
         }
         match digest(&self.session, Scope::AllBranches) {
-            Ok(everything) => of(&everything),
-            Err(_) => made,
+            Ok(everything) => of(&everything.followed_by(&self.digest)),
+            Err(_) => of(&self.digest),
         }
     }
 }

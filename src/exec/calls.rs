@@ -85,9 +85,10 @@ impl<Sink: Write> Runner<'_, Sink> {
     fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
         self.weight += weight;
         let (access, label) = match &prepared {
-            Prepared::Ready(ready) => {
-                (ready.access.clone(), label(ready.tool.name(), &ready.input))
-            }
+            Prepared::Ready(ready) => (
+                ready.assessment.access.clone(),
+                label(ready.tool.name(), &ready.input),
+            ),
             Prepared::Refused(_) => (Access::world(), name.clone()),
         };
         let verdict = prepared.verdict();
@@ -277,8 +278,8 @@ impl<Sink: Write> Runner<'_, Sink> {
                 .reassess(|index| match &calls.get(&index)?.stage {
                     CallStage::Waiting(Prepared::Ready(ready)) => Some(
                         lifecycle
-                            .assess(&*ready.tool, &ready.input, &session.context)
-                            .0,
+                            .assess(&*ready.tool, &*ready.call, &session.context)
+                            .access,
                     ),
                     _ => None,
                 });

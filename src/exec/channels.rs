@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::intake::{Arrival, Credit, read_all};
 use super::{CallIndex, Completed, Signal};
 use crate::io::Input;
-use crate::jsonl::Prefilter;
+use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::wire::Decoder;
 
 /// Something the main loop reacts to.
@@ -68,6 +68,7 @@ impl Channels {
         &self,
         source: Input,
         prefilter: impl Prefilter + 'static,
+        unwanted: UnwantedLines,
         decoder: Decoder,
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
@@ -75,7 +76,8 @@ impl Channels {
             .name("input".to_owned())
             .spawn(move || {
                 let waiting = source.readiness();
-                read_all(source, waiting, prefilter, decoder, &credit, &sender);
+                let reader = Reader::new(source, prefilter).with_unwanted(unwanted);
+                read_all(reader, waiting, decoder, &credit, &sender);
             })?;
         Ok(())
     }

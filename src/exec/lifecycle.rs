@@ -1,8 +1,8 @@
-//! One call from look-up to result (seed 002 section 4.4).
+//! One call from look-up to result.
 //!
 //! `prepare` is what must be known before a call can be scheduled: the tool, a valid input, what
-//! it touches. `execute` is everything after the scheduler let it start: meaning, permission, the
-//! tool itself, mapping, persistence. Each step that fails ends the call with a result.
+//! it touches. `execute` is everything after the scheduler let it start: permission, the tool
+//! itself, mapping, persistence. Each step that fails ends the call with a result.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::results::{
 use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, utf16_length};
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError, Registry,
-    Tool, ToolContext, ToolKind, ToolReply, Touch,
+    Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
+    PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
 use crate::wire::records::{Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
@@ -71,14 +71,15 @@ impl Prepared {
     pub fn verdict(&self) -> Option<Verdict> {
         match self {
             Self::Ready(ready) => {
-                let access = match (ready.access.is_read_only(), &ready.access.writes) {
+                let Assessment { access, why } = &ready.assessment;
+                let verdict = match (access.is_read_only(), &access.writes) {
                     (true, _) => VerdictAccess::ReadOnly,
                     (false, Touch::Paths(_)) => VerdictAccess::Writes,
                     (false, Touch::World | Touch::Nothing) => VerdictAccess::Unknown,
                 };
                 Some(Verdict {
-                    access,
-                    why: ready.why.clone(),
+                    access: verdict,
+                    why: why.clone(),
                 })
             }
             Self::Refused(_) => None,
@@ -87,16 +88,15 @@ impl Prepared {
 }
 
 /// A call that waits for its start.
-#[derive(Clone)]
 pub struct Ready {
     /// The tool.
     pub tool: Arc<dyn Tool>,
     /// Its arguments, valid under the tool's schema.
     pub input: Input,
-    /// What it touches.
-    pub access: Access,
-    /// Why it counts as touching that.
-    pub why: String,
+    /// The call itself, parsed and analysed.
+    pub call: Box<dyn PreparedCall>,
+    /// What it touches, and why it counts as touching that.
+    pub assessment: Assessment,
 }
 
 impl Lifecycle {
@@ -133,37 +133,46 @@ impl Lifecycle {
         let Value::Object(input) = input else {
             return invalid_input("not an object");
         };
-        let (access, why) = self.assess(&*tool, &input, session);
+        let call = match tool.prepare(&input) {
+            Ok(call) => call,
+            Err(error) => {
+                let text = tool_use_error(&error.to_string());
+                return refused(Outcome::InvalidInput, text);
+            }
+        };
+        let assessment = self.assess(&*tool, &*call, session);
         Prepared::Ready(Box::new(Ready {
             tool,
             input,
-            access,
-            why,
+            call,
+            assessment,
         }))
     }
 
-    /// What a call touches, and why it counts as touching that.
+    /// What a call touches if it starts now.
     pub(super) fn assess(
         &self,
         tool: &dyn Tool,
-        input: &Input,
+        call: &dyn PreparedCall,
         session: &ToolContext,
-    ) -> (Access, String) {
+    ) -> Assessment {
         match (self.shell_verdicts, tool.kind()) {
-            (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => {
-                (Access::reads_world(), "assumed".to_owned())
-            }
-            _ => assess(tool, input, session),
+            (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => Assessment {
+                access: Access::reads_world(),
+                why: "assumed".to_owned(),
+            },
+            _ => call.assess(session),
         }
     }
 
     /// What a call touches when it starts. A shell command that only read when it was queued may do
     /// more now, since calls before it may have changed where it runs, and git's settings there.
     fn access_now(&self, ready: &Ready, session: &ToolContext) -> Access {
-        if ready.tool.kind() == ToolKind::Shell && ready.access.is_read_only() {
-            self.assess(&*ready.tool, &ready.input, session).0
+        let queued = &ready.assessment.access;
+        if ready.tool.kind() == ToolKind::Shell && queued.is_read_only() {
+            self.assess(&*ready.tool, &*ready.call, session).access
         } else {
-            ready.access.clone()
+            queued.clone()
         }
     }
 
@@ -177,9 +186,6 @@ impl Lifecycle {
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
-        if let Err(error) = ready.tool.validate(&ready.input, context.session) {
-            return Completed::refused(Outcome::InvalidInput, tool_use_error(&error.to_string()));
-        }
         let admission = self
             .permission_mode
             .admits(&self.access_now(ready, context.session));
@@ -190,7 +196,7 @@ impl Lifecycle {
         }
         let stale_before = Self::stale_files(ready, context.session);
         let begun = clock.elapsed();
-        let reply = ready.tool.call(&ready.input, context);
+        let reply = ready.call.run(context);
         let ended = clock.elapsed();
         let mut completed = match reply {
             Ok(reply) => self.map(ready, context.id, reply, place),
@@ -215,7 +221,7 @@ impl Lifecycle {
 
     /// The files that had changed since they were read before the call, if it can change any.
     fn stale_files(ready: &Ready, session: &ToolContext) -> Option<Vec<std::path::PathBuf>> {
-        (!ready.access.is_read_only()).then(|| session.read_log.stale_files())
+        (!ready.assessment.access.is_read_only()).then(|| session.read_log.stale_files())
     }
 
     fn map(
@@ -314,16 +320,6 @@ fn whole_text(full: &FullText) -> Option<String> {
     let mut whole = Vec::new();
     full.write_to(&mut whole).ok()?;
     String::from_utf8(whole).ok()
-}
-
-fn assess(tool: &dyn Tool, input: &Input, session: &ToolContext) -> (Access, String) {
-    match tool.assess(input, session) {
-        Ok(Assessment { access, why }) => (access, why),
-        Err(error) => (
-            Access::world(),
-            format!("{} cannot be analysed: {error}", tool.name()),
-        ),
-    }
 }
 
 fn refused(outcome: Outcome, text: String) -> Prepared {

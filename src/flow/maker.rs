@@ -6,13 +6,14 @@ use super::ask::{Asker, Cost};
 use super::digest::Digest;
 use super::each::Pace;
 use super::reason::{Nothing, Reason};
+use crate::dialog::Role;
 use crate::model::{Failure, Request};
 use crate::side::recap::{RECAP_MESSAGES, clean_recap, recap_request};
 use crate::side::title::{
     FEWEST_MESSAGES, TITLE_FUNCTION, TITLE_MESSAGES, TitleStyle, clean_title, title_question,
     title_request,
 };
-use crate::side::{Language, LanguageChoice, Rejection, Said, Speaker, builtin, dominant_language};
+use crate::side::{Language, LanguageChoice, Rejection, Said, builtin, dominant_language};
 
 /// Who makes them.
 #[derive(Clone)]
@@ -146,21 +147,19 @@ impl Maker {
         recap_request(said, &self.instructions, self.language_of(digest))
     }
 
-    /// The language of the answer: that of the person, as far as it can be told.
+    /// The language of the answer: the one that the person writes in, if it can be detected.
     fn language_of(&self, digest: &Digest) -> Option<Language> {
         match self.language {
             LanguageChoice::Named(language) => Some(language),
             LanguageChoice::Conversation => {
                 let spoken = digest.spoken();
-                let of = |speaker: Speaker| {
-                    let said = spoken.said().iter().rev().take(TITLE_MESSAGES);
-                    let texts: Vec<String> = said
-                        .filter(|said| said.speaker == speaker)
-                        .map(Said::text)
-                        .collect();
-                    dominant_language(&texts.join("\n"))
+                let said_by = |role: Role| {
+                    let recent = spoken.said().iter().rev().take(TITLE_MESSAGES);
+                    let said = recent.filter(|said| said.role == role).map(Said::text);
+                    dominant_language(&said.collect::<Vec<_>>().join("\n\n"))
                 };
-                of(Speaker::User).or_else(|| of(Speaker::Assistant))
+                // A model answers in the language that it is asked in.
+                said_by(Role::User).or_else(|| said_by(Role::Assistant))
             }
         }
     }
@@ -229,7 +228,7 @@ fn checked(
     if let Some(language) = language
         && !language.may_be_that_of(&text)
     {
-        let why = format!("the answer is not in {}", language.name);
+        let why = format!("the answer is not in {}", language.name());
         return Err(Nothing::from(Reason::EmptyResult)
             .because(why)
             .at_cost(cost));

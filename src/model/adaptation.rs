@@ -8,15 +8,6 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::dialect::{Dialect, ForcedCall, JsonForm, Temperature};
 
-/// What a refusal means.
-struct Adaptation {
-    /// Words that all stand in the message, in small letters.
-    words: &'static [&'static str],
-    /// One of these stands in it as well.
-    and_one_of: &'static [&'static str],
-    change: Change,
-}
-
 /// What is changed.
 #[derive(Debug, Clone, Copy)]
 enum Change {
@@ -38,76 +29,44 @@ enum Change {
 }
 
 /// How servers say that they do not know or take something.
-const REFUSALS: &[&str] = &[
-    "not support",
-    "unsupported",
-    "not permitted",
-    "not allowed",
-    "unrecognized",
-    "unknown",
-    "deprecated",
-    "unavailable",
-    "invalid",
-    "no such",
-];
+const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
+    |deprecated|unavailable|invalid|no such";
 
-const ADAPTATIONS: &[Adaptation] = &[
-    Adaptation {
-        words: &["enable_thinking", "must be set to false"],
-        and_one_of: &[""],
-        change: Change::EnableThinkingFalse,
-    },
-    Adaptation {
-        words: &["enable_thinking"],
-        and_one_of: &["restricted to true", "must be true", "must be set to true"],
-        change: Change::LeaveThinking,
-    },
-    Adaptation {
-        words: &["max_tokens", "max_completion_tokens"],
-        and_one_of: REFUSALS,
-        change: Change::BudgetKey {
-            from: "max_tokens",
-            to: "max_completion_tokens",
-        },
-    },
-    Adaptation {
-        words: &["max_completion_tokens"],
-        and_one_of: REFUSALS,
-        change: Change::BudgetKey {
-            from: "max_completion_tokens",
-            to: "max_tokens",
-        },
-    },
-    Adaptation {
-        words: &["temperature"],
-        and_one_of: REFUSALS,
-        change: Change::NoTemperature,
-    },
-    Adaptation {
-        words: &["tool_choice"],
-        and_one_of: REFUSALS,
-        change: Change::NoForcedCall,
-    },
-    Adaptation {
-        words: &["response_format"],
-        and_one_of: REFUSALS,
-        change: Change::NoJsonForm,
-    },
-    Adaptation {
-        words: &["reasoning"],
-        and_one_of: REFUSALS,
-        change: Change::LeaveThinking,
-    },
-    Adaptation {
-        words: &["think"],
-        and_one_of: REFUSALS,
-        change: Change::LeaveThinking,
-    },
-    Adaptation {
-        words: &["chat_template_kwargs"],
-        and_one_of: REFUSALS,
-        change: Change::LeaveThinking,
-    },
+const TO_NEW_KEY: Change = Change::BudgetKey {
+    from: "max_tokens",
+    to: "max_completion_tokens",
+};
+
+const TO_OLD_KEY: Change = Change::BudgetKey {
+    from: "max_completion_tokens",
+    to: "max_tokens",
+};
+
+/// What refusals mean: words that all stand in the message, phrases of which one does, and what to
+/// change. All in lower case.
+const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
+    (
+        &["enable_thinking", "must be set to false"],
+        "",
+        Change::EnableThinkingFalse,
+    ),
+    (
+        &["enable_thinking"],
+        "restricted to true|must be true|must be set to true",
+        Change::LeaveThinking,
+    ),
+    (
+        &["max_tokens", "max_completion_tokens"],
+        REFUSALS,
+        TO_NEW_KEY,
+    ),
+    (&["max_completion_tokens"], REFUSALS, TO_OLD_KEY),
+    (&["temperature"], REFUSALS, Change::NoTemperature),
+    (&["tool_choice"], REFUSALS, Change::NoForcedCall),
+    (&["response_format"], REFUSALS, Change::NoJsonForm),
+    (&["reasoning"], REFUSALS, Change::LeaveThinking),
+    (&["think"], REFUSALS, Change::LeaveThinking),
+    (&["chat_template_kwargs"], REFUSALS, Change::LeaveThinking),
 ];
 
 /// The dialect in which a refused request may be taken; nothing if the refusal is about something
@@ -121,17 +80,14 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
         return None;
     };
     let message = message.to_lowercase();
-    let fits = |adaptation: &&Adaptation| {
-        adaptation.words.iter().all(|word| message.contains(word))
-            && adaptation
-                .and_one_of
-                .iter()
-                .any(|word| message.contains(word))
+    let fits = |(words, phrases, _): &&(&[&str], &str, Change)| {
+        words.iter().all(|word| message.contains(word))
+            && phrases.split('|').any(|phrase| message.contains(phrase))
     };
     ADAPTATIONS
         .iter()
         .filter(fits)
-        .map(|adaptation| changed(dialect.clone(), adaptation.change))
+        .map(|(_, _, change)| changed(dialect.clone(), *change))
         .find(|adapted| adapted != dialect)
 }
 

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::key::{Key, KeySource};
-use super::preset_table::{KeyScheme, Preset};
-use super::presets::{known_providers, preset};
+use super::presets::{KeyScheme, Preset, known_providers, preset};
 use super::recording::{Recorder, Recording, Replayed, UnusableRecording};
 use super::remote::{Remote, Shared};
 use super::retry::RetryPolicy;
@@ -132,7 +131,7 @@ impl Connector {
 
     fn remote(&self, model: &RemoteModel) -> Result<Remote, Unconnectable> {
         let (preset, settings) = self.provider(&model.provider)?;
-        let base = settings.base_url.as_deref().unwrap_or(preset.base_url);
+        let base = settings.base_url.as_deref().unwrap_or(&preset.base_url);
         let base = Address::parse(base).map_err(|source| Unconnectable::Address {
             provider: model.provider.clone(),
             source,
@@ -154,7 +153,7 @@ impl Connector {
         let fixed = preset
             .headers
             .iter()
-            .map(|(name, value)| Header::open(*name, *value));
+            .map(|(name, value)| Header::open(name, value));
         let given = |name: &str| {
             settings
                 .headers
@@ -166,7 +165,7 @@ impl Connector {
         let dialect = preset.dialect(&model.model).with(&settings.dialect);
         let key = Key {
             source: settings.key.clone(),
-            scheme: preset.key,
+            scheme: preset.key.clone(),
             environment: self.world.environment.clone(),
             fetched: OnceLock::new(),
         };

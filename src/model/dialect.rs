@@ -42,20 +42,22 @@ pub enum JsonForm {
 }
 
 /// Whether prefixes are marked for the prompt cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheMarks {
     /// No: the server caches by itself or not at all.
+    #[default]
     None,
     /// With `cache_control`, from this many tokens on; below, the server would ignore it.
     From(u32),
 }
 
 /// Whether the temperature can be chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Temperature {
     /// It is sent.
+    #[default]
     Sent,
     /// The model refuses it.
     Refused,
@@ -70,16 +72,20 @@ pub struct Dialect {
     /// The key of the token budget, where the API has several.
     pub budget_key: String,
     /// What is merged into a request to turn thinking off.
+    #[serde(default)]
     pub thinking_off: Map<String, Value>,
     /// How a call is forced.
     pub forced_call: ForcedCall,
     /// How JSON is asked for.
     pub json: JsonForm,
     /// Whether prefixes are marked.
+    #[serde(default)]
     pub cache_marks: CacheMarks,
     /// Whether the temperature is sent.
+    #[serde(default)]
     pub temperature: Temperature,
     /// What is merged into every request.
+    #[serde(default)]
     pub extra_body: Map<String, Value>,
 }
 
@@ -118,5 +124,21 @@ impl Dialect {
             temperature: overrides.temperature.unwrap_or(self.temperature),
             extra_body: overrides.extra_body.unwrap_or(self.extra_body),
         }
+    }
+}
+
+/// How many bytes of JSON text stand for a token, by experience with prose and code.
+const BYTES_OF_A_TOKEN: usize = 4;
+
+impl CacheMarks {
+    /// Whether a prefix that consists of these values is long enough for a mark. A server ignores
+    /// marks below its minimum.
+    pub(super) fn is_worthwhile<'a>(self, prefix: impl IntoIterator<Item = &'a Value>) -> bool {
+        let Self::From(tokens) = self else {
+            return false;
+        };
+        let lengths = prefix.into_iter().map(|value| value.to_string().len());
+        usize::try_from(tokens)
+            .is_ok_and(|tokens| lengths.sum::<usize>() / BYTES_OF_A_TOKEN >= tokens)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::Failure;
-use super::preset_table::KeyScheme;
+use super::presets::KeyScheme;
 use crate::http::{Header, Secret};
 use crate::io::Environment;
 use crate::process::{CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
@@ -69,9 +69,9 @@ impl Key {
                 usable(&self.printed(words)?, "what the key command printed")?
             }
         };
-        Ok(Some(match self.scheme {
+        Ok(Some(match &self.scheme {
             KeyScheme::Bearer | KeyScheme::BearerIfAny => bearer(&secret),
-            KeyScheme::Header(name) => Header::secret(name, secret),
+            KeyScheme::Header(name) => Header::secret(name.clone(), secret),
         }))
     }
 
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(header(KeySource::None, KeyScheme::Bearer), Ok(None));
         let named = header(
             KeySource::Given(Secret::new("sk-canary")),
-            KeyScheme::Header("x-api-key"),
+            KeyScheme::Header("x-api-key".to_owned()),
         );
         assert_eq!(named, Ok(Some(Header::secret("x-api-key", "sk-canary"))));
     }

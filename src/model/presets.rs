@@ -1,71 +1,94 @@
-//! From a provider and a model to a dialect.
+//! The known providers and models, and how they differ: the table is `presets.toml`.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use super::dialect::{Dialect, Temperature};
-use super::preset_table::{MODEL_RULES, PRESETS, Preset};
+use serde::Deserialize;
+
+use super::dialect::{Dialect, DialectOverrides};
+
+const FILE: &str = include_str!("presets.toml");
+
+/// The table. A test checks that the file can be read.
+static PRESETS: LazyLock<Presets> = LazyLock::new(|| toml::from_str(FILE).unwrap_or_default());
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Presets {
+    provider: Vec<Preset>,
+    /// What differs in the models of a provider, by the prefix of their names.
+    models: BTreeMap<String, BTreeMap<String, DialectOverrides>>,
+}
+
+/// A provider that is known by name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Preset {
+    pub(super) name: String,
+    /// Its address, up to what the API adds.
+    pub(super) base_url: String,
+    pub(super) key: KeyScheme,
+    /// Headers of every request.
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    dialect: Dialect,
+}
+
+/// How a provider takes the key.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KeyScheme {
+    /// As a bearer token; a request without one is refused.
+    Bearer,
+    /// As a bearer token, if there is one.
+    BearerIfAny,
+    /// In this header.
+    Header(String),
+}
 
 /// The provider of this name, if it is known.
 pub(super) fn preset(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+    PRESETS.provider.iter().find(|preset| preset.name == name)
 }
 
 /// The names of all known providers.
 pub fn known_providers() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|preset| preset.name)
+    PRESETS.provider.iter().map(|preset| preset.name.as_str())
 }
 
 impl Preset {
     /// The dialect of one of its models.
     pub(super) fn dialect(&self, model: &str) -> Dialect {
-        let rule = MODEL_RULES
-            .iter()
-            .filter(|rule| rule.provider == self.name && model.starts_with(rule.prefix))
-            .max_by_key(|rule| rule.prefix.len());
-        let thinking_off = rule.and_then(|rule| rule.thinking_off);
-        Dialect {
-            api: self.api,
-            budget_key: self.budget_key.to_owned(),
-            thinking_off: object(thinking_off.unwrap_or(self.thinking_off)),
-            forced_call: self.forced_call,
-            json: self.json,
-            cache_marks: rule
-                .and_then(|rule| rule.cache_marks)
-                .unwrap_or(self.cache_marks),
-            temperature: rule
-                .and_then(|rule| rule.temperature)
-                .unwrap_or(Temperature::Sent),
-            extra_body: Map::new(),
+        let rules = PRESETS.models.get(&self.name).into_iter().flatten();
+        let rule = rules
+            .filter(|(prefix, _)| model.starts_with(prefix.as_str()))
+            .max_by_key(|(prefix, _)| prefix.len());
+        let dialect = self.dialect.clone();
+        match rule {
+            Some((_, rule)) => dialect.with(rule),
+            None => dialect,
         }
     }
 }
 
-/// The object that a table spells out; a test sees to it that all of them are objects.
-fn object(json: &str) -> Map<String, Value> {
-    serde_json::from_str(json).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::dialect::CacheMarks::From;
     use super::*;
+    use crate::model::CacheMarks::From;
+    use crate::model::Temperature;
 
     #[test]
-    fn every_object_of_the_tables_is_one() {
-        let presets = PRESETS.iter().map(|preset| preset.thinking_off);
-        let rules = MODEL_RULES.iter().filter_map(|rule| rule.thinking_off);
-        for json in presets.chain(rules) {
-            serde_json::from_str::<Map<String, Value>>(json).unwrap();
-        }
-        for rule in MODEL_RULES {
-            assert!(preset(rule.provider).is_some(), "{}", rule.provider);
+    fn the_file_is_in_order() {
+        let presets: Presets = toml::from_str(FILE).unwrap();
+        for provider in presets.models.keys() {
+            assert!(preset(provider).is_some(), "{provider}");
         }
     }
 
     #[test]
     fn every_address_of_the_table_takes_keys() {
-        for preset in PRESETS {
-            let address = crate::http::Address::parse(preset.base_url).unwrap();
+        for preset in &PRESETS.provider {
+            let address = crate::http::Address::parse(&preset.base_url).unwrap();
             address
                 .admit_secrets(crate::http::PlainText::Nearby)
                 .unwrap();

@@ -14,8 +14,6 @@ impl PromptId {
     pub const SESSION_TITLE: Self = Self::fixed("session_title");
     /// A recap for somebody who was away.
     pub const SESSION_RECAP: Self = Self::fixed("session_recap");
-    /// A judgement whether a call may run.
-    pub const AUTO_CLASSIFIER: Self = Self::fixed("auto_classifier");
 
     const fn fixed(id: &'static str) -> Self {
         Self(Cow::Borrowed(id))

@@ -43,8 +43,8 @@ pub enum Delivery {
 /// A part of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The reply was cut off and begins anew: all events before this one are void. Only of
-    /// requests that want it ([`super::Attempts::ByPolicy`]).
+    /// The reply was cut off and begins again: discard all events before this one. Only sent for
+    /// requests that are retried ([`super::Attempts::ByPolicy`]).
     Restart,
     /// More of what is said aloud.
     Text(String),

@@ -285,12 +285,8 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         }
         let server = TestServer::answering([cut]);
         let mut heard = Vec::new();
-        let until_told = Request {
-            attempts: Attempts::UntilTold,
-            ..request()
-        };
         let failure = openai(&server)
-            .stream(&until_told, &Stop::default(), &mut |event| {
+            .stream(&request(), &Stop::default(), &mut |event| {
                 heard.push(event);
             })
             .unwrap_err();

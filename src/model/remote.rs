@@ -12,7 +12,7 @@ use super::key::Key;
 use super::listener::Listener;
 use super::retry::{Decision, Retry, RetryPolicy};
 use super::transport::{Asker, Transport};
-use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
@@ -165,9 +165,6 @@ impl Shared {
                 continue;
             }
             let failure = clean_failure(failure, &redaction);
-            if told && request.attempts != Attempts::ByPolicy {
-                return Err(failure);
-            }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Decision::GiveUp => return Err(failure),
                 Decision::Wait(wait) => sleep(wait).await,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::PromptId;
-use crate::dialog::Block;
+use crate::dialog::{Block, Role};
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -49,37 +49,30 @@ impl Request {
 /// What one side said.
 #[derive(Debug, Clone)]
 pub struct Turn {
-    /// Who.
-    pub speaker: Speaker,
+    /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
+    pub role: Role,
     /// What. Thinking is not sent back; results belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }
 
 impl Turn {
-    /// The user says `text`.
-    pub fn user(text: impl Into<String>) -> Self {
+    /// A turn of text.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
         Self {
-            speaker: Speaker::User,
+            role,
             blocks: vec![Block::Text(text.into())],
         }
+    }
+
+    /// The user says `text`.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, text)
     }
 
     /// The model says `text`.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self {
-            speaker: Speaker::Assistant,
-            blocks: vec![Block::Text(text.into())],
-        }
+        Self::new(Role::Assistant, text)
     }
-}
-
-/// Who speaks in a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Speaker {
-    /// The user, or tools on their behalf.
-    User,
-    /// The model.
-    Assistant,
 }
 
 /// The form that the answer shall have.
@@ -90,8 +83,6 @@ pub enum Answer {
     /// The arguments of this function, which has to be called. Where a server cannot force a call
     /// it is asked for JSON; [`super::Reply::structured`] takes whatever comes.
     Forced(Function),
-    /// JSON after the parameters of this function, which is never called.
-    Json(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),
 }
@@ -121,9 +112,6 @@ pub enum Thinking {
 pub enum Attempts {
     /// Once: nobody waits for the answer.
     One,
-    /// Again after failures that may pass, by the retry policy, as long as no part of a streamed
-    /// reply was handed out: somebody may have acted upon it.
-    UntilTold,
     /// Again after failures that may pass, by the retry policy. What was handed out of a streamed
     /// reply is taken back ([`super::Event::Restart`]).
     ByPolicy,

@@ -50,7 +50,7 @@ impl Retry {
     pub fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
         let most_attempts = match attempts {
             Attempts::One => 1,
-            Attempts::UntilTold | Attempts::ByPolicy => policy.most_attempts,
+            Attempts::ByPolicy => policy.most_attempts,
         };
         Self {
             policy: RetryPolicy {

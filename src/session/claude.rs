@@ -116,7 +116,7 @@ impl Format for Claude {
     }
 
     fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let kind = string(row.kind).unwrap_or_default();
         let subtype = string(row.subtype);
         let said = Said::of(row.message);

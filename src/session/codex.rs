@@ -86,7 +86,7 @@ impl Format for Codex {
     }
 
     fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let payload = Payload::of(row.payload).unwrap_or_default();
         let old_head = row.instructions.is_some().then(|| "header".to_owned());
         let kind = string(row.kind)
@@ -108,7 +108,7 @@ impl Format for Codex {
         }
         let kind = entry.kind.clone();
         if row.payload.is_none() {
-            let item = Payload::of_record(record).unwrap_or_default();
+            let item = Payload::read(record).unwrap_or_default();
             return Some(entry.saying(item_messages(&item)));
         }
         Some(match kind.as_str() {

@@ -64,7 +64,7 @@ const CODEX_ITEMS: [&str; 4] = [
 
 /// Whose record it is, if it tells.
 pub(super) fn agent_of(record: &str) -> Option<Agent> {
-    let row = Row::of_record(record)?;
+    let row = Row::read(record)?;
     let kind = text(row.kind);
     let kind = kind.as_deref();
     let said = Said::of(row.message);

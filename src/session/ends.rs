@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use memchr::{memchr_iter, memmem, memrchr, memrchr_iter};
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use super::Facts;
 use super::format::Detail;
@@ -249,12 +250,30 @@ fn has_ended(facts: &Facts) -> bool {
     facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
 }
 
-/// Whether a line may hold what is missing. Quotation marks in somebody's text have backslashes.
+/// Whether a line may hold what is missing.
 fn may_add_to(known: &Facts, line: &[u8]) -> bool {
-    let holds = |key: &str| memmem::find(line, key.as_bytes()).is_some();
     known.last_activity.is_none()
-        || known.model.is_none() && holds("\"model")
-        || known.cwd.is_none() && (holds("\"cwd\"") || holds("\"directories\""))
+        || known.model.is_none() && names_a_model(line)
+        || known.cwd.is_none() && DIRECTORIES.iter().any(|key| key.find(line).is_some())
+}
+
+/// Keys of directories.
+static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new(b"\"cwd\""), Finder::new(b"\"directories\"")]);
+
+/// What keys of models begin with.
+static MODEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"model"));
+
+/// Whether there is a key of a model; in some formats `model` is a role, too.
+fn names_a_model(line: &[u8]) -> bool {
+    MODEL.find_iter(line).any(|at| {
+        let rest = &line[at + MODEL.needle().len()..];
+        let key = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end));
+        // Within a text, quotation marks have backslashes.
+        key.is_some_and(|(key, behind)| {
+            !key.contains(&b'\\') && behind[1..].trim_ascii_start().starts_with(b":")
+        })
+    })
 }
 
 #[cfg(test)]

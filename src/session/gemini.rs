@@ -106,7 +106,7 @@ impl Format for Gemini {
     }
 
     fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let set = Set::of(row.set).unwrap_or_default();
         let kind = if row.set.is_some() {
             "$set".to_owned()

@@ -94,7 +94,7 @@ impl Format for Pi {
     }
 
     fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let kind = string(row.kind).unwrap_or_default();
         let said = Said::of(row.message).unwrap_or_default();
         let entry = Entry {

@@ -101,7 +101,7 @@ impl Format for Qwen {
     }
 
     fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let payload = Payload::of(row.payload).unwrap_or_default();
         let kind = string(row.kind).unwrap_or_default();
         let subtype = string(row.subtype);

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -64,8 +63,6 @@ pub struct Session {
     pub(super) document: Option<Vec<String>>,
     /// The first lines.
     pub(super) head: Head,
-    /// How many threads may look through it.
-    threads: NonZeroUsize,
     pub(super) side_file: SideFile,
 }
 
@@ -103,7 +100,6 @@ impl Session {
             format: agent.unwrap_or(Agent::Gemini).format(),
             document,
             head,
-            threads: NonZeroUsize::MIN,
             side_file: SideFile::Possible,
         })
     }
@@ -112,13 +108,6 @@ impl Session {
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
-        self
-    }
-
-    /// The same session, for searches that may use this many threads where it is large.
-    #[must_use]
-    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = threads;
         self
     }
 
@@ -146,7 +135,6 @@ impl Session {
     /// The bytes as they were when it was opened.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
-            .with_threads(self.threads)
             .with_beginning(self.head.beginning())
     }
 

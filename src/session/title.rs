@@ -14,7 +14,7 @@ use super::recover::each_record_on;
 use super::session::{Session, SideFile};
 use super::side_file::title_beside;
 use super::tree::Key;
-use crate::jsonl::{FixedFile, Mapping, Onward, search_backward, split_line};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward, split_line};
 
 /// How far behind an automatic title one looks for a manual one that lost a race, in bytes.
 const RACE_DISTANCE: u64 = 1024 * 1024;
@@ -92,31 +92,31 @@ impl TitleRule {
 
     /// Takes the next record from the end, which stands on the line at `offset`; says how far one
     /// must look on.
-    fn offer(&mut self, record: TitleRecord, offset: u64) -> Onward {
+    fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
         let is_manual = record.title.source == TitleSource::Manual;
         let Some(best) = &mut self.best else {
-            let onward = match (self.precedence, record.standing) {
-                _ if is_manual => Onward::Stop,
-                (Precedence::Manual, _) => Onward::Further,
-                (Precedence::Later, Standing::OnRequest) => Onward::Stop,
+            let control = match (self.precedence, record.standing) {
+                _ if is_manual => SearchControl::Stop,
+                (Precedence::Manual, _) => SearchControl::Continue,
+                (Precedence::Later, Standing::OnRequest) => SearchControl::Stop,
                 (Precedence::Later, Standing::Ordinary) => {
-                    Onward::DownTo(offset.saturating_sub(RACE_DISTANCE))
+                    SearchControl::DownTo(offset.saturating_sub(RACE_DISTANCE))
                 }
             };
             self.best = Some(record);
-            return onward;
+            return control;
         };
         if is_manual {
             if self.precedence == Precedence::Manual || lost_a_race(&record, best) {
                 self.best = Some(record);
             }
-            return Onward::Stop;
+            return SearchControl::Stop;
         }
         if best.title == record.title {
             // Agents append the title again now and then: it was given when it first appeared.
             best.time = record.time.or(best.time);
         }
-        Onward::Further
+        SearchControl::Continue
     }
 
     /// The title that counts.
@@ -147,7 +147,7 @@ pub fn find_title<Source: Borrow<File>>(
     let search = format.title_search();
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
-        let mut onward = Onward::Further;
+        let mut control = SearchControl::Continue;
         let (records, _) = split_line(hit.line);
         for record in records.iter().rev() {
             let entry = format.read(record.text(hit.line), Detail::Outline);
@@ -155,12 +155,12 @@ pub fn find_title<Source: Borrow<File>>(
                 continue;
             };
             match rule.offer(record, hit.offset) {
-                Onward::Further => {}
-                Onward::Stop => return Onward::Stop,
-                nearer @ Onward::DownTo(_) => onward = nearer,
+                SearchControl::Continue => {}
+                SearchControl::Stop => return SearchControl::Stop,
+                nearer @ SearchControl::DownTo(_) => control = nearer,
             }
         }
-        onward
+        control
     })?;
     Ok(rule.finish())
 }
@@ -220,7 +220,7 @@ impl Session {
                 on_line.extend(entry.and_then(|entry| entry.summary));
             });
             summaries.extend(on_line.into_iter().rev());
-            Onward::Further
+            SearchControl::Continue
         })?;
         if summaries.is_empty() {
             return Ok(None);

@@ -181,7 +181,7 @@ mod rule {
     fn winner(precedence: Precedence, records: &[TitleRecord]) -> Option<String> {
         let mut rule = TitleRule::new(precedence);
         for record in records {
-            if rule.offer(record.clone(), 9) == Onward::Stop {
+            if rule.offer(record.clone(), 9) == SearchControl::Stop {
                 break;
             }
         }
@@ -242,9 +242,9 @@ mod rule {
         let place = 3 * RACE_DISTANCE;
         assert_eq!(
             rule.offer(auto("a", 0), place),
-            Onward::DownTo(2 * RACE_DISTANCE)
+            SearchControl::DownTo(2 * RACE_DISTANCE)
         );
         let mut rule = TitleRule::new(Precedence::Manual);
-        assert_eq!(rule.offer(auto("a", 0), place), Onward::Further);
+        assert_eq!(rule.offer(auto("a", 0), place), SearchControl::Continue);
     }
 }

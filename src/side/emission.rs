@@ -1,7 +1,5 @@
 //! Switches in the environment, read as the agents read them.
 
-use super::javascript::trim;
-
 /// Whether labels are wanted: what the environment says exactly, else the setting, else yes.
 pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
     match variable {
@@ -14,7 +12,7 @@ pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool 
 /// Whether the environment switches automatic titles off: anything but nothing, `0`, `false`, `no`
 /// and `off` does.
 pub fn auto_title_is_disabled(variable: Option<&str>) -> bool {
-    let value = trim(variable.unwrap_or_default()).to_ascii_lowercase();
+    let value = variable.unwrap_or_default().trim().to_ascii_lowercase();
     !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
 }
 

@@ -6,7 +6,6 @@
 
 pub mod builtin;
 mod emission;
-mod javascript;
 pub mod label;
 mod language;
 pub mod prompts;
@@ -20,4 +19,4 @@ mod vectors_tests;
 pub use emission::{auto_title_is_disabled, labels_are_wanted};
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use rejection::Rejection;
-pub use spoken::{Said, Speaker, Spoken};
+pub use spoken::{Said, Spoken};

@@ -1,18 +1,40 @@
-//! Why nothing is left of a model's text.
+//! Why a model's answer cannot be used.
 
 use crate::wire::records::TextRejection;
 
-/// Why an answer is of no use.
+/// Why a model's answer cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejection {
-    /// Nothing is left of it.
+    /// Nothing is left after cleaning.
     Empty,
-    /// It says that something cannot be done, or failed.
+    /// The model refuses, or reports a failure.
     Refusal,
-    /// It has no tag that says where the recap is; the rest may be the model's reasoning.
+    /// It has no `<recap>` tag. The text may be the model's reasoning.
     NoTag,
     /// It repeats an example of the prompt.
     PromptEcho,
+}
+
+/// How models refuse in the first person.
+const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
+    |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
+
+impl Rejection {
+    /// Whether a text is a refusal in the model's own words.
+    pub(super) fn is_refusal(text: &str) -> bool {
+        REFUSALS
+            .split('|')
+            .any(|refusal| begins_with_words(text, refusal))
+    }
+}
+
+/// Whether a text begins with these words, in any case. What follows them is not part of a word
+/// (only ASCII letters, digits and `_` are).
+pub(super) fn begins_with_words(text: &str, words: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let head = text.get(..words.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(words))
+        && !(words.ends_with(is_word) && text[words.len()..].starts_with(is_word))
 }
 
 impl From<Rejection> for TextRejection {
@@ -22,6 +44,31 @@ impl From<Rejection> for TextRejection {
             Rejection::Refusal => Self::Refusal,
             Rejection::NoTag => Self::NoTag,
             Rejection::PromptEcho => Self::PromptEcho,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_whole_words() {
+        for text in [
+            "I cannot do that",
+            "SORRY, no",
+            "抱歉，没有",
+            "I’m unable to help",
+        ] {
+            assert!(Rejection::is_refusal(text), "{text}");
+        }
+        for text in [
+            "I cannotate",
+            "ſorry, x",
+            "Fix: I cannot log in",
+            "Sorry state of tests",
+        ] {
+            assert!(!Rejection::is_refusal(text), "{text}");
         }
     }
 }

@@ -1,25 +1,15 @@
 //! What people and the model said to each other, without everything else that a session holds.
 
-use super::javascript::trim;
 use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
 
 /// With this Qwen Code's model once answered to the context at the start of a session.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 
-/// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
-    /// A person.
-    User,
-    /// The model.
-    Assistant,
-}
-
 /// One message of what was said. No part is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// Who.
-    pub speaker: Speaker,
+    pub role: Role,
     /// What, in parts.
     pub parts: Vec<String>,
 }
@@ -37,7 +27,6 @@ pub struct Spoken {
     said: Vec<Said>,
     /// Messages of any kind.
     messages: usize,
-    first: Option<usize>,
 }
 
 impl Spoken {
@@ -46,9 +35,9 @@ impl Spoken {
         if message.thread == Thread::Subagent {
             return;
         }
-        let speaker = match (message.role, message.origin) {
-            (Role::User, Origin::Prompt) => Speaker::User,
-            (Role::Assistant, Origin::Reply) => Speaker::Assistant,
+        let role = match (message.role, message.origin) {
+            (Role::User, Origin::Prompt) => Role::User,
+            (Role::Assistant, Origin::Reply) => Role::Assistant,
             (Role::User, Origin::Results | Origin::Injected) => {
                 self.messages += 1;
                 return;
@@ -57,18 +46,16 @@ impl Spoken {
         };
         self.messages += 1;
         let said = Said {
-            speaker,
+            role,
             parts: parts(message),
         };
-        let acknowledges = speaker == Speaker::Assistant
-            && self.messages == 2
-            && said.parts == [ACKNOWLEDGED_CONTEXT];
+        let acknowledges =
+            role == Role::Assistant && self.messages == 2 && said.parts == [ACKNOWLEDGED_CONTEXT];
         if acknowledges {
             self.said.clear();
             return;
         }
         if !said.parts.is_empty() {
-            self.first.get_or_insert(self.messages);
             self.said.push(said);
         }
     }
@@ -95,7 +82,7 @@ impl Spoken {
             return &self.said;
         };
         let recent = &self.said[start..];
-        let prompt = recent.iter().position(|said| said.speaker == Speaker::User);
+        let prompt = recent.iter().position(|said| said.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 }
@@ -106,7 +93,7 @@ fn parts(message: &Message) -> Vec<String> {
         Block::Text(text) => Some(without_injected(text).into_owned()),
         _ => None,
     });
-    texts.filter(|text| !trim(text).is_empty()).collect()
+    texts.filter(|text| !text.trim().is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 //! How a call is rewritten is data (`alias_table`); this file only carries it out. Whether the
 //! result fits the tool's schema is checked later, as for any call.
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::Input;
 use super::alias_table::ALIASES;
+use super::builtin::WholeNumber;
 
 /// One foreign name.
 #[derive(Debug)]
@@ -176,18 +178,8 @@ impl Conversion {
     }
 }
 
-/// A number without a fraction that is not negative (some models write `5.0`).
 fn whole_number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let number = value.as_f64()?;
-        let fits = (0.0..9_007_199_254_740_992.0).contains(&number) && number.fract() == 0.0;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked on the line before"
-        )]
-        fits.then_some(number as u64)
-    })
+    WholeNumber::deserialize(value).ok().map(|number| number.0)
 }
 
 /// Only `bash` is unwrapped: another shell may read the same text differently.

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,9 +15,10 @@ use serde_json::{Value, json};
 use super::child_environment::child_environment;
 use super::printed::{LARGEST_LIMIT, Printed, Streams};
 use super::template::{Template, value_of};
+use super::tool::AccessError;
 use super::{
-    Access, AccessError, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
-    ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch,
+    Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
+    PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch, paths,
 };
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 
@@ -71,108 +73,14 @@ pub(super) enum AccessRule {
 /// A tool declared in a manifest.
 #[derive(Debug)]
 pub struct CommandTool {
-    declaration: Declaration,
+    declaration: Arc<Declaration>,
 }
 
 impl CommandTool {
     pub(super) fn new(declaration: Declaration) -> Self {
-        Self { declaration }
-    }
-
-    fn arguments(&self, input: &Input) -> Vec<String> {
-        self.declaration
-            .arguments
-            .iter()
-            .filter_map(|argument| argument.expand(input))
-            .collect()
-    }
-
-    fn inline_limit(&self) -> usize {
-        match self.declaration.result_limit {
-            ResultLimit::Characters(characters) => characters.min(DEFAULT_INLINE_LIMIT),
-            ResultLimit::Default | ResultLimit::Unlimited => DEFAULT_INLINE_LIMIT,
+        Self {
+            declaration: Arc::new(declaration),
         }
-    }
-
-    fn command(&self, input: &Input, session: &ToolContext) -> Command {
-        Command {
-            program: self.declaration.program.clone(),
-            arguments: self
-                .arguments(input)
-                .into_iter()
-                .map(OsString::from)
-                .collect(),
-            environment: self.environment(session),
-            directory: session.directory.clone(),
-            stdin: match self.declaration.stdin {
-                ToolInput::Nothing => Stdin::Null,
-                ToolInput::JsonLine => {
-                    Stdin::Bytes(format!("{}\n", Value::Object(input.clone())).into_bytes())
-                }
-            },
-            capture: Capture::default(),
-            limits: Limits::with_timeout(self.timeout(session)),
-        }
-    }
-
-    fn environment(&self, session: &ToolContext) -> Variables {
-        let variables = child_environment(session);
-        if self.declaration.environment.is_empty() {
-            return variables;
-        }
-        let declared = self.declaration.environment.iter();
-        let mut all: BTreeMap<OsString, OsString> = variables.iter().cloned().collect();
-        all.extend(declared.map(|(name, value)| (name.into(), value.into())));
-        all.into_iter().collect()
-    }
-
-    fn timeout(&self, session: &ToolContext) -> Duration {
-        self.declaration
-            .timeout
-            .unwrap_or(session.shell_timeouts.default)
-    }
-
-    fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
-        let printed = Printed::from_streams(
-            std::mem::take(&mut finished.stdout),
-            std::mem::take(&mut finished.stderr),
-        )
-        .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
-        let code = finished.status.shell_code();
-        let limit = self.inline_limit();
-        let mut structured = json!({
-            "stdout": printed.stdout(limit),
-            "stderr": printed.stderr(limit),
-            "exitCode": code,
-            "interrupted": finished.ended == Ended::Cancelled,
-        });
-        let (status, headline) = match finished.ended {
-            Ended::Exited if code == 0 => {
-                let shown = printed.success(Streams::Stdout, limit);
-                let mut reply = ToolReply::text(shown.content, structured);
-                reply.full = shown.full;
-                return Ok(reply);
-            }
-            Ended::Exited => (CallStatus::Error, format!("Exit code {code}")),
-            Ended::TimedOut => {
-                structured["timedOutAfterMs"] = u64::try_from(timeout.as_millis())
-                    .unwrap_or(u64::MAX)
-                    .into();
-                (
-                    CallStatus::TimedOut,
-                    format!("{} timed out after {}s", self.name(), timeout.as_secs_f64()),
-                )
-            }
-            Ended::Cancelled => (
-                CallStatus::Cancelled,
-                format!("{} was interrupted before it finished", self.name()),
-            ),
-        };
-        Ok(ToolReply {
-            status,
-            content: Content::Text(printed.failure(&headline)),
-            ..ToolReply::text("", structured)
-        })
     }
 }
 
@@ -193,17 +101,6 @@ impl Tool for CommandTool {
         self.declaration.deferred
     }
 
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        match &self.declaration.access {
-            AccessRule::World => Ok(Access::world()),
-            AccessRule::ReadOnly => Ok(Access::reads_world()),
-            AccessRule::Paths { reads, writes } => Ok(Access {
-                reads: places(reads, input, &context.directory)?,
-                writes: places(writes, input, &context.directory)?,
-            }),
-        }
-    }
-
     fn interrupt(&self) -> InterruptBehavior {
         self.declaration.interrupt
     }
@@ -212,26 +109,147 @@ impl Tool for CommandTool {
         self.declaration.result_limit
     }
 
-    fn validate(&self, input: &Input, _context: &ToolContext) -> Result<(), InvalidInput> {
-        if self
-            .arguments(input)
-            .iter()
-            .any(|argument| argument.contains('\0'))
-        {
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let templates = self.declaration.arguments.iter();
+        let arguments: Vec<String> = templates
+            .filter_map(|argument| argument.expand(input))
+            .collect();
+        if arguments.iter().any(|argument| argument.contains('\0')) {
             return Err(InvalidInput(
                 "A parameter contains a NUL character, which no program can be given".to_owned(),
             ));
         }
-        Ok(())
+        Ok(Box::new(CommandCall {
+            declaration: Arc::clone(&self.declaration),
+            arguments,
+            input: input.clone(),
+        }))
+    }
+}
+
+/// One run of the program.
+struct CommandCall {
+    declaration: Arc<Declaration>,
+    arguments: Vec<String>,
+    input: Input,
+}
+
+impl PreparedCall for CommandCall {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = match &self.declaration.access {
+            AccessRule::World => Ok(Access::world()),
+            AccessRule::ReadOnly => Ok(Access::reads_world()),
+            AccessRule::Paths { reads, writes } => self.paths(reads, writes, context),
+        };
+        Assessment::of(&self.declaration.name, access)
     }
 
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let session = call.session;
+        let timeout = self.declaration.timeout;
+        let timeout = timeout.unwrap_or(session.shell_timeouts.default);
+        let command = Command {
+            program: self.declaration.program.clone(),
+            arguments: self.arguments.iter().map(OsString::from).collect(),
+            environment: self.environment(session),
+            directory: session.directory.clone(),
+            stdin: match self.declaration.stdin {
+                ToolInput::Nothing => Stdin::Null,
+                ToolInput::JsonLine => {
+                    Stdin::Bytes(format!("{}\n", Value::Object(self.input.clone())).into_bytes())
+                }
+            },
+            capture: Capture::default(),
+            limits: Limits::with_timeout(timeout),
+        };
         let finished = session
             .spawners
-            .run(&self.command(input, session), call.cancel)
+            .run(&command, call.cancel)
             .map_err(|error| ToolFailure(error.to_string()))?;
-        self.reply(finished, self.timeout(session))
+        self.reply(finished, timeout)
+    }
+}
+
+impl CommandCall {
+    fn paths(
+        &self,
+        reads: &[Template],
+        writes: &[Template],
+        context: &ToolContext,
+    ) -> Result<Access, AccessError> {
+        Ok(Access {
+            reads: places(reads, &self.input, &context.directory)?,
+            writes: places(writes, &self.input, &context.directory)?,
+        })
+    }
+
+    fn environment(&self, session: &ToolContext) -> Variables {
+        let variables = child_environment(session);
+        if self.declaration.environment.is_empty() {
+            return variables;
+        }
+        let declared = self.declaration.environment.iter();
+        let mut all: BTreeMap<OsString, OsString> = variables.iter().cloned().collect();
+        all.extend(declared.map(|(name, value)| (name.into(), value.into())));
+        all.into_iter().collect()
+    }
+
+    fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
+        let printed = Printed::from_streams(
+            std::mem::take(&mut finished.stdout),
+            std::mem::take(&mut finished.stderr),
+        )
+        .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
+        let code = finished.status.shell_code();
+        let limit = inline_limit(self.declaration.result_limit);
+        let mut structured = json!({
+            "stdout": printed.stdout(limit),
+            "stderr": printed.stderr(limit),
+            "exitCode": code,
+            "interrupted": finished.ended == Ended::Cancelled,
+        });
+        let (status, headline) = match finished.ended {
+            Ended::Exited if code == 0 => {
+                let shown = printed.success(Streams::Stdout, limit);
+                let mut reply = ToolReply::text(shown.content, structured);
+                reply.full = shown.full;
+                return Ok(reply);
+            }
+            Ended::Exited => (CallStatus::Error, format!("Exit code {code}")),
+            Ended::TimedOut => {
+                structured["timedOutAfterMs"] = u64::try_from(timeout.as_millis())
+                    .unwrap_or(u64::MAX)
+                    .into();
+                (
+                    CallStatus::TimedOut,
+                    format!(
+                        "{} timed out after {}s",
+                        self.declaration.name,
+                        timeout.as_secs_f64()
+                    ),
+                )
+            }
+            Ended::Cancelled => (
+                CallStatus::Cancelled,
+                format!(
+                    "{} was interrupted before it finished",
+                    self.declaration.name
+                ),
+            ),
+        };
+        Ok(ToolReply {
+            status,
+            content: Content::Text(printed.failure(&headline)),
+            ..ToolReply::text("", structured)
+        })
+    }
+}
+
+/// How much of the output stays inline, in UTF-16 units.
+fn inline_limit(limit: ResultLimit) -> usize {
+    match limit {
+        ResultLimit::Characters(characters) => characters.min(DEFAULT_INLINE_LIMIT),
+        ResultLimit::Default | ResultLimit::Unlimited => DEFAULT_INLINE_LIMIT,
     }
 }
 
@@ -242,7 +260,7 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
             .fields()
             .find(|name| value_of(input, name).is_none())
         {
-            return Err(AccessError(format!("`{missing}` is not given")));
+            return Err(AccessError(format!("`{missing}` is missing")));
         }
         let list = template
             .as_field()
@@ -253,11 +271,15 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
                 for path in list {
                     let path = path
                         .as_str()
-                        .ok_or_else(|| AccessError(format!("{path} is no path")))?;
-                    paths.push(place(directory, path));
+                        .ok_or_else(|| AccessError(format!("{path} is not a path")))?;
+                    paths.push(place(directory, path)?);
                 }
             }
-            None => paths.extend(template.expand(input).map(|path| place(directory, &path))),
+            None => {
+                if let Some(path) = template.expand(input) {
+                    paths.push(place(directory, &path)?);
+                }
+            }
         }
     }
     if paths.is_empty() {
@@ -266,32 +288,10 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
     Ok(Touch::Paths(paths))
 }
 
-/// The absolute path that a call names. Links in the part that exists are followed, so that two
-/// names of one place are seen to be the same; `.` and `..` of the rest are worked out lexically.
-fn place(directory: &Path, path: &str) -> PathBuf {
-    let path = lexical(&directory.join(path));
-    path.ancestors()
-        .find_map(|ancestor| {
-            let physical = ancestor.canonicalize().ok()?;
-            let rest = path.strip_prefix(ancestor).ok()?;
-            // Joining nothing would add a slash.
-            Some(physical.components().chain(rest.components()).collect())
-        })
-        .unwrap_or(path)
-}
-
-fn lexical(path: &Path) -> PathBuf {
-    let mut lexical = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                lexical.pop();
-            }
-            other => lexical.push(other),
-        }
-    }
-    lexical
+/// The one name of the place that a call names, links followed.
+fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
+    paths::resolve_links(&directory.join(path))
+        .map_err(|error| AccessError(format!("{path}: {error}")))
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn a_nul_cannot_be_passed_on() {
         "",
         &format!("command = [\"./program\", \"{{a}}\"]\n{SCHEMA}"),
     );
-    let check = |input: Value| probe.validate(&object(&input), &session.context);
+    let check = |input: Value| probe.prepare(&object(&input));
     assert!(check(json!({"a": "x\0"})).is_err());
     assert!(check(json!({"a": "x", "b": "\0"})).is_ok());
 }
@@ -187,23 +187,28 @@ fn what_a_call_touches() {
         (
             "access = { reads = [\"{paths}\"] }",
             json!({"paths": [1]}),
-            Err("1 is no path"),
+            Err("1 is not a path"),
         ),
         (
             "access = { reads = [\"{a}\"] }",
             json!({}),
-            Err("`a` is not given"),
+            Err("`a` is missing"),
         ),
         (
             "access = { reads = [\"{a}\"] }",
             json!({"a": null}),
-            Err("`a` is not given"),
+            Err("`a` is missing"),
         ),
     ];
     for (access, input, expected) in rows {
-        let found = with(access)
-            .access(&object(&input), &session.context)
-            .map_err(|error| error.0);
-        assert_eq!(found, expected.map_err(str::to_owned), "{access} {input}");
+        let call = with(access).prepare(&object(&input)).unwrap();
+        let found = call.assess(&session.context);
+        match expected {
+            Ok(expected) => assert_eq!(found.access, expected, "{access} {input}"),
+            Err(reason) => {
+                assert_eq!(found.access, Access::world(), "{access} {input}");
+                assert_eq!(found.why, format!("Probe cannot be analysed: {reason}"));
+            }
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! `Edit`: one string in a file replaced by another.
 
-use std::sync::LazyLock;
-
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::builtin::Parameters;
 use super::freshness::{self, Freshness};
 use super::line_window::{LineWindow, Window};
 use super::regular_file::{self, NotReadable, RegularFile};
@@ -12,8 +12,8 @@ use super::replace_file::{self, Expected};
 use super::replacement::{Haystack, Replaced, folded};
 use super::text_file::{self, ORIGINAL_BYTES, READ_AGAIN, READ_FIRST};
 use super::{
-    Access, AccessError, CallContext, Input, InterruptBehavior, InvalidInput, Tool, ToolContext,
-    ToolFailure, ToolReply, arguments, line_numbers, patch, paths,
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, line_numbers, patch, paths,
 };
 use crate::state::{FileStamp, ReadRange};
 
@@ -25,99 +25,63 @@ const SNIPPET_CONTEXT: u64 = 4;
 const SNIPPET_LINES: u64 = 100;
 const SNIPPET_CHARACTERS: usize = 8000;
 
-/// Edits files.
-#[derive(Debug)]
-pub struct Edit;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edit {
+    /// Absolute path of the file to change
+    #[schemars(length(min = 1))]
     file_path: String,
+    /// The text to replace, exactly as in the file, without line numbers; empty to make a new file
     old_string: String,
+    #[schemars(description = "The text to put in its place; must differ from old_string")]
     new_string: String,
+    #[schemars(
+        description = "Replace every occurrence; otherwise old_string must occur \
+                              exactly once"
+    )]
     #[serde(default)]
     replace_all: bool,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "file_path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Absolute path of the file to change",
-            },
-            "old_string": {
-                "type": "string",
-                "description": "The text to replace, exactly as in the file, without line numbers; empty to make a new file",
-            },
-            "new_string": {
-                "type": "string",
-                "description": "The text to put in its place; must differ from old_string",
-            },
-            "replace_all": {
-                "type": "boolean",
-                "default": false,
-                "description": "Replace every occurrence; otherwise old_string must occur exactly once",
-            },
-        },
-        "required": ["file_path", "old_string", "new_string"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for Edit {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replaces a string in a file by another. old_string must be \
+        exactly what is in the file, white space included, and occur once; add lines around it to \
+        make it unique, or set replace_all. Line ends and all else stay as they are.";
+    /// An edit takes no time worth saving, and half of one is of no use.
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
 
-impl Tool for Edit {
-    fn name(&self) -> &'static str {
-        "Edit"
-    }
-
-    fn description(&self) -> &'static str {
-        "Replaces a string in a file by another. old_string must be exactly what is in the file, \
-         white space included, and occur once; add lines around it to make it unique, or set \
-         replace_all. Line ends and all else stay as they are."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        let arguments: Arguments = arguments::parse(input)?;
-        paths::writing(&paths::absolute(&arguments.file_path, context))
-    }
-
-    /// It takes no time worth saving, and half an edit is no use to anybody.
-    fn interrupt(&self) -> InterruptBehavior {
-        InterruptBehavior::Block
-    }
-
-    // What depends on the file is asked when the call runs: an earlier call of the same turn may
+    // What depends on the file is checked when the call runs: an earlier call of the same turn may
     // read or change it.
-    fn validate(&self, input: &Input, _: &ToolContext) -> Result<(), InvalidInput> {
-        let arguments: Arguments = arguments::parse(input)?;
-        if arguments.old_string == arguments.new_string {
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        if self.old_string == self.new_string {
             return Err(InvalidInput(
                 "No changes to make: old_string and new_string are exactly the same.".to_owned(),
             ));
         }
-        Ok(())
+        Ok(Box::new(self))
+    }
+}
+
+impl PreparedCall for Edit {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = paths::writing(&paths::absolute(&self.file_path, context));
+        Assessment::of(Self::NAME, access)
     }
 
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        self.validate(input, call.session)?;
-        let arguments: Arguments = arguments::parse(input)?;
-        let path = paths::absolute(&arguments.file_path, call.session);
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.file_path, call.session);
         let target = paths::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
         let (edited, expected, freshness) = match regular_file::open(&target) {
             Ok(found) => {
                 let stamp = FileStamp::from_metadata(&found.metadata);
                 let freshness = freshness::of(call, &target, stamp);
-                let edited = edit(found, &arguments, freshness).map_err(ToolFailure)?;
+                let edited = edit(found, self, freshness).map_err(ToolFailure)?;
                 (edited, Expected::Unchanged(stamp), freshness)
             }
-            Err(NotReadable::Missing) if arguments.old_string.is_empty() => {
-                (created(&arguments), Expected::Missing, Freshness::Current)
+            Err(NotReadable::Missing) if self.old_string.is_empty() => {
+                (created(self), Expected::Missing, Freshness::Current)
             }
             Err(NotReadable::Missing) => {
                 return Err(ToolFailure(format!(
@@ -136,12 +100,7 @@ impl Tool for Edit {
             let range = known.map_or(ReadRange::Whole, |entry| entry.range);
             freshness::record(call, target, stamp, range);
         }
-        Ok(reply(
-            &path.to_string_lossy(),
-            &arguments,
-            &edited,
-            freshness,
-        ))
+        Ok(reply(&path.to_string_lossy(), self, &edited, freshness))
     }
 }
 
@@ -153,8 +112,8 @@ struct Edited {
     replacements: usize,
 }
 
-fn created(arguments: &Arguments) -> Edited {
-    let bytes = arguments.new_string.clone().into_bytes();
+fn created(parameters: &Edit) -> Edited {
+    let bytes = parameters.new_string.clone().into_bytes();
     let first = 0..bytes.len();
     Edited {
         before: None,
@@ -163,28 +122,24 @@ fn created(arguments: &Arguments) -> Edited {
     }
 }
 
-fn edit(
-    source: RegularFile,
-    arguments: &Arguments,
-    freshness: Freshness,
-) -> Result<Edited, String> {
+fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
     let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
     let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
     let before = text_file::bytes(source, limit)
         .map_err(|failure| failure.0)?
         .ok_or_else(too_large)?;
-    if arguments.old_string.is_empty() {
+    if parameters.old_string.is_empty() {
         if !before.is_empty() {
             return Err("Cannot create new file - file already exists.".to_owned());
         }
-        let created = created(arguments);
+        let created = created(parameters);
         return Ok(Edited {
             before: Some(before),
             ..created
         });
     }
-    let old = folded(&arguments.old_string);
-    let new = folded(&arguments.new_string);
+    let old = folded(&parameters.old_string);
+    let new = folded(&parameters.new_string);
     if old == new {
         return Err(
             "No changes to make: old_string and new_string differ only in their line ends, which \
@@ -194,7 +149,7 @@ fn edit(
     }
     let haystack = Haystack::new(&before);
     let replacements = haystack.matches(&old).count();
-    check_count(replacements, arguments, freshness)?;
+    check_count(replacements, parameters, freshness)?;
     let after = haystack
         .replaced(haystack.matches(&old), &new, FILE_BYTES)
         .ok_or_else(too_large)?;
@@ -205,8 +160,8 @@ fn edit(
     })
 }
 
-fn check_count(count: usize, arguments: &Arguments, freshness: Freshness) -> Result<(), String> {
-    let old = &arguments.old_string;
+fn check_count(count: usize, parameters: &Edit, freshness: Freshness) -> Result<(), String> {
+    let old = &parameters.old_string;
     match count {
         0 => {
             let stale = match freshness {
@@ -218,7 +173,7 @@ fn check_count(count: usize, arguments: &Arguments, freshness: Freshness) -> Res
             ))
         }
         1 => Ok(()),
-        _ if !arguments.replace_all => Err(format!(
+        _ if !parameters.replace_all => Err(format!(
             "Found {count} matches of the string to replace, but replace_all is false. To replace \
              all occurrences, set replace_all to true. To replace only one occurrence, please \
              provide more context to uniquely identify the instance.\nString: {old}"
@@ -232,7 +187,7 @@ fn check_count(count: usize, arguments: &Arguments, freshness: Freshness) -> Res
     }
 }
 
-fn reply(path: &str, arguments: &Arguments, edited: &Edited, freshness: Freshness) -> ToolReply {
+fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -> ToolReply {
     let count = match edited.replacements {
         1 => String::new(),
         many => format!(" All {many} occurrences were replaced."),
@@ -262,12 +217,12 @@ fn reply(path: &str, arguments: &Arguments, edited: &Edited, freshness: Freshnes
         text,
         json!({
             "filePath": path,
-            "oldString": arguments.old_string,
-            "newString": arguments.new_string,
+            "oldString": parameters.old_string,
+            "newString": parameters.new_string,
             "originalFile": shown,
             "structuredPatch": hunks,
             "userModified": false,
-            "replaceAll": arguments.replace_all,
+            "replaceAll": parameters.replace_all,
         }),
     )
 }

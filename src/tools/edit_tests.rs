@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 
+use super::super::read::Read;
 use super::super::test_context::Session;
-use super::super::{Read, Write};
+use super::super::write::Write;
+use serde_json::Value;
+
 use super::*;
 
 fn edit(session: &Session, name: &str, old: &str, new: &str) -> Value {
@@ -17,7 +20,7 @@ fn edit_all(session: &Session, name: &str, old: &str, new: &str) -> Value {
 }
 
 fn read(session: &Session, name: &str) {
-    session.ok(&Read, json!({ "file_path": session.name(name) }));
+    session.ok::<Read>(json!({ "file_path": session.name(name) }));
 }
 
 #[test]
@@ -25,7 +28,7 @@ fn one_occurrence_is_replaced() {
     let session = Session::new();
     session.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     read(&session, "a");
-    let (text, structured) = session.ok(&Edit, edit(&session, "a", "6\n", "six\nand\n"));
+    let (text, structured) = session.ok::<Edit>(edit(&session, "a", "6\n", "six\nand\n"));
     assert_eq!(session.content("a"), "1\n2\n3\n4\n5\nsix\nand\n7\n8\n9\n");
     let (head, snippet) = text.split_once(":\n").unwrap();
     assert_eq!(
@@ -86,11 +89,11 @@ fn what_does_not_match_once_is_refused() {
         (edit(&session, "", "x", "z"), "directory"),
     ];
     for (input, expected) in table {
-        let failure = session.failure(&Edit, input.clone());
+        let failure = session.failure::<Edit>(input.clone());
         assert!(failure.contains(expected), "{input}: {failure}");
     }
     assert_eq!(session.content("a"), "x x\n");
-    let (text, structured) = session.ok(&Edit, edit_all(&session, "a", "x", "z"));
+    let (text, structured) = session.ok::<Edit>(edit_all(&session, "a", "x", "z"));
     assert!(text.contains("All 2 occurrences were replaced."), "{text}");
     assert_eq!(structured["replaceAll"], true);
     assert_eq!(session.content("a"), "z z\n");
@@ -100,14 +103,14 @@ fn what_does_not_match_once_is_refused() {
 fn an_empty_old_string_makes_a_file() {
     let session = Session::new();
     session.write("empty", "");
-    let (text, structured) = session.ok(&Edit, edit(&session, "d/new", "", "a\n"));
+    let (text, structured) = session.ok::<Edit>(edit(&session, "d/new", "", "a\n"));
     assert_eq!(
         text,
         format!("File created successfully at: {}", session.name("d/new"))
     );
     assert_eq!(structured["originalFile"], Value::Null);
     assert_eq!(session.content("d/new"), "a\n");
-    session.ok(&Edit, edit(&session, "empty", "", "b\n"));
+    session.ok::<Edit>(edit(&session, "empty", "", "b\n"));
     assert_eq!(session.content("empty"), "b\n");
 }
 
@@ -118,14 +121,14 @@ fn a_changed_file_is_edited_where_it_is_unambiguous() {
     read(&session, "a");
     session.write("a", "zero\none\ntwo\ntwo\n");
     session.touch("a", 1);
-    let failure = session.failure(&Edit, edit_all(&session, "a", "two", "2"));
+    let failure = session.failure::<Edit>(edit_all(&session, "a", "two", "2"));
     assert!(failure.contains("modified since read"), "{failure}");
-    let failure = session.failure(&Edit, edit(&session, "a", "three", "3"));
+    let failure = session.failure::<Edit>(edit(&session, "a", "three", "3"));
     assert!(
         failure.contains("has changed since it was read"),
         "{failure}"
     );
-    let (text, _) = session.ok(&Edit, edit(&session, "a", "one", "1"));
+    let (text, _) = session.ok::<Edit>(edit(&session, "a", "one", "1"));
     assert!(
         text.contains("had changed on disk since it was last read"),
         "{text}"
@@ -135,11 +138,11 @@ fn a_changed_file_is_edited_where_it_is_unambiguous() {
     let input = json!({ "file_path": session.name("a"), "content": "" });
     assert!(
         session
-            .failure(&Write, input)
+            .failure::<Write>(input)
             .contains("modified since read")
     );
     read(&session, "a");
-    let (text, _) = session.ok(&Edit, edit_all(&session, "a", "two", "2"));
+    let (text, _) = session.ok::<Edit>(edit_all(&session, "a", "two", "2"));
     assert!(!text.contains("had changed"), "{text}");
 }
 
@@ -147,12 +150,16 @@ fn a_changed_file_is_edited_where_it_is_unambiguous() {
 fn a_file_that_was_not_read_is_edited_where_it_is_unambiguous() {
     let session = Session::new();
     session.write("a", "one\ntwo two\n");
-    let failure = session.failure(&Edit, edit_all(&session, "a", "two", "2"));
+    let failure = session.failure::<Edit>(edit_all(&session, "a", "two", "2"));
     assert!(failure.contains("not been read yet"), "{failure}");
-    session.ok(&Edit, edit(&session, "a", "one", "1"));
+    session.ok::<Edit>(edit(&session, "a", "one", "1"));
     assert_eq!(session.content("a"), "1\ntwo two\n");
     let input = json!({ "file_path": session.name("a"), "content": "" });
-    assert!(session.failure(&Write, input).contains("not been read yet"));
+    assert!(
+        session
+            .failure::<Write>(input)
+            .contains("not been read yet")
+    );
 }
 
 #[test]
@@ -161,7 +168,7 @@ fn edits_of_one_session_follow_each_other() {
     session.write("a", "1\n2\n");
     read(&session, "a");
     for (old, new) in [("1", "one"), ("2", "two"), ("one\ntwo", "x")] {
-        let (text, _) = session.ok(&Edit, edit(&session, "a", old, new));
+        let (text, _) = session.ok::<Edit>(edit(&session, "a", old, new));
         assert!(!text.contains("changed on disk"), "{text}");
     }
     assert_eq!(session.content("a"), "x\n");
@@ -172,7 +179,7 @@ fn marks_line_ends_and_strange_bytes_stay() {
     let session = Session::new();
     session.write("a", b"\xef\xbb\xbfone\r\ntwo\r\n\xff\r\n");
     read(&session, "a");
-    session.ok(&Edit, edit(&session, "a", "one\ntwo\n", "1\n2\n3\n"));
+    session.ok::<Edit>(edit(&session, "a", "one\ntwo\n", "1\n2\n3\n"));
     let bytes = std::fs::read(session.path("a")).unwrap();
     assert_eq!(bytes, b"\xef\xbb\xbf1\r\n2\r\n3\r\n\xff\r\n");
 }
@@ -183,7 +190,7 @@ fn a_file_that_is_too_large_is_refused() {
     let file = std::fs::File::create(session.path("a")).unwrap();
     file.set_len(u64::try_from(FILE_BYTES).unwrap() + 1)
         .unwrap();
-    let failure = session.failure(&Edit, edit(&session, "a", "x", "y"));
+    let failure = session.failure::<Edit>(edit(&session, "a", "x", "y"));
     assert!(failure.contains("too large to edit"), "{failure}");
 }
 
@@ -192,7 +199,7 @@ fn snippets_are_bounded() {
     let session = Session::new();
     session.write("a", "x");
     let long = "line\n".repeat(10_000);
-    let (text, _) = session.ok(&Edit, edit(&session, "a", "x", &long));
+    let (text, _) = session.ok::<Edit>(edit(&session, "a", "x", &long));
     assert_eq!(
         text.lines().count(),
         1 + usize::try_from(SNIPPET_LINES).unwrap()
@@ -215,7 +222,7 @@ proptest! {
         let mut input = edit(&session, "a", &old, &new);
         input["replace_all"] = json!(all);
         let count = content.matches(&old).count();
-        let result = session.call(&Edit, input);
+        let result = session.call::<Edit>(input);
         if count == 0 || (count > 1 && !all) {
             prop_assert!(result.is_err());
             prop_assert_eq!(session.content("a"), content);

@@ -2,19 +2,20 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::DirEntry;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::builtin::Parameters;
 use super::newest::Newest;
 use super::walk::{self, Budget, Filters, SearchEnd, Stopped};
 use super::{
-    Access, AccessError, CallContext, CallStatus, Input, InvalidInput, ResultLimit, Tool,
-    ToolContext, ToolFailure, ToolReply, arguments, paths,
+    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
+    ToolFailure, ToolReply, paths,
 };
 
 /// The most files in a result.
@@ -22,72 +23,61 @@ const MOST_FILES: usize = 100;
 
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Finds files.
-#[derive(Debug)]
-pub struct Glob;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Glob {
+    /// Glob pattern, e.g. **/*.rs or src/**/*.{ts,tsx}
+    #[schemars(length(min = 1))]
     pattern: String,
+    /// Directory to search; the working directory if left out
+    #[schemars(length(min = 1))]
     path: Option<String>,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "pattern": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Glob pattern, e.g. **/*.rs or src/**/*.{ts,tsx}",
-            },
-            "path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Directory to search; the working directory if left out",
-            },
-        },
-        "required": ["pattern"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for Glob {
+    const NAME: &'static str = "Glob";
+    const DESCRIPTION: &'static str = "Finds files whose path matches a glob pattern (* and ? \
+        within a path part, ** across parts, [...] and {a,b}), newest first, at most 100. Files \
+        that .gitignore names are left out; hidden files are not.";
+    const RESULT_LIMIT: ResultLimit = ResultLimit::Characters(100_000);
 
-impl Tool for Glob {
-    fn name(&self) -> &'static str {
-        "Glob"
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let (fixed, rest) = split(&self.pattern);
+        let rest = GlobBuilder::new(rest)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| InvalidInput(format!("invalid glob pattern: {error}")))?
+            .compile_matcher();
+        let fixed = fixed.to_owned();
+        let path = self.path;
+        Ok(Box::new(Search { path, fixed, rest }))
+    }
+}
+
+/// A search that is ready to start.
+struct Search {
+    /// The directory to search; the working directory if there is none.
+    path: Option<String>,
+    /// The leading parts of the pattern that match only themselves.
+    fixed: String,
+    /// The rest of the pattern.
+    rest: GlobMatcher,
+}
+
+impl PreparedCall for Search {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        Assessment::of(Glob::NAME, paths::reading(&self.root(context)))
     }
 
-    fn description(&self) -> &'static str {
-        "Finds files whose path matches a glob pattern (* and ? within a path part, ** across \
-         parts, [...] and {a,b}), newest first, at most 100. Files that .gitignore names are left \
-         out; hidden files are not."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        let search = Search::new(input, context)?;
-        paths::reading(&search.root)
-    }
-
-    fn result_limit(&self) -> ResultLimit {
-        ResultLimit::Characters(100_000)
-    }
-
-    fn validate(&self, input: &Input, context: &ToolContext) -> Result<(), InvalidInput> {
-        Search::new(input, context).map(|_| ())
-    }
-
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        let search = Search::new(input, call.session)?;
-        search.check_given_directory()?;
+        check_directory(&self.directory(call.session))?;
+        let root = self.root(call.session);
         let mut found = Newest::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
-        let end = walk::walk(&search.root, Filters::none(), budget, &mut |entry| {
-            if search.matches(entry.path())
+        let end = walk::walk(&root, Filters::none(), budget, &mut |entry| {
+            let below = entry.path().strip_prefix(&root);
+            if below.is_ok_and(|below| self.rest.is_match(below))
                 && let Some(modified) = modified(&entry)
             {
                 found.add(entry.into_path(), modified);
@@ -99,54 +89,33 @@ impl Tool for Glob {
     }
 }
 
-/// What to look for and where.
-struct Search {
-    /// The directory that the call names.
-    given: PathBuf,
-    /// `given`, and on through the parts of the pattern that have nothing to match.
-    root: PathBuf,
-    /// The rest of the pattern.
-    rest: GlobMatcher,
-}
-
 impl Search {
-    fn new(input: &Input, context: &ToolContext) -> Result<Self, InvalidInput> {
-        let arguments: Arguments = arguments::parse(input)?;
-        let given = match &arguments.path {
-            Some(path) => paths::absolute(path, context),
-            None => context.directory.clone(),
-        };
-        let (fixed, rest) = split(&arguments.pattern);
-        let rest = GlobBuilder::new(rest)
-            .literal_separator(true)
-            .build()
-            .map_err(|error| InvalidInput(format!("invalid glob pattern: {error}")))?;
-        let root = if fixed.starts_with('~') {
-            paths::absolute(fixed, context)
-        } else {
-            paths::normalised(&given.join(fixed))
-        };
-        Ok(Self {
-            given,
-            root,
-            rest: rest.compile_matcher(),
-        })
+    fn directory(&self, context: &ToolContext) -> PathBuf {
+        let path = self.path.as_deref();
+        path.map_or_else(
+            || context.directory.clone(),
+            |path| paths::absolute(path, context),
+        )
     }
 
-    fn check_given_directory(&self) -> Result<(), ToolFailure> {
-        let given = self.given.display();
-        match self.given.metadata() {
-            Ok(metadata) if metadata.is_dir() => Ok(()),
-            Ok(_) => Err(ToolFailure(format!("Path is not a directory: {given}"))),
-            Err(error) => Err(ToolFailure(format!(
-                "Directory cannot be searched: {given}: {error}"
-            ))),
+    /// Where the walk starts.
+    fn root(&self, context: &ToolContext) -> PathBuf {
+        if self.fixed.starts_with('~') {
+            paths::absolute(&self.fixed, context)
+        } else {
+            paths::normalised(&self.directory(context).join(&self.fixed))
         }
     }
+}
 
-    fn matches(&self, path: &Path) -> bool {
-        path.strip_prefix(&self.root)
-            .is_ok_and(|below| self.rest.is_match(below))
+fn check_directory(path: &Path) -> Result<(), ToolFailure> {
+    let shown = path.display();
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(ToolFailure(format!("Path is not a directory: {shown}"))),
+        Err(error) => Err(ToolFailure(format!(
+            "Directory cannot be searched: {shown}: {error}"
+        ))),
     }
 }
 

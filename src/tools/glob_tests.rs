@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::symlink;
 
+use super::super::Access;
 use super::super::test_context::Session;
 use super::*;
 
 fn found(session: &Session, input: Value) -> Vec<String> {
-    let (_, structured) = session.ok(&Glob, input);
+    let (_, structured) = session.ok::<Glob>(input);
     let base = format!("{}/", session.name(""));
     let names = structured["filenames"].as_array().unwrap();
     assert_eq!(structured["numFiles"], names.len());
@@ -120,7 +121,7 @@ fn the_newest_hundred_are_listed() {
         session.write(&name, "");
         session.touch(&name, number);
     }
-    let (text, structured) = session.ok(&Glob, json!({ "pattern": "*" }));
+    let (text, structured) = session.ok::<Glob>(json!({ "pattern": "*" }));
     assert_eq!(structured["numFiles"], 100);
     assert_eq!(structured["truncated"], true);
     assert_eq!(structured["durationMs"], 0);
@@ -133,7 +134,7 @@ fn the_newest_hundred_are_listed() {
 #[test]
 fn nothing_found_is_said() {
     let session = Session::new();
-    let (text, structured) = session.ok(&Glob, json!({ "pattern": "*.nothing" }));
+    let (text, structured) = session.ok::<Glob>(json!({ "pattern": "*.nothing" }));
     assert_eq!(text, "No files found");
     assert_eq!(
         structured,
@@ -144,13 +145,13 @@ fn nothing_found_is_said() {
 #[test]
 fn bad_input_is_refused() {
     let session = tree(&["file"]);
-    let failure = session.failure(&Glob, json!({ "pattern": "{a" }));
+    let failure = session.failure::<Glob>(json!({ "pattern": "{a" }));
     assert!(
         failure.starts_with("validation: invalid glob pattern"),
         "{failure}"
     );
     for path in ["file", "gone"] {
-        let failure = session.failure(&Glob, json!({ "pattern": "*", "path": path }));
+        let failure = session.failure::<Glob>(json!({ "pattern": "*", "path": path }));
         assert!(failure.contains(path), "{failure}");
     }
 }
@@ -159,7 +160,7 @@ fn bad_input_is_refused() {
 fn a_cancelled_search_says_so() {
     let session = tree(&["a"]);
     session.cancel.cancel();
-    let reply = session.call(&Glob, json!({ "pattern": "*" })).unwrap();
+    let reply = session.call::<Glob>(json!({ "pattern": "*" })).unwrap();
     assert_eq!(reply.status, CallStatus::Cancelled);
     assert_eq!(reply.structured["truncated"], true);
 }
@@ -167,10 +168,7 @@ fn a_cancelled_search_says_so() {
 #[test]
 fn a_call_reads_its_directory() {
     let session = tree(&["src/a"]);
-    let access = |input: Value| {
-        Glob.access(input.as_object().unwrap(), &session.context)
-            .unwrap()
-    };
+    let access = |input: Value| session.access::<Glob>(&input);
     assert_eq!(
         access(json!({ "pattern": "*" })),
         Access::reads(session.path(""))

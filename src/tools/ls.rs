@@ -3,79 +3,64 @@
 use std::collections::BinaryHeap;
 use std::fs::DirEntry;
 use std::path::Path;
-use std::sync::LazyLock;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::builtin::Parameters;
 use super::{
-    Access, AccessError, CallContext, CallStatus, Input, InvalidInput, Tool, ToolContext,
-    ToolFailure, ToolReply, arguments, paths,
+    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ToolContext, ToolFailure,
+    ToolReply, paths,
 };
 
 /// The most entries in a result.
 const MOST_ENTRIES: usize = 1000;
 
-/// Lists directories.
-#[derive(Debug)]
-pub struct Ls;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ls {
+    /// Absolute path of the directory to list
+    #[schemars(length(min = 1))]
     path: String,
-    #[serde(default)]
-    ignore: Vec<String>,
+    /// Glob patterns of names to leave out
+    ignore: Option<Vec<String>>,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Absolute path of the directory to list",
-            },
-            "ignore": {
-                "type": "array",
-                "items": { "type": "string" },
-                "description": "Glob patterns of names to leave out",
-            },
-        },
-        "required": ["path"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for Ls {
+    const NAME: &'static str = "LS";
+    const DESCRIPTION: &'static str = "Lists the entries of a directory, sorted by name, \
+        directories with a slash at the end, at most 1000. To find files, use Glob or Grep.";
 
-impl Tool for Ls {
-    fn name(&self) -> &'static str {
-        "LS"
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let invalid = |error| InvalidInput(format!("invalid glob pattern: {error}"));
+        let mut ignored = GlobSetBuilder::new();
+        for glob in self.ignore.iter().flatten() {
+            ignored.add(Glob::new(glob.trim_end_matches('/')).map_err(invalid)?);
+        }
+        Ok(Box::new(ListDirectory {
+            path: self.path,
+            ignored: ignored.build().map_err(invalid)?,
+        }))
+    }
+}
+
+struct ListDirectory {
+    path: String,
+    ignored: GlobSet,
+}
+
+impl PreparedCall for ListDirectory {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        Assessment::of(
+            Ls::NAME,
+            paths::reading(&paths::absolute(&self.path, context)),
+        )
     }
 
-    fn description(&self) -> &'static str {
-        "Lists the entries of a directory, sorted by name, directories with a slash at the end, at \
-         most 1000. To find files, use Glob or Grep."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        let arguments: Arguments = arguments::parse(input)?;
-        paths::reading(&paths::absolute(&arguments.path, context))
-    }
-
-    fn validate(&self, input: &Input, _: &ToolContext) -> Result<(), InvalidInput> {
-        let arguments: Arguments = arguments::parse(input)?;
-        patterns(&arguments.ignore).map(|_| ())
-    }
-
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let arguments: Arguments = arguments::parse(input)?;
-        let ignored = patterns(&arguments.ignore)?;
-        let path = paths::absolute(&arguments.path, call.session);
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.path, call.session);
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
         let mut listing = Listing::default();
         let mut status = CallStatus::Ok;
@@ -85,7 +70,7 @@ impl Tool for Ls {
                 break;
             }
             let entry = entry.map_err(failed)?;
-            if !ignored.is_match(entry.file_name()) && !ignored.is_match(entry.path()) {
+            if !self.ignored.is_match(entry.file_name()) && !self.ignored.is_match(entry.path()) {
                 listing.add(shown(&entry));
             }
         }
@@ -95,15 +80,6 @@ impl Tool for Ls {
             ..ToolReply::text(text.clone(), Value::String(text))
         })
     }
-}
-
-fn patterns(globs: &[String]) -> Result<GlobSet, InvalidInput> {
-    let invalid = |error| InvalidInput(format!("invalid glob pattern: {error}"));
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(Glob::new(glob.trim_end_matches('/')).map_err(invalid)?);
-    }
-    set.build().map_err(invalid)
 }
 
 /// The entry's name; with a slash if it is a directory or a link to one.

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
+use serde_json::json;
+
 use super::super::test_context::Session;
 use super::*;
 
@@ -16,7 +18,7 @@ fn entries_are_sorted_and_marked() {
     symlink("sub", session.path("d/to-sub")).unwrap();
     symlink("gone", session.path("d/to-nothing")).unwrap();
     let input = json!({ "path": session.name("d"), "ignore": ["*.log", "target/"] });
-    let (text, structured) = session.ok(&Ls, input);
+    let (text, structured) = session.ok::<Ls>(input);
     let expected = format!(
         "- {}/\n  - .a\n  - b\n  - sub/\n  - to-nothing\n  - to-sub/\n",
         session.name("d")
@@ -31,7 +33,7 @@ fn a_list_is_bounded() {
     for number in 0..1005 {
         session.write(&format!("f{number:04}"), "");
     }
-    let (text, _) = session.ok(&Ls, json!({ "path": "." }));
+    let (text, _) = session.ok::<Ls>(json!({ "path": "." }));
     assert!(
         text.contains("  - f0999\n(Only the first 1000 of 1005 entries are shown."),
         "{text}"
@@ -41,14 +43,14 @@ fn a_list_is_bounded() {
 #[test]
 fn an_empty_directory_and_a_missing_one() {
     let session = Session::new();
-    let (text, _) = session.ok(&Ls, json!({ "path": session.name("") }));
+    let (text, _) = session.ok::<Ls>(json!({ "path": session.name("") }));
     assert!(text.ends_with("/\n(no entries)\n"), "{text}");
     session.write("file", "");
     for name in ["gone", "file"] {
-        let failure = session.failure(&Ls, json!({ "path": session.name(name) }));
+        let failure = session.failure::<Ls>(json!({ "path": session.name(name) }));
         assert!(failure.contains("cannot be listed"), "{failure}");
     }
-    let failure = session.failure(&Ls, json!({ "path": "/", "ignore": ["{"] }));
+    let failure = session.failure::<Ls>(json!({ "path": "/", "ignore": ["{"] }));
     assert!(
         failure.starts_with("validation: invalid glob pattern"),
         "{failure}"
@@ -60,6 +62,6 @@ fn a_cancelled_listing_says_so() {
     let session = Session::new();
     session.write("a", "");
     session.cancel.cancel();
-    let reply = session.call(&Ls, json!({ "path": "." })).unwrap();
+    let reply = session.call::<Ls>(json!({ "path": "." })).unwrap();
     assert_eq!(reply.status, CallStatus::Cancelled);
 }

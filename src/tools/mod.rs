@@ -6,15 +6,14 @@
 mod access;
 mod alias;
 mod alias_table;
-mod arguments;
 mod bash;
+mod builtin;
 mod child_environment;
 mod command_tool;
 mod context;
 mod declarations;
 mod edit;
 mod excerpt;
-mod file_tools;
 mod freshness;
 mod full_text;
 pub(crate) mod gemini_schema;
@@ -52,26 +51,17 @@ mod workspace_programs;
 mod write;
 
 pub use access::{Access, Touch};
-pub use bash::Bash;
 pub use child_environment::ChildVariables;
 pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use declarations::{Format, declarations};
-pub use edit::Edit;
-pub use file_tools::file_tools;
 pub use full_text::FullText;
 pub use git_probe::GitProbe;
-pub use glob::Glob;
-pub use grep::Grep;
-pub use ls::Ls;
 pub use manifest::{ManifestError, load_manifest};
 pub use outcome::{CallStatus, Content, ImageBlock, ToolReply};
-pub use read::Read;
 pub use registry::{LookupError, NameClash, Registry, Resolved};
-pub use todo_write::TodoWrite;
 pub use tool::{
-    AccessError, Assessment, Input, InterruptBehavior, InvalidInput, ResultLimit, Tool,
+    Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
 pub use workspace_programs::{from_the_workspace, workspace_program};
-pub use write::Write;

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Access, AccessError, ToolContext};
+use super::tool::AccessError;
+use super::{Access, ToolContext};
 
 /// As many symbolic links as the kernel follows before it gives up.
 const LINK_LIMIT: usize = 40;

@@ -4,19 +4,20 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::builtin::{Parameters, WholeNumber};
 use super::image::ImageFormat;
 use super::line_window::{LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, NotReadable, RegularFile};
 use super::{
-    Access, AccessError, CallContext, CallStatus, Content, ImageBlock, Input, ResultLimit, Tool,
-    ToolContext, ToolFailure, ToolReply, arguments, freshness, line_numbers, paths,
+    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
+    ResultLimit, ToolContext, ToolFailure, ToolReply, freshness, line_numbers, paths,
 };
 use crate::state::{FileStamp, ReadRange};
 
@@ -34,72 +35,43 @@ const IMAGE_BYTES: u64 = 3_932_160;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Reads files.
-#[derive(Debug)]
-pub struct Read;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Read {
+    /// Absolute path of the file to read
+    #[schemars(length(min = 1))]
     file_path: String,
-    #[serde(default, deserialize_with = "arguments::whole_number")]
-    offset: Option<u64>,
-    #[serde(default, deserialize_with = "arguments::whole_number")]
-    limit: Option<u64>,
+    #[schemars(
+        description = "Number of the first line to read, counted from 1; only for files \
+                              too large to read at once"
+    )]
+    offset: Option<WholeNumber>,
+    /// Number of lines to read; only for files too large to read at once
+    #[schemars(range(min = 1))]
+    limit: Option<WholeNumber>,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "file_path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Absolute path of the file to read",
-            },
-            "offset": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "Number of the first line to read, counted from 1; only for files too large to read at once",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Number of lines to read; only for files too large to read at once",
-            },
-        },
-        "required": ["file_path"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for Read {
+    const NAME: &'static str = "Read";
+    const DESCRIPTION: &'static str = "Reads a file. Text comes with line numbers in front \
+        (right-aligned, then a tab), at most 2000 lines from the beginning unless offset and limit \
+        say otherwise; lines of more than 2000 characters are cut. PNG, JPEG, GIF and WebP files \
+        come as images. Directories are listed with LS.";
+    const RESULT_LIMIT: ResultLimit = ResultLimit::Unlimited;
 
-impl Tool for Read {
-    fn name(&self) -> &'static str {
-        "Read"
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        Ok(Box::new(self))
+    }
+}
+
+impl PreparedCall for Read {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = paths::reading(&paths::absolute(&self.file_path, context));
+        Assessment::of(Self::NAME, access)
     }
 
-    fn description(&self) -> &'static str {
-        "Reads a file. Text comes with line numbers in front (right-aligned, then a tab), at most \
-         2000 lines from the beginning unless offset and limit say otherwise; lines of more than \
-         2000 characters are cut. PNG, JPEG, GIF and WebP files come as images. Directories are \
-         listed with LS."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        let arguments: Arguments = arguments::parse(input)?;
-        paths::reading(&paths::absolute(&arguments.file_path, context))
-    }
-
-    fn result_limit(&self) -> ResultLimit {
-        ResultLimit::Unlimited
-    }
-
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let arguments: Arguments = arguments::parse(input)?;
-        let path = paths::absolute(&arguments.file_path, call.session);
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.file_path, call.session);
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(explained(&problem, call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
@@ -109,8 +81,8 @@ impl Tool for Read {
         }
         refuse_binary(&head)?;
         let window = Window {
-            first: arguments.offset.unwrap_or(1).max(1),
-            limit: arguments.limit.unwrap_or(DEFAULT_LINES),
+            first: self.offset.map_or(1, |offset| offset.0.max(1)),
+            limit: self.limit.map_or(DEFAULT_LINES, |limit| limit.0),
             characters: PAGE_CHARACTERS,
         };
         let streamed = stream(&head, &mut file, window, call).map_err(failed)?;
@@ -120,7 +92,7 @@ impl Tool for Read {
                 ..ToolReply::text("The read was cancelled.", Value::Null)
             });
         };
-        if page.ended == PageEnd::Characters && arguments.limit.is_some() {
+        if page.ended == PageEnd::Characters && self.limit.is_some() {
             return Err(ToolFailure(format!(
                 "The {} lines asked for have more than {PAGE_CHARACTERS} characters, the most one \
                  read gives; {} of them fit. Read fewer lines, or search with Grep.",

@@ -6,11 +6,12 @@ use std::io::{Seek, SeekFrom, Write as _};
 use base64::Engine as _;
 use serde_json::json;
 
+use super::super::Access;
 use super::super::test_context::Session;
 use super::*;
 
 fn read(session: &Session, name: &str) -> (String, Value) {
-    session.ok(&Read, json!({ "file_path": session.name(name) }))
+    session.ok::<Read>(json!({ "file_path": session.name(name) }))
 }
 
 fn numbered_file(session: &Session, name: &str, lines: usize) {
@@ -40,7 +41,7 @@ fn text_comes_with_line_numbers() {
 fn relative_paths_start_in_the_working_directory() {
     let session = Session::new();
     session.write("sub/a.txt", "x");
-    let (text, structured) = session.ok(&Read, json!({ "file_path": "sub/../sub/a.txt" }));
+    let (text, structured) = session.ok::<Read>(json!({ "file_path": "sub/../sub/a.txt" }));
     assert_eq!(text, "     1\tx");
     assert_eq!(
         structured["file"]["filePath"],
@@ -53,7 +54,7 @@ fn offset_and_limit_choose_lines() {
     let session = Session::new();
     numbered_file(&session, "a", 10);
     let input = json!({ "file_path": session.name("a"), "offset": 3, "limit": 2.0 });
-    let (text, structured) = session.ok(&Read, input);
+    let (text, structured) = session.ok::<Read>(input);
     assert_eq!(
         text,
         "     3\tline 3\n     4\tline 4\n\n<system-reminder>PARTIAL view: lines 3 to 4 of 10. Read \
@@ -65,15 +66,9 @@ fn offset_and_limit_choose_lines() {
         (&file["startLine"], &file["totalLines"]),
         (&json!(3), &json!(10))
     );
-    let (text, _) = session.ok(
-        &Read,
-        json!({ "file_path": session.name("a"), "offset": 10 }),
-    );
+    let (text, _) = session.ok::<Read>(json!({ "file_path": session.name("a"), "offset": 10 }));
     assert_eq!(text, "    10\tline 10");
-    let (text, _) = session.ok(
-        &Read,
-        json!({ "file_path": session.name("a"), "offset": 0 }),
-    );
+    let (text, _) = session.ok::<Read>(json!({ "file_path": session.name("a"), "offset": 0 }));
     assert!(text.starts_with("     1\tline 1\n"));
 }
 
@@ -104,7 +99,7 @@ fn a_page_has_a_limit_of_characters() {
     );
     assert_eq!(structured["file"]["truncatedByTokenCap"], true);
     let input = json!({ "file_path": session.name("a"), "limit": 200 });
-    let failure = session.failure(&Read, input);
+    let failure = session.failure::<Read>(input);
     assert!(failure.contains("99 of them fit"), "{failure}");
 }
 
@@ -119,10 +114,8 @@ fn nothing_to_show_is_said() {
         "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>"
     );
     assert_eq!(structured["file"]["totalLines"], 0);
-    let (text, structured) = session.ok(
-        &Read,
-        json!({ "file_path": session.name("two"), "offset": 3 }),
-    );
+    let (text, structured) =
+        session.ok::<Read>(json!({ "file_path": session.name("two"), "offset": 3 }));
     assert_eq!(
         text,
         "<system-reminder>Warning: the file exists but is shorter than the provided offset (3). \
@@ -159,7 +152,7 @@ fn what_is_no_text_is_refused() {
         ),
     ];
     for (name, expected) in table {
-        let failure = session.failure(&Read, json!({ "file_path": session.name(name) }));
+        let failure = session.failure::<Read>(json!({ "file_path": session.name(name) }));
         assert!(failure.contains(expected), "{name}: {failure}");
     }
     assert!(session.context.read_log.entries().is_empty());
@@ -171,7 +164,7 @@ fn images_are_told_by_content() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03".repeat(1000);
     session.write("picture.txt", &png);
     let input = json!({ "file_path": session.name("picture.txt") });
-    let reply = session.call(&Read, input).unwrap();
+    let reply = session.call::<Read>(input).unwrap();
     let Content::Image { text, image } = reply.content else {
         panic!("no image");
     };
@@ -189,12 +182,12 @@ fn images_are_told_by_content() {
     let mut large = b"GIF89a\x01\0\x01\0".to_vec();
     large.resize(usize::try_from(IMAGE_BYTES).unwrap() + 1, 0);
     session.write("large", &large);
-    let failure = session.failure(&Read, json!({ "file_path": session.name("large") }));
+    let failure = session.failure::<Read>(json!({ "file_path": session.name("large") }));
     assert!(failure.contains("3932161 bytes"), "{failure}");
     session.write("fits", &large[..large.len() - 1]);
     assert!(
         session
-            .call(&Read, json!({ "file_path": session.name("fits") }))
+            .call::<Read>(json!({ "file_path": session.name("fits") }))
             .is_ok()
     );
 }
@@ -209,10 +202,7 @@ fn reads_are_logged_under_the_resolved_name() {
     assert_eq!(entry.range, ReadRange::Whole);
     assert_eq!(entry.stamp, FileStamp::of(&session.path("real")).unwrap());
     assert_eq!(entry.tool_use_id, "toolu_test");
-    session.ok(
-        &Read,
-        json!({ "file_path": session.name("real"), "offset": 2, "limit": 1 }),
-    );
+    session.ok::<Read>(json!({ "file_path": session.name("real"), "offset": 2, "limit": 1 }));
     let entry = session.context.read_log.get(&session.path("real")).unwrap();
     assert_eq!(
         entry.range,
@@ -229,9 +219,7 @@ fn a_call_reads_what_its_path_leads_to() {
     session.write("real", "");
     std::os::unix::fs::symlink("real", session.path("alias")).unwrap();
     let input = json!({ "file_path": session.name("alias") });
-    let access = Read
-        .access(input.as_object().unwrap(), &session.context)
-        .unwrap();
+    let access = session.access::<Read>(&input);
     assert_eq!(access, Access::reads(session.path("real")));
 }
 
@@ -241,7 +229,7 @@ fn a_cancelled_read_says_so() {
     session.write("a", "x");
     session.cancel.cancel();
     let reply = session
-        .call(&Read, json!({ "file_path": session.name("a") }))
+        .call::<Read>(json!({ "file_path": session.name("a") }))
         .unwrap();
     assert_eq!(reply.status, CallStatus::Cancelled);
     assert!(session.context.read_log.entries().is_empty());
@@ -258,7 +246,7 @@ fn reading_a_huge_file_can_be_cancelled() {
     let cancel = session.cancel.clone();
     let reply = std::thread::scope(|scope| {
         let input = json!({ "file_path": session.name("huge"), "offset": 2, "limit": 1 });
-        let call = scope.spawn(|| session.call(&Read, input).unwrap());
+        let call = scope.spawn(|| session.call::<Read>(input).unwrap());
         cancel.cancel();
         call.join().unwrap()
     });
@@ -273,7 +261,7 @@ fn a_line_deep_in_a_large_file_is_found() {
     file.seek(SeekFrom::Start(256 << 20)).unwrap();
     file.write_all(b"\nlast\n").unwrap();
     let input = json!({ "file_path": session.name("large"), "offset": 1026, "limit": 9 });
-    let (text, structured) = session.ok(&Read, input);
+    let (text, structured) = session.ok::<Read>(input);
     assert_eq!(text, "  1026\tlast");
     assert_eq!(structured["file"]["totalLines"], 1026);
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::alias::{alias, without_namespace};
+use super::builtin::builtin_tools;
 use super::schema_check::{InvalidSchema, SchemaCheck, message};
-use super::{Bash, Input, ManifestError, Tool, file_tools, load_manifest};
+use super::{Input, ManifestError, Tool, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).
@@ -68,9 +69,7 @@ fn suggestion_text(suggestion: Option<&str>) -> String {
 impl Registry {
     /// The built-in tools.
     pub fn builtin() -> Self {
-        let mut tools = file_tools();
-        tools.push(Arc::new(Bash::new()));
-        Self::with_tools(tools)
+        Self::with_tools(builtin_tools())
     }
 
     /// These built-in tools. Of two with the same name the first one counts.

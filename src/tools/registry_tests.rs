@@ -1,9 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::tools::{
-    Access, AccessError, CallContext, Format, ToolContext, ToolFailure, ToolReply, declarations,
-};
+use crate::tools::{Format, InvalidInput, PreparedCall, declarations};
 
 struct Named {
     name: &'static str,
@@ -28,12 +26,8 @@ impl Tool for Named {
         self.deferred
     }
 
-    fn access(&self, _: &Input, _: &ToolContext) -> Result<Access, AccessError> {
-        Ok(Access::nothing())
-    }
-
-    fn call(&self, _: &Input, _: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        Ok(ToolReply::text("", Value::Null))
+    fn prepare(&self, _: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        Err(InvalidInput("never runs".to_owned()))
     }
 }
 
@@ -59,7 +53,7 @@ fn deferred(name: &'static str) -> Arc<dyn Tool> {
 }
 
 fn registry() -> Registry {
-    let mut registry = Registry::with_tools(vec![tool("Read"), Arc::new(Bash::new())]);
+    let mut registry = Registry::with_tools(vec![tool("Read"), tool("Bash")]);
     registry
         .add(vec![
             (tool("zeta"), vec!["omega".to_owned()]),

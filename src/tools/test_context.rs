@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::builtin::{BuiltIn, Parameters};
 use super::{
-    CallContext, CallStatus, ChildVariables, Content, Input, ShellTimeouts, Tool, ToolContext,
+    Access, CallContext, CallStatus, ChildVariables, Content, ShellTimeouts, Tool, ToolContext,
     ToolFailure, ToolReply,
 };
 use crate::io::{Environment, FixedClock};
@@ -17,15 +18,15 @@ use crate::state::ReadLog;
 use crate::wire::ToolUseId;
 
 /// A session whose directory is a fresh temporary one.
-pub(crate) struct Session {
-    pub(crate) context: ToolContext,
-    pub(crate) cancel: CancelToken,
-    pub(crate) notes: Mutex<Vec<String>>,
+pub(super) struct Session {
+    pub(super) context: ToolContext,
+    pub(super) cancel: CancelToken,
+    pub(super) notes: Mutex<Vec<String>>,
     folder: tempfile::TempDir,
 }
 
 impl Session {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().canonicalize().unwrap();
         let context = ToolContext {
@@ -51,7 +52,7 @@ impl Session {
     }
 
     /// The absolute path of `name` in the session's directory.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         let base = self.folder.path().canonicalize().unwrap();
         if name.is_empty() {
             base
@@ -61,23 +62,23 @@ impl Session {
     }
 
     /// The same as text.
-    pub(crate) fn name(&self, name: &str) -> String {
+    pub(super) fn name(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    pub(crate) fn content(&self, name: &str) -> String {
+    pub(super) fn content(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Gives a file the modification time `seconds` after 2020-01-01, so that order and staleness
     /// do not hang on how fast a test runs.
-    pub(crate) fn touch(&self, name: &str, seconds: u64) {
+    pub(super) fn touch(&self, name: &str, seconds: u64) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800 + seconds);
         let file = fs::File::options()
             .read(true)
@@ -86,8 +87,9 @@ impl Session {
         file.set_modified(time).unwrap();
     }
 
-    /// Checks the input against the tool's own schema, then validates and calls.
-    pub(crate) fn call(&self, tool: &dyn Tool, input: Value) -> Result<ToolReply, ToolFailure> {
+    /// Checks the input against the tool's own schema, then prepares and runs the call.
+    pub(super) fn call<P: Parameters>(&self, input: Value) -> Result<ToolReply, ToolFailure> {
+        let tool = BuiltIn::<P>::new();
         let schema = jsonschema::validator_for(tool.input_schema()).unwrap();
         if let Err(error) = schema.validate(&input) {
             return Err(ToolFailure(format!("schema: {error}")));
@@ -95,33 +97,30 @@ impl Session {
         let Value::Object(input) = input else {
             unreachable!("an object passed the schema");
         };
-        tool.validate(&input, &self.context)
+        let call = tool
+            .prepare(&input)
             .map_err(|invalid| ToolFailure(format!("validation: {invalid}")))?;
-        self.call_unchecked(tool, &input)
-    }
-
-    /// Calls without any check before.
-    pub(crate) fn call_unchecked(
-        &self,
-        tool: &dyn Tool,
-        input: &Input,
-    ) -> Result<ToolReply, ToolFailure> {
         let id: ToolUseId = serde_json::from_value(json!("toolu_test")).unwrap();
         let progress = |note: &str| self.notes.lock().unwrap().push(note.to_owned());
-        tool.call(
-            input,
-            &CallContext {
-                id: &id,
-                session: &self.context,
-                cancel: &self.cancel,
-                progress: &progress,
-            },
-        )
+        call.run(&CallContext {
+            id: &id,
+            session: &self.context,
+            cancel: &self.cancel,
+            progress: &progress,
+        })
+    }
+
+    /// What a call touches.
+    pub(super) fn access<P: Parameters>(&self, input: &Value) -> Access {
+        let call = BuiltIn::<P>::new()
+            .prepare(input.as_object().unwrap())
+            .unwrap();
+        call.assess(&self.context).access
     }
 
     /// The text and the structured output of a call that must succeed.
-    pub(crate) fn ok(&self, tool: &dyn Tool, input: Value) -> (String, Value) {
-        let reply = self.call(tool, input).unwrap();
+    pub(super) fn ok<P: Parameters>(&self, input: Value) -> (String, Value) {
+        let reply = self.call::<P>(input).unwrap();
         assert_eq!(reply.status, CallStatus::Ok, "{reply:?}");
         match reply.content {
             Content::Text(text) => (text, reply.structured),
@@ -130,7 +129,7 @@ impl Session {
     }
 
     /// The error text of a call that must fail.
-    pub(crate) fn failure(&self, tool: &dyn Tool, input: Value) -> String {
-        self.call(tool, input).unwrap_err().0
+    pub(super) fn failure<P: Parameters>(&self, input: Value) -> String {
+        self.call::<P>(input).unwrap_err().0
     }
 }

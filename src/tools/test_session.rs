@@ -65,15 +65,15 @@ impl TestSession {
 
     pub(crate) fn call(&self, tool: &dyn Tool, input: &Value) -> Result<ToolReply, ToolFailure> {
         let id = ToolUseId::from("toolu_test");
-        tool.call(
-            &object(input),
-            &CallContext {
-                id: &id,
-                session: &self.context,
-                cancel: &self.cancel,
-                progress: &|_| {},
-            },
-        )
+        let call = tool
+            .prepare(&object(input))
+            .map_err(|invalid| ToolFailure(invalid.0))?;
+        call.run(&CallContext {
+            id: &id,
+            session: &self.context,
+            cancel: &self.cancel,
+            progress: &|_| {},
+        })
     }
 
     /// Files that a call left in the scratch directory.

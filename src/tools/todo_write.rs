@@ -1,36 +1,38 @@
 //! `TodoWrite`: the session's to-do list.
 
-use std::sync::LazyLock;
-
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::builtin::Parameters;
 use super::{
-    Access, AccessError, CallContext, ContextChange, Input, InvalidInput, Tool, ToolContext,
-    ToolFailure, ToolReply, arguments,
+    Access, Assessment, CallContext, ContextChange, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply,
 };
 
 const MESSAGE: &str = "Todos have been modified successfully. Ensure that you continue to use the \
     todo list to track your progress. Please proceed with the current tasks if applicable";
 
-/// Replaces the to-do list.
-#[derive(Debug)]
-pub struct TodoWrite;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TodoWrite {
+    /// The whole new list
     todos: Vec<Todo>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Todo {
+    /// What is to be done, e.g. Run the tests
+    #[schemars(length(min = 1))]
     content: String,
     status: Status,
+    /// The same while it is being done, e.g. Running the tests
+    #[schemars(length(min = 1))]
     active_form: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {
     Pending,
@@ -38,80 +40,34 @@ enum Status {
     Completed,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "todos": {
-                "type": "array",
-                "description": "The whole new list",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "content": {
-                            "type": "string",
-                            "minLength": 1,
-                            "description": "What is to be done, e.g. Run the tests",
-                        },
-                        "status": {
-                            "type": "string",
-                            "enum": ["pending", "in_progress", "completed"],
-                        },
-                        "activeForm": {
-                            "type": "string",
-                            "minLength": 1,
-                            "description": "The same while it is being done, e.g. Running the tests",
-                        },
-                    },
-                    "required": ["content", "status", "activeForm"],
-                    "additionalProperties": false,
-                },
-            },
-        },
-        "required": ["todos"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for TodoWrite {
+    const NAME: &'static str = "TodoWrite";
+    const DESCRIPTION: &'static str = "Replaces the session's to-do list. Use it to plan work of \
+        several steps and to show progress: mark one item as in_progress while it is being done \
+        and as completed at once when it is.";
 
-impl Tool for TodoWrite {
-    fn name(&self) -> &'static str {
-        "TodoWrite"
-    }
-
-    fn description(&self) -> &'static str {
-        "Replaces the session's to-do list. Use it to plan work of several steps and to show \
-         progress: mark one item as in_progress while it is being done and as completed at once \
-         when it is."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    /// Nothing: the list is no place in the file system, and a made-up one would make a call that
-    /// harms nobody count as a writer, to be asked about or denied. Two calls of one batch need
-    /// no order between them, because each replaces the whole list and the changes are applied
-    /// in call order afterwards; the last one wins either way.
-    fn access(&self, _: &Input, _: &ToolContext) -> Result<Access, AccessError> {
-        Ok(Access::nothing())
-    }
-
-    fn validate(&self, input: &Input, _: &ToolContext) -> Result<(), InvalidInput> {
-        let arguments: Arguments = arguments::parse(input)?;
-        for (index, todo) in arguments.todos.iter().enumerate() {
-            if todo.content.trim().is_empty() || todo.active_form.trim().is_empty() {
-                return Err(InvalidInput(format!(
-                    "todos[{index}]: content and activeForm must not be blank"
-                )));
-            }
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let is_blank =
+            |todo: &Todo| todo.content.trim().is_empty() || todo.active_form.trim().is_empty();
+        match self.todos.iter().position(is_blank) {
+            Some(index) => Err(InvalidInput(format!(
+                "todos[{index}]: content and activeForm must not be blank"
+            ))),
+            None => Ok(Box::new(self)),
         }
-        Ok(())
+    }
+}
+
+impl PreparedCall for TodoWrite {
+    /// The list is no place in the file system, and a made-up one would make this call count as a
+    /// writer, to be asked about or denied. Two calls of one batch need no order between them:
+    /// each replaces the whole list, and the changes are applied in call order afterwards.
+    fn assess(&self, _: &ToolContext) -> Assessment {
+        Assessment::of(Self::NAME, Ok(Access::nothing()))
     }
 
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        self.validate(input, call.session)?;
-        let arguments: Arguments = arguments::parse(input)?;
-        let todos = json!(arguments.todos);
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let todos = json!(self.todos);
         let structured = json!({ "oldTodos": *call.session.todos, "newTodos": todos });
         Ok(ToolReply {
             changes: vec![ContextChange::Todos(todos)],
@@ -136,14 +92,13 @@ mod tests {
             { "content": "Rest", "status": "completed", "activeForm": "Resting" },
             { "content": "Work", "status": "in_progress", "activeForm": "Working" },
         ]);
-        let reply = session.call(&TodoWrite, json!({ "todos": new })).unwrap();
+        let reply = session.call::<TodoWrite>(json!({ "todos": new })).unwrap();
         assert_eq!(
             reply.structured,
             json!({ "oldTodos": old, "newTodos": new })
         );
         assert_eq!(reply.changes, [ContextChange::Todos(new)]);
-        let input = Input::new();
-        let access = TodoWrite.access(&input, &session.context).unwrap();
+        let access = session.access::<TodoWrite>(&json!({ "todos": [] }));
         assert!(access.is_read_only());
     }
 
@@ -160,11 +115,11 @@ mod tests {
         for item in bad {
             assert!(
                 session
-                    .call(&TodoWrite, json!({ "todos": [item] }))
+                    .call::<TodoWrite>(json!({ "todos": [item] }))
                     .is_err(),
                 "{item}"
             );
         }
-        assert!(session.call(&TodoWrite, json!({ "todos": [] })).is_ok());
+        assert!(session.call::<TodoWrite>(json!({ "todos": [] })).is_ok());
     }
 }

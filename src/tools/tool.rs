@@ -1,15 +1,15 @@
-//! The interface of a tool.
+//! What a tool is, and what one call of it is.
 
 use serde_json::{Map, Value};
 
 use super::{Access, CallContext, ToolContext, ToolReply, Touch};
 
-/// Something the model can call. Inputs have passed the schema before any method sees them.
+/// Something the model can call.
 pub trait Tool: Send + Sync {
     /// The name in declarations and records.
     fn name(&self) -> &str;
 
-    /// What the model is told about it.
+    /// What it does and how to use it, for the model.
     fn description(&self) -> &str;
 
     /// JSON Schema of the input: an object schema.
@@ -20,35 +20,12 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// What a call with this input touches.
-    ///
-    /// # Errors
-    /// The input cannot be analysed; the call then counts as touching everything.
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError>;
-
-    /// The same with the reason, for records.
-    ///
-    /// # Errors
-    /// As for [`Tool::access`].
-    fn assess(&self, input: &Input, context: &ToolContext) -> Result<Assessment, AccessError> {
-        let access = self.access(input, context)?;
-        let name = self.name();
-        let why = if access.is_read_only() {
-            format!("{name} only reads")
-        } else if access.writes == Touch::World {
-            format!("{name} may change anything")
-        } else {
-            format!("{name} writes")
-        };
-        Ok(Assessment { access, why })
-    }
-
     /// What an interrupt does to a running call.
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
     }
 
-    /// Whether failures of it and its siblings belong together.
+    /// Whether the failure of a call affects the calls beside it.
     fn kind(&self) -> ToolKind {
         ToolKind::Independent
     }
@@ -58,20 +35,24 @@ pub trait Tool: Send + Sync {
         ResultLimit::Default
     }
 
-    /// Checks the meaning of the input, without doing anything.
+    /// Parses and analyses an input that has passed the schema. Touches nothing.
     ///
     /// # Errors
     /// The input makes no sense; the call does not run and the model sees the reason.
-    fn validate(&self, input: &Input, context: &ToolContext) -> Result<(), InvalidInput> {
-        let _ = (input, context);
-        Ok(())
-    }
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput>;
+}
+
+/// One call: its input parsed, checked and analysed. Paths in it are resolved when they are
+/// needed, because the working directory may change until the call starts.
+pub trait PreparedCall: Send + Sync {
+    /// What the call touches if it starts now.
+    fn assess(&self, context: &ToolContext) -> Assessment;
 
     /// Does the work, blocking the calling thread, until done or until `call.cancel` fires.
     ///
     /// # Errors
     /// The tool failed in a way it has no structured output for.
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
 }
 
 /// What a call touches, and why it counts as touching that.
@@ -83,7 +64,26 @@ pub struct Assessment {
     pub why: String,
 }
 
-/// The arguments of a call: an object that passed the tool's schema.
+impl Assessment {
+    /// The assessment of a call of the tool `name`, from the paths in its input. Without them the
+    /// call counts as touching anything.
+    pub(super) fn of(name: &str, access: Result<Access, AccessError>) -> Self {
+        let (access, why) = match access {
+            Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
+            Ok(access) if access.writes == Touch::World => {
+                (access, format!("{name} may change anything"))
+            }
+            Ok(access) => (access, format!("{name} writes")),
+            Err(error) => (
+                Access::world(),
+                format!("{name} cannot be analysed: {error}"),
+            ),
+        };
+        Self { access, why }
+    }
+}
+
+/// The arguments of a call: an object.
 pub type Input = Map<String, Value>;
 
 /// What an interrupt does to a running call.
@@ -95,10 +95,10 @@ pub enum InterruptBehavior {
     Block,
 }
 
-/// Whether calls of a tool depend on each other without saying so (seed 002 section 4.5.3).
+/// Whether calls of a tool depend on each other without saying so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
-    /// A shell: a failing command is likely to doom the ones after it.
+    /// A shell: when a command fails, the ones after it are likely to fail too.
     Shell,
     /// Anything else.
     Independent,
@@ -115,10 +115,10 @@ pub enum ResultLimit {
     Unlimited,
 }
 
-/// An input could not be analysed.
+/// What a call touches cannot be worked out.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct AccessError(pub String);
+pub(super) struct AccessError(pub(super) String);
 
 /// An input makes no sense; the text is for the model.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

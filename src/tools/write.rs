@@ -1,83 +1,58 @@
 //! `Write`: a file's whole content, new or in place of the old.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::builtin::Parameters;
 use super::freshness::{self, Freshness};
 use super::regular_file::{self, NotReadable, RegularFile};
 use super::replace_file::{self, Expected};
 use super::text_file::{self, READ_AGAIN, READ_FIRST};
 use super::{
-    Access, AccessError, CallContext, Input, InterruptBehavior, Tool, ToolContext, ToolFailure,
-    ToolReply, arguments, patch, paths,
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, patch, paths,
 };
 use crate::state::{FileStamp, ReadRange};
 
-/// Writes files.
-#[derive(Debug)]
-pub struct Write;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Write {
+    /// Absolute path of the file to write
+    #[schemars(length(min = 1))]
     file_path: String,
+    /// The whole content of the file
     content: String,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    json!({
-        "type": "object",
-        "properties": {
-            "file_path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Absolute path of the file to write",
-            },
-            "content": {
-                "type": "string",
-                "description": "The whole content of the file",
-            },
-        },
-        "required": ["file_path", "content"],
-        "additionalProperties": false,
-    })
-});
+impl Parameters for Write {
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Writes a file with the given content; missing directories \
+        are made. A file that exists is replaced, and must have been read in this session before. \
+        To change a part of a file, use Edit.";
+    /// A write takes no time worth saving, and half of one is of no use.
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
 
-impl Tool for Write {
-    fn name(&self) -> &'static str {
-        "Write"
+    // Whether the file was read is checked when the call runs: an earlier call of the same turn
+    // may read it.
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        Ok(Box::new(self))
+    }
+}
+
+impl PreparedCall for Write {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = paths::writing(&paths::absolute(&self.file_path, context));
+        Assessment::of(Self::NAME, access)
     }
 
-    fn description(&self) -> &'static str {
-        "Writes a file with the given content; missing directories are made. A file that exists \
-         is replaced, and must have been read in this session before. To change a part of a file, \
-         use Edit."
-    }
-
-    fn input_schema(&self) -> &Value {
-        &SCHEMA
-    }
-
-    fn access(&self, input: &Input, context: &ToolContext) -> Result<Access, AccessError> {
-        let arguments: Arguments = arguments::parse(input)?;
-        paths::writing(&paths::absolute(&arguments.file_path, context))
-    }
-
-    /// It takes no time worth saving, and half a write is no use to anybody.
-    fn interrupt(&self) -> InterruptBehavior {
-        InterruptBehavior::Block
-    }
-
-    // Whether the file was read is asked when the call runs, not in `validate`: an earlier call
-    // of the same turn may read it.
-    fn call(&self, input: &Input, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let Arguments { file_path, content } = arguments::parse(input)?;
-        let path = paths::absolute(&file_path, call.session);
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.file_path, call.session);
         let target = paths::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
-        let before = match regular_file::open(&target) {
+        let (expected, original) = match regular_file::open(&target) {
             Ok(found) => {
                 let stamp = FileStamp::from_metadata(&found.metadata);
                 match freshness::of(call, &target, stamp) {
@@ -89,11 +64,10 @@ impl Tool for Write {
             Err(NotReadable::Missing) => (Expected::Missing, None),
             Err(problem) => return Err(ToolFailure(problem.to_string())),
         };
-        let (expected, original) = before;
-        let stamp = replace_file::replace(&target, content.as_bytes(), expected)
+        let stamp = replace_file::replace(&target, self.content.as_bytes(), expected)
             .map_err(|error| ToolFailure(error.to_string()))?;
         freshness::record(call, target, stamp, ReadRange::Whole);
-        Ok(reply(&path, expected, original.as_deref(), &content))
+        Ok(reply(&path, expected, original.as_deref(), &self.content))
     }
 }
 

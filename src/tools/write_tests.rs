@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::super::Read;
+use serde_json::Value;
+
+use super::super::Access;
+use super::super::read::Read;
 use super::super::test_context::Session;
 use super::*;
 
@@ -12,13 +15,13 @@ fn write(session: &Session, name: &str, content: &str) -> Value {
 }
 
 fn read(session: &Session, name: &str) {
-    session.ok(&Read, json!({ "file_path": session.name(name) }));
+    session.ok::<Read>(json!({ "file_path": session.name(name) }));
 }
 
 #[test]
 fn a_new_file_is_created_with_its_directories() {
     let session = Session::new();
-    let (text, structured) = session.ok(&Write, write(&session, "a/b/c", "x\n"));
+    let (text, structured) = session.ok::<Write>(write(&session, "a/b/c", "x\n"));
     assert_eq!(
         text,
         format!("File created successfully at: {}", session.name("a/b/c"))
@@ -41,14 +44,14 @@ fn a_new_file_is_created_with_its_directories() {
 fn an_existing_file_must_have_been_read() {
     let session = Session::new();
     session.write("a", "old\n");
-    let failure = session.failure(&Write, write(&session, "a", "new\n"));
+    let failure = session.failure::<Write>(write(&session, "a", "new\n"));
     assert_eq!(
         failure,
         "File has not been read yet. Read it first before writing to it."
     );
     assert_eq!(session.content("a"), "old\n");
     read(&session, "a");
-    let (text, structured) = session.ok(&Write, write(&session, "a", "new\n"));
+    let (text, structured) = session.ok::<Write>(write(&session, "a", "new\n"));
     assert_eq!(
         text,
         format!(
@@ -69,15 +72,15 @@ fn an_existing_file_must_have_been_read() {
 #[test]
 fn own_writes_count_as_read_and_foreign_ones_do_not() {
     let session = Session::new();
-    session.ok(&Write, write(&session, "a", "1"));
-    session.ok(&Write, write(&session, "a", "2"));
+    session.ok::<Write>(write(&session, "a", "1"));
+    session.ok::<Write>(write(&session, "a", "2"));
     session.write("a", "foreign");
     session.touch("a", 1);
-    let failure = session.failure(&Write, write(&session, "a", "3"));
+    let failure = session.failure::<Write>(write(&session, "a", "3"));
     assert!(failure.contains("modified since read"), "{failure}");
     assert_eq!(session.content("a"), "foreign");
     read(&session, "a");
-    session.ok(&Write, write(&session, "a", "3"));
+    session.ok::<Write>(write(&session, "a", "3"));
     assert_eq!(session.content("a"), "3");
 }
 
@@ -88,10 +91,10 @@ fn a_link_is_written_through() {
     symlink("real", session.path("alias")).unwrap();
     symlink("future", session.path("dangling")).unwrap();
     read(&session, "real");
-    session.ok(&Write, write(&session, "alias", "new"));
+    session.ok::<Write>(write(&session, "alias", "new"));
     assert_eq!(session.content("real"), "new");
     assert!(session.path("alias").is_symlink());
-    session.ok(&Write, write(&session, "dangling", "made"));
+    session.ok::<Write>(write(&session, "dangling", "made"));
     assert_eq!(session.content("future"), "made");
     assert!(session.path("dangling").is_symlink());
 }
@@ -102,7 +105,7 @@ fn the_mode_stays() {
     session.write("script", "old");
     fs::set_permissions(session.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
     read(&session, "script");
-    session.ok(&Write, write(&session, "script", "new"));
+    session.ok::<Write>(write(&session, "script", "new"));
     let mode = fs::metadata(session.path("script"))
         .unwrap()
         .permissions()
@@ -120,7 +123,7 @@ fn what_is_no_file_is_refused() {
         ("pipe", "named pipe"),
         ("file/below", "written"),
     ] {
-        let failure = session.failure(&Write, write(&session, name, "x"));
+        let failure = session.failure::<Write>(write(&session, name, "x"));
         assert!(failure.contains(expected), "{name}: {failure}");
     }
 }
@@ -132,9 +135,7 @@ fn a_call_writes_what_its_path_leads_to() {
     symlink("real", session.path("alias")).unwrap();
     let access = |name: &str| {
         let input = write(&session, name, "");
-        Write
-            .access(input.as_object().unwrap(), &session.context)
-            .unwrap()
+        session.access::<Write>(&input)
     };
     assert_eq!(
         access("alias/new"),

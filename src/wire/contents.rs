@@ -76,7 +76,7 @@ pub struct Contents<'a> {
 impl<'a> Contents<'a> {
     /// Those of a record, which is known to be well formed; `None` if it is no object.
     pub(super) fn of(record: &'a str) -> Option<Self> {
-        let record = Envelope::of_record(record)?;
+        let record = Envelope::read(record)?;
         Some(Self::of_envelope(&record))
     }
 

@@ -1,7 +1,7 @@
 //! Records: what a line of any dialect means, and the records turnpipe writes.
 //!
-//! Reads every dialect of protocol section 1, told apart line by line; joins streamed deltas.
-//! Executes nothing and reads no files. What a stage does about an event is not decided here.
+//! Reads every dialect, recognised line by line, and joins streamed deltas. Executes nothing and
+//! reads no files. What a stage does about an event is not decided here.
 
 mod anthropic;
 mod arguments;

@@ -4,13 +4,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ask::Ask;
-use super::prefix_length::is_worth_a_mark;
 use super::spoken::{EARLIER, Spoken, arguments, attachment, spoken};
 use super::temperature;
-use crate::dialog::{Block, CallResult, Part};
+use crate::dialog::{Block, CallResult, Part, Role};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
-use crate::model::{Delivery, Request, SharedPrefix, Speaker};
+use crate::model::{Delivery, Request, SharedPrefix};
 use crate::wire::object::{bytes, is_object, number, object, text};
 
 /// The body of a request.
@@ -42,12 +41,15 @@ pub(super) fn encode(
     let instructions = ask.instructions(request);
     let mut system = json!([{"type": "text", "text": instructions}]);
     let mut messages = messages(request);
-    if is_worth_a_mark(dialect.cache_marks, functions.iter().chain([&system])) {
+    if dialect
+        .cache_marks
+        .is_worthwhile(functions.iter().chain([&system]))
+    {
         mark(&mut system[0]);
     }
     if request.shared == SharedPrefix::Conversation {
         let whole = functions.iter().chain([&system]).chain(&messages);
-        if is_worth_a_mark(dialect.cache_marks, whole)
+        if dialect.cache_marks.is_worthwhile(whole)
             && let Some(blocks) = messages
                 .last_mut()
                 .and_then(|last| last["content"].as_array_mut())
@@ -93,15 +95,15 @@ fn messages(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
     if conversation
         .first()
-        .is_some_and(|first| first.speaker == Speaker::Assistant)
+        .is_some_and(|first| first.role == Role::Assistant)
     {
         let content = json!([{"type": "text", "text": EARLIER}]);
         messages.push(json!({"role": "user", "content": content}));
     }
     for spoken in &conversation {
-        let role = match spoken.speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
+        let role = match spoken.role {
+            Role::User | Role::System => "user",
+            Role::Assistant => "assistant",
         };
         let content = content(spoken);
         if !content.is_empty() {

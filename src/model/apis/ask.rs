@@ -35,7 +35,6 @@ impl<'a> Ask<'a> {
                 ForcedCall::Any => Self::AnyCall(function),
                 ForcedCall::Json => Self::json(function, dialect.json),
             },
-            Answer::Json(function) => Self::json(function, dialect.json),
         }
     }
 

@@ -1,9 +1,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialog::{Block, Call, CallResult, Media, Part};
+use crate::dialog::{Block, Call, CallResult, Media, Part, Role};
+use crate::model::dialect::ForcedCall;
 use crate::model::presets::preset;
-use crate::model::{Answer, Function, PromptId, SharedPrefix, Speaker, Turn};
+use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
 
 fn function() -> Function {
     Function {
@@ -127,21 +128,29 @@ fn streams_are_asked_for() {
 
 #[test]
 fn json_is_asked_for_in_the_form_that_a_server_knows() {
-    let json = || Answer::Json(function());
-    let openai = whole("openai", "m", json());
+    let json = |provider, function| {
+        let dialect = Dialect {
+            forced_call: ForcedCall::Json,
+            ..preset(provider).unwrap().dialect("m")
+        };
+        let request = request(Answer::Forced(function));
+        let body = encode(&dialect, "m", &request, Delivery::Whole);
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let openai = json("openai", function());
     assert_eq!(openai["response_format"]["json_schema"]["name"], "respond");
     assert_eq!(openai["response_format"]["json_schema"]["strict"], false);
     let mut strict = function();
     strict.parameters["additionalProperties"] = false.into();
-    let openai = whole("openai", "m", Answer::Json(strict));
+    let openai = json("openai", strict);
     assert_eq!(openai["response_format"]["json_schema"]["strict"], true);
-    let dashscope = whole("dashscope", "m", json());
+    let dashscope = json("dashscope", function());
     assert_eq!(dashscope["response_format"], json!({"type": "json_object"}));
     let instructions = dashscope["messages"][0]["content"].as_str().unwrap();
     assert!(instructions.starts_with("Be brief.\n\n") && instructions.contains("\"title\""));
-    let anthropic = whole("anthropic", "m", json());
+    let anthropic = json("anthropic", function());
     assert_eq!(anthropic["output_config"]["format"]["type"], "json_schema");
-    let gemini = whole("gemini", "m", json());
+    let gemini = json("gemini", function());
     assert_eq!(
         gemini["generationConfig"]["responseSchema"]["type"],
         "OBJECT"
@@ -176,21 +185,21 @@ fn conversation() -> Request {
         media_type: "image/png".to_owned(),
         data: Some("aGk=".to_owned()),
     };
-    let turn = |speaker, blocks| Turn { speaker, blocks };
+    let turn = |role, blocks| Turn { role, blocks };
     Request {
         system: String::new(),
         turns: vec![
             Turn::assistant("Earlier. "),
             turn(
-                Speaker::Assistant,
+                Role::Assistant,
                 vec![Block::Thinking("hm".to_owned()), Block::Call(call)],
             ),
-            turn(Speaker::User, vec![Block::Text("  ".to_owned())]),
+            turn(Role::User, vec![Block::Text("  ".to_owned())]),
             turn(
-                Speaker::User,
+                Role::User,
                 vec![Block::Text("And this?".to_owned()), Block::Media(image)],
             ),
-            turn(Speaker::User, vec![Block::Result(result)]),
+            turn(Role::User, vec![Block::Result(result)]),
             Turn::assistant("Done.  \n"),
         ],
         ..Request::new(PromptId::SESSION_RECAP, 9)

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use super::ask::Ask;
 use super::spoken::{EARLIER, Spoken, arguments, attachment, function_of, result_text, spoken};
 use super::temperature;
-use crate::dialog::{Block, Usage};
+use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
-use crate::model::{Delivery, Function, Request, Speaker};
+use crate::model::{Delivery, Function, Request};
 use crate::tools::gemini_schema::gemini_schema;
 use crate::wire::object::{bytes, elements, is_object, number, object, text};
 
@@ -82,14 +82,14 @@ fn contents(request: &Request) -> Vec<Value> {
     let mut contents = Vec::new();
     if conversation
         .first()
-        .is_some_and(|first| first.speaker == Speaker::Assistant)
+        .is_some_and(|first| first.role == Role::Assistant)
     {
         contents.push(json!({"role": "user", "parts": [{"text": EARLIER}]}));
     }
     for spoken in &conversation {
-        let role = match spoken.speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "model",
+        let role = match spoken.role {
+            Role::User | Role::System => "user",
+            Role::Assistant => "model",
         };
         let parts = parts(spoken, &conversation);
         if !parts.is_empty() {

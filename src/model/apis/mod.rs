@@ -7,7 +7,6 @@ mod gemini;
 mod ollama_chat;
 mod openai_chat;
 mod openai_messages;
-mod prefix_length;
 mod spoken;
 
 #[cfg(test)]

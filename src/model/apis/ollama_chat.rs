@@ -6,10 +6,10 @@ use super::ask::Ask;
 use super::openai_chat::function;
 use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
 use super::temperature;
-use crate::dialog::{Block, Usage};
+use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
-use crate::model::{Delivery, Request, Speaker};
+use crate::model::{Delivery, Request};
 use crate::wire::object::{bytes, is_object, number, object, text};
 
 /// The context that a server has if nobody asks for more, in tokens. What is longer is silently
@@ -77,9 +77,9 @@ fn messages(instructions: &str, request: &Request) -> Vec<Value> {
         messages.push(json!({"role": "system", "content": instructions}));
     }
     for spoken in &conversation {
-        match spoken.speaker {
-            Speaker::User => messages.extend(user(spoken, &conversation)),
-            Speaker::Assistant => messages.push(assistant(spoken)),
+        match spoken.role {
+            Role::User | Role::System => messages.extend(user(spoken, &conversation)),
+            Role::Assistant => messages.push(assistant(spoken)),
         }
     }
     messages

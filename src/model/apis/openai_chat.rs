@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, is_strict};
 use super::openai_messages::{mark, messages};
-use super::prefix_length::is_worth_a_mark;
 use super::temperature;
 use crate::dialog::Usage;
 use crate::model::dialect::Dialect;
@@ -38,13 +37,17 @@ pub(super) fn encode(
         .first_mut()
         .filter(|first| first["role"] == "system");
     if let Some(first) = instructions
-        && is_worth_a_mark(dialect.cache_marks, functions.iter().chain([&*first]))
+        && dialect
+            .cache_marks
+            .is_worthwhile(functions.iter().chain([&*first]))
     {
         mark(first);
     }
     if request.shared == SharedPrefix::Conversation
         && messages.len() > 1
-        && is_worth_a_mark(dialect.cache_marks, functions.iter().chain(&messages))
+        && dialect
+            .cache_marks
+            .is_worthwhile(functions.iter().chain(&messages))
         && let Some(last) = messages.last_mut()
     {
         mark(last);

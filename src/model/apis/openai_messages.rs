@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::spoken::{Spoken, result_text, spoken};
-use crate::dialog::Block;
-use crate::model::{Request, Speaker};
+use crate::dialog::{Block, Role};
+use crate::model::Request;
 
 /// The messages of a request, with `instructions` before them.
 pub(super) fn messages(instructions: &str, request: &Request) -> Vec<Value> {
@@ -13,9 +13,9 @@ pub(super) fn messages(instructions: &str, request: &Request) -> Vec<Value> {
         messages.push(json!({"role": "system", "content": instructions}));
     }
     for spoken in spoken(request) {
-        match spoken.speaker {
-            Speaker::User => messages.extend(user(&spoken)),
-            Speaker::Assistant => messages.push(assistant(&spoken)),
+        match spoken.role {
+            Role::User | Role::System => messages.extend(user(&spoken)),
+            Role::Assistant => messages.push(assistant(&spoken)),
         }
     }
     messages

@@ -3,14 +3,14 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialog::{Block, CallResult, Media};
+use crate::dialog::{Block, CallResult, Media, Role};
 use crate::jsonl::replace_lone_surrogates;
-use crate::model::{Request, Speaker};
+use crate::model::Request;
 
 /// What one side said before the other spoke again.
 #[derive(Debug)]
 pub(super) struct Spoken<'a> {
-    pub(super) speaker: Speaker,
+    pub(super) role: Role,
     pub(super) blocks: Vec<&'a Block>,
 }
 
@@ -35,9 +35,9 @@ pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
             continue;
         }
         match merged.last_mut() {
-            Some(last) if last.speaker == turn.speaker => last.blocks.append(&mut blocks),
+            Some(last) if last.role == turn.role => last.blocks.append(&mut blocks),
             _ => merged.push(Spoken {
-                speaker: turn.speaker,
+                role: turn.role,
                 blocks,
             }),
         }

@@ -1,16 +1,16 @@
 //! From a model's answer to a label.
 
 use crate::side::Rejection;
-use crate::side::javascript::{ends_word, is_blank, strip_prefix, trim, trim_start};
+use crate::side::rejection::begins_with_words;
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The longest label, in UTF-16 units.
 const LONGEST: usize = 100;
 
-/// So many quotation marks at an end are taken off.
+/// How many quotation marks are stripped from each end.
 const MOST_QUOTES: usize = 10;
 
-/// So many marks of emphasis at an end are taken off.
+/// How many marks of emphasis are stripped from each end.
 const MOST_EMPHASIS: usize = 3;
 
 /// Quotation marks that open, and those that close what they open.
@@ -24,35 +24,11 @@ const QUOTES: [(char, char); 7] = [
     ('『', '』'),
 ];
 
-/// Words with which models announce a label.
+/// Words with which models introduce a label.
 const ANNOUNCEMENTS: [&str; 4] = ["label", "summary", "result", "output"];
 
-/// Beginnings of answers that are no labels, and what must follow them.
-const REFUSALS: [(&str, Follows); 14] = [
-    ("api error", Follows::EndOfWord),
-    ("error:", Follows::Anything),
-    ("error：", Follows::Anything),
-    ("i can't", Follows::EndOfWord),
-    ("i can’t", Follows::EndOfWord),
-    ("i cannot", Follows::EndOfWord),
-    ("unable to", Follows::EndOfWord),
-    ("failed to", Follows::EndOfWord),
-    ("sorry,", Follows::Anything),
-    ("sorry，", Follows::Anything),
-    ("request failed", Follows::EndOfWord),
-    ("我无法", Follows::Anything),
-    ("我不能", Follows::Anything),
-    ("抱歉", Follows::Anything),
-];
-
-/// The same, in one word that also stands within longer ones.
-const REFUSING_START: &str = "无法";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follows {
-    Anything,
-    EndOfWord,
-}
+/// How reports of a failure begin, which are not labels.
+const FAILURES: &str = "api error|error:|error：|unable to|failed to|request failed|无法";
 
 /// The label in a model's answer: one line that is harmless on a terminal, at most 100 UTF-16
 /// units long.
@@ -61,18 +37,21 @@ enum Follows {
 /// Nothing is left, or the answer tells that something failed.
 pub fn clean_label(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
-    let line = safe.lines().map(trim).find(|line| !line.is_empty());
+    let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.ok_or(Rejection::Empty)?;
     let label = without_quotes(without_emphasis(without_bullet(line)));
     let label = without_quotes(without_announcement(label));
     if label.is_empty() {
         return Err(Rejection::Empty);
     }
-    if is_refusal(label) {
+    let is_failure = FAILURES
+        .split('|')
+        .any(|failure| begins_with_words(label, failure));
+    if is_failure || Rejection::is_refusal(label) {
         return Err(Rejection::Refusal);
     }
     let label = terminal_safe_line(label);
-    let label = trim(truncate_utf16(&label, LONGEST));
+    let label = truncate_utf16(&label, LONGEST).trim();
     if label.is_empty() {
         return Err(Rejection::Empty);
     }
@@ -81,8 +60,8 @@ pub fn clean_label(answer: &str) -> Result<String, Rejection> {
 
 fn without_bullet(line: &str) -> &str {
     let rest = line.strip_prefix(['-', '*', '•']);
-    rest.filter(|rest| rest.starts_with(is_blank))
-        .map_or(line, trim)
+    rest.filter(|rest| rest.starts_with(char::is_whitespace))
+        .map_or(line, str::trim)
 }
 
 fn without_emphasis(text: &str) -> &str {
@@ -95,7 +74,7 @@ fn without_emphasis(text: &str) -> &str {
         .take(MOST_EMPHASIS)
         .take_while(is_mark)
         .count();
-    trim(&text[..text.len() - trailing])
+    text[..text.len() - trailing].trim()
 }
 
 /// Takes quotation marks off the ends, but for those whose partners stand inside.
@@ -117,7 +96,7 @@ fn without_quotes(text: &str) -> &str {
             _ => break,
         }
     }
-    trim(rest)
+    rest.trim()
 }
 
 fn without_last(text: &str, last: char) -> &str {
@@ -163,18 +142,13 @@ fn opens_inside(last: char, rest: &str) -> bool {
 
 fn without_announcement(text: &str) -> &str {
     let announced = ANNOUNCEMENTS.iter().find_map(|word| {
-        let rest = trim_start(strip_prefix(text, word)?);
-        rest.strip_prefix([':', '：'])
+        let head = text.get(..word.len())?;
+        let rest = &text[word.len()..];
+        (head.eq_ignore_ascii_case(word))
+            .then(|| rest.trim_start().strip_prefix([':', '：']))
+            .flatten()
     });
-    announced.map_or(text, trim)
-}
-
-fn is_refusal(text: &str) -> bool {
-    let refuses = |(start, follows): &(&str, Follows)| {
-        strip_prefix(text, start)
-            .is_some_and(|rest| *follows == Follows::Anything || ends_word(rest))
-    };
-    text.starts_with(REFUSING_START) || REFUSALS.iter().any(refuses)
+    announced.map_or(text, str::trim)
 }
 
 #[cfg(test)]

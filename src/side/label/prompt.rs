@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 
-use super::excerpt;
-use crate::model::{PromptId, Request, Turn};
-use crate::side::javascript::trim;
-use crate::text::truncate_utf16;
+use serde_json::Value;
 
-/// As much of an input or output is shown, in UTF-16 units.
+use crate::jsonl::replace_lone_surrogates;
+use crate::model::{PromptId, Request, Turn};
+use crate::text::{truncate_utf16, utf16_length};
+
+/// How much of an input or output is shown, in UTF-16 units.
 const SHOWN: usize = 300;
 
-/// As much of the last thing that the model said is shown, in UTF-16 units.
+/// How much of the last thing that the model said is shown, in UTF-16 units.
 const INTENT: usize = 200;
 
-/// The tokens that a label may have.
+/// The token budget of a label.
 const MOST_TOKENS: u32 = 60;
 
 const TEMPERATURE: f64 = 0.3;
@@ -29,12 +30,26 @@ pub struct FinishedCall<'a> {
     pub output: &'a str,
 }
 
-/// What prompts show of arguments and outputs: JSON.
+/// The beginning of arguments or of an output, as prompts show it.
 pub fn shown(json: &str) -> String {
     excerpt(json, SHOWN)
 }
 
-/// As much of what the model said as prompts show.
+/// At most `limit` UTF-16 units of a JSON value without blanks between its parts. A cut ends with
+/// three dots and never splits a character.
+pub fn excerpt(json: &str, limit: usize) -> String {
+    const MORE: &str = "...";
+    let repaired = replace_lone_surrogates(json);
+    let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(json));
+    let text = value.map_or_else(|_| json.trim().to_owned(), |value| value.to_string());
+    if utf16_length(&text) <= limit {
+        return text;
+    }
+    let kept = truncate_utf16(&text, limit.saturating_sub(MORE.len()));
+    format!("{kept}{MORE}")
+}
+
+/// The part of what the model said that prompts show.
 pub fn intent(said: &str) -> &str {
     truncate_utf16(said, INTENT)
 }
@@ -42,7 +57,7 @@ pub fn intent(said: &str) -> &str {
 /// The question about a batch of calls. `said` is what the model said last, if anything.
 pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
     let mut question = String::new();
-    if !trim(said).is_empty() {
+    if !said.trim().is_empty() {
         question.push_str("User's intent (from assistant's last message): ");
         question.push_str(intent(said));
         question.push_str("\n\n");

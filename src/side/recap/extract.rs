@@ -1,7 +1,6 @@
 //! From a model's answer to a recap.
 
-use crate::side::Rejection;
-use crate::side::javascript::trim;
+use crate::side::{Rejection, prompts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The longest recap, in UTF-16 units.
@@ -14,14 +13,18 @@ const CLOSE: &str = "</recap>";
 /// answer was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
 ///
 /// # Errors
-/// There is no tag (the text may be the model's reasoning), or no word is in it.
+/// There is no tag (the text may be the model's reasoning), no word in it, or only the prompt's
+/// example.
 pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
     let recap = terminal_safe_line(told(&safe).ok_or(Rejection::NoTag)?);
-    let recap = trim(truncate_utf16(&recap, LONGEST));
+    let recap = truncate_utf16(&recap, LONGEST).trim();
     // A model that repeats what it was asked says `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
         return Err(Rejection::Empty);
+    }
+    if prompts::RECAP.contains(&format!("{OPEN}{recap}{CLOSE}")) {
+        return Err(Rejection::PromptEcho);
     }
     Ok(recap.to_owned())
 }
@@ -35,7 +38,7 @@ fn told(answer: &str) -> Option<&str> {
             break;
         };
         closed = true;
-        let inner = trim(&answer[start..start + length]);
+        let inner = answer[start..start + length].trim();
         if !inner.is_empty() {
             return Some(inner);
         }
@@ -44,7 +47,7 @@ fn told(answer: &str) -> Option<&str> {
     if closed {
         return Some("");
     }
-    Some(trim(&answer[first + OPEN.len()..]))
+    Some(answer[first + OPEN.len()..].trim())
 }
 
 /// Where a tag is, in either case.
@@ -77,6 +80,12 @@ mod tests {
             ("<recap> </recap><recap>x</recap>", Ok("x")),
             ("<recap>", Err(Rejection::Empty)),
             ("Wrapped in <recap>...</recap>", Err(Rejection::Empty)),
+            (prompts::RECAP, Err(Rejection::Empty)),
+            (
+                "<recap>Debugging a race in the retry of logins. Next, give the integration test \
+                 a clock that it controls.</recap>",
+                Err(Rejection::PromptEcho),
+            ),
             ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
         ];
         for (answer, expected) in rows {

@@ -10,7 +10,7 @@ pub use gate::{AWAY, Held, RecapGate};
 
 use crate::model::{PromptId, Request, Turn};
 use crate::side::title::in_language;
-use crate::side::{Language, Said, Speaker};
+use crate::side::{Language, Said};
 
 /// So many messages are shown to the model, from the end.
 pub const RECAP_MESSAGES: usize = 30;
@@ -34,10 +34,7 @@ pub fn recap_request(
     if said.is_empty() {
         return None;
     }
-    let turns = said.iter().map(|said| match said.speaker {
-        Speaker::User => Turn::user(said.text()),
-        Speaker::Assistant => Turn::assistant(said.text()),
-    });
+    let turns = said.iter().map(|said| Turn::new(said.role, said.text()));
     Some(Request {
         system: in_language(instructions, language),
         turns: turns.chain([Turn::user(QUESTION)]).collect(),

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use crate::dialog::Role;
 use crate::model::{Answer, Function, PromptId, Request, Turn};
-use crate::side::javascript::trim;
-use crate::side::{Language, Said, Speaker};
+use crate::side::{Language, Said};
 use crate::text::utf16_length;
 
 /// The function that a model has to call with the title.
@@ -27,7 +27,7 @@ const SHOWN: usize = 1000;
 /// The question for a title, or nothing if nothing was said.
 pub fn title_question(said: &[Said]) -> Option<String> {
     let conversation = tail(said, SHOWN);
-    if trim(&conversation).is_empty() {
+    if conversation.trim().is_empty() {
         return None;
     }
     Some(format!(
@@ -68,7 +68,7 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
         Some(language) => format!(
             "{}\n\nAnswer in {}.\n",
             instructions.trim_end(),
-            language.name
+            language.name()
         ),
         None => instructions.to_owned(),
     }
@@ -81,10 +81,10 @@ pub fn tail(said: &[Said], units: usize) -> String {
         .iter()
         .filter_map(|said| {
             let text = said.text();
-            let text = trim(&text);
-            let name = match said.speaker {
-                Speaker::User => "User",
-                Speaker::Assistant => "Assistant",
+            let text = text.trim();
+            let name = match said.role {
+                Role::User | Role::System => "User",
+                Role::Assistant => "Assistant",
             };
             (!text.is_empty()).then(|| format!("{name}: {text}"))
         })
@@ -108,30 +108,27 @@ mod tests {
 
     use super::*;
 
-    fn said(speaker: Speaker, text: &str) -> Said {
+    fn said(role: Role, text: &str) -> Said {
         Said {
-            speaker,
+            role,
             parts: vec![text.to_owned()],
         }
     }
 
     #[test]
     fn the_end_is_shown() {
-        let talk = [
-            said(Speaker::User, " fix it "),
-            said(Speaker::Assistant, "Done."),
-        ];
+        let talk = [said(Role::User, " fix it "), said(Role::Assistant, "Done.")];
         assert_eq!(tail(&talk, 1000), "User: fix it\nAssistant: Done.");
         assert_eq!(tail(&talk, 5), "Done.");
         let question = title_question(&talk).unwrap();
         assert!(question.starts_with("Conversation so far:\nUser: fix it\n"));
         assert_eq!(title_question(&[]), None);
-        assert_eq!(title_question(&[said(Speaker::User, " ")]), None);
+        assert_eq!(title_question(&[said(Role::User, " ")]), None);
     }
 
     #[test]
     fn no_half_character_is_shown() {
-        let talk = [said(Speaker::User, "aaaa😀bbbbb")];
+        let talk = [said(Role::User, "aaaa😀bbbbb")];
         assert_eq!(tail(&talk, 7), "😀bbbbb");
         assert_eq!(tail(&talk, 6), "bbbbb");
     }
@@ -139,7 +136,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_tail_is_an_end_that_fits(text in "\\PC{1,60}", units in 0_usize..80) {
-            let talk = [said(Speaker::User, &text)];
+            let talk = [said(Role::User, &text)];
             let whole = tail(&talk, usize::MAX);
             let end = tail(&talk, units);
             prop_assert!(whole.ends_with(&end));

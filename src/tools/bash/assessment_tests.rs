@@ -4,6 +4,7 @@ use std::process::Command;
 
 use super::*;
 use crate::io::Environment;
+use crate::shell::analyse;
 use crate::tools::test_context::Session;
 
 /// A session with a repository, and nobody's own settings.
@@ -45,14 +46,14 @@ fn git(session: &Session, arguments: &[&str]) {
 }
 
 fn reads(session: &Session, command: &str) -> bool {
-    assess(command, &session.context).access == Access::reads_world()
+    assess(&analyse(command), &session.context).access == Access::reads_world()
 }
 
 #[test]
 fn commands_that_only_read_touch_the_world_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
-        let assessment = assess(command, &session.context);
+        let assessment = assess(&analyse(command), &session.context);
         assert_eq!(
             assessment.access,
             Access::reads_world(),
@@ -62,12 +63,16 @@ fn commands_that_only_read_touch_the_world_without_writing() {
     }
     for command in ["touch x", "cd ..", "make", "git add .", "ls >x"] {
         assert_eq!(
-            assess(command, &session.context).access,
+            assess(&analyse(command), &session.context).access,
             Access::world(),
             "{command}"
         );
     }
-    assert!(assess("ls | tee x", &session.context).why.contains("tee"));
+    assert!(
+        assess(&analyse("ls | tee x"), &session.context)
+            .why
+            .contains("tee")
+    );
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn settings_that_run_programs_make_git_a_writer() {
         git(&session, &["config", key, value]);
         assert!(!reads(&session, command), "{command} with {key}");
         assert!(
-            assess(command, &session.context)
+            assess(&analyse(command), &session.context)
                 .why
                 .contains(&key.to_lowercase()),
             "{key}"

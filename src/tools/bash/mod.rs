@@ -7,4 +7,4 @@ mod last_command;
 mod script;
 mod tool;
 
-pub use tool::Bash;
+pub(super) use tool::Bash;

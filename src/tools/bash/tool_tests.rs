@@ -2,13 +2,19 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::*;
+use crate::tools::Tool as _;
+use crate::tools::builtin::BuiltIn;
 use crate::tools::test_session::{TestSession, object, text};
 
+fn call(session: &TestSession, input: &Value) -> Result<ToolReply, ToolFailure> {
+    session.call(&BuiltIn::<Bash>::new(), input)
+}
+
 fn run(session: &TestSession, command: &str) -> ToolReply {
-    session
-        .call(&Bash::new(), &json!({"command": command}))
-        .unwrap()
+    call(session, &json!({"command": command})).unwrap()
 }
 
 /// Applies what a call changed, as the session does.
@@ -173,19 +179,15 @@ fn a_directory_that_is_gone() {
     assert_eq!(reply.changes, [ContextChange::Directory("/".into())]);
 
     session.context.allowed_directories = vec![home.join("d")];
-    let failure = session.call(&Bash::new(), &json!({"command": "true"}));
+    let failure = call(&session, &json!({"command": "true"}));
     assert!(failure.unwrap_err().0.contains("exists"));
 }
 
 #[test]
 fn a_command_that_takes_too_long() {
     let session = TestSession::new();
-    let reply = session
-        .call(
-            &Bash::new(),
-            &json!({"command": "echo begun; cd /; exec sleep 60", "timeout": 300}),
-        )
-        .unwrap();
+    let input = json!({"command": "echo begun; cd /; exec sleep 60", "timeout": 300});
+    let reply = call(&session, &input).unwrap();
     assert_eq!(reply.status, CallStatus::TimedOut);
     assert_eq!(text(&reply), "Command timed out after 0.3s\nbegun");
     assert_eq!(reply.structured["timedOutAfterMs"], 300);
@@ -283,8 +285,7 @@ fn long_failures_are_cut_and_not_kept() {
 
 #[test]
 fn inputs_that_make_no_sense() {
-    let session = TestSession::new();
-    let bash = Bash::new();
+    let bash = BuiltIn::<Bash>::new();
     let rows = [
         (json!({"command": "ls", "run_in_background": false}), None),
         (
@@ -302,10 +303,10 @@ fn inputs_that_make_no_sense() {
         ),
     ];
     for (input, expected) in rows {
-        let found = bash.validate(&object(&input), &session.context);
+        let found = bash.prepare(&object(&input)).err();
         match (found, expected) {
-            (Ok(()), None) => {}
-            (Err(found), Some(expected)) => assert!(found.0.starts_with(expected), "{found}"),
+            (None, None) => {}
+            (Some(found), Some(expected)) => assert!(found.0.starts_with(expected), "{found}"),
             (found, _) => panic!("{input}: {found:?}"),
         }
     }
@@ -318,20 +319,18 @@ fn timeouts_stay_below_the_larger_limit() {
         maximum: Duration::from_secs(maximum),
     };
     let rows = [
-        (json!({}), limits(120, 600), 120_000),
-        (json!({"timeout": 5000}), limits(120, 600), 5000),
-        (json!({"timeout": 0.5}), limits(120, 600), 0),
-        (json!({"timeout": 700_000}), limits(120, 600), 600_000),
-        (json!({"timeout": 1e300}), limits(120, 600), 600_000),
-        (json!({"timeout": 800_000}), limits(900, 600), 800_000),
-        (json!({}), limits(900, 600), 900_000),
+        (None, limits(120, 600), 120_000),
+        (Some(5000.0), limits(120, 600), 5000),
+        (Some(0.5), limits(120, 600), 0),
+        (Some(700_000.0), limits(120, 600), 600_000),
+        (Some(1e300), limits(120, 600), 600_000),
+        (Some(800_000.0), limits(900, 600), 800_000),
+        (None, limits(900, 600), 900_000),
     ];
-    for (input, limits, expected) in rows {
-        assert_eq!(
-            milliseconds(timeout_of(&object(&input), limits)),
-            expected,
-            "{input}"
-        );
+    for (timeout, limits, expected) in rows {
+        let input = json!({"command": "true", "timeout": timeout});
+        let call = ShellCall::new(Bash::deserialize(input).unwrap());
+        assert_eq!(milliseconds(call.timeout(limits)), expected, "{timeout:?}");
     }
 }
 

@@ -3,16 +3,12 @@
 //! The walk is in the order of paths, so that equal trees give equal results; a page that is full
 //! ends it early.
 
-mod content;
-mod counts;
-mod lines;
+mod parameters;
 mod report;
-mod request;
-mod run;
 mod search;
-mod tool;
+mod sinks;
 
-pub use tool::Grep;
+pub(super) use parameters::Grep;
 
 #[cfg(test)]
 mod tests;

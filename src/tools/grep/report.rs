@@ -4,32 +4,80 @@ use serde_json::{Value, json};
 
 use super::super::walk::{SearchEnd, Stopped};
 use super::super::{CallStatus, ToolReply};
-use super::lines::LinesEnd;
-use super::request::Bounds;
+use super::parameters::{Bounds, OutputMode};
+
+/// More than this is not kept of a result, whatever limit the call gives, in bytes.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Collects lines until it has enough.
+#[derive(Debug)]
+pub(super) struct Lines {
+    bounds: Bounds,
+    seen: usize,
+    kept: Vec<String>,
+    bytes: usize,
+    cut: Cut,
+}
+
+/// Whether entries were left out at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// None.
+    Nothing,
+    /// There are more than the call's limit.
+    Limit,
+    /// There are more than fit in memory set aside for them.
+    Memory,
+}
+
+impl Lines {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            seen: 0,
+            kept: Vec::new(),
+            bytes: 0,
+            cut: Cut::Nothing,
+        }
+    }
+
+    /// Takes one more line; afterwards [`Lines::is_full`] may have become true.
+    pub(super) fn push(&mut self, line: String) {
+        self.seen += 1;
+        if self.is_full() || self.seen <= self.bounds.offset {
+        } else if self.seen > self.bounds.end() {
+            self.cut = Cut::Limit;
+        } else if self.bytes + line.len() > MOST_BYTES {
+            self.cut = Cut::Memory;
+        } else {
+            self.bytes += line.len() + 1;
+            self.kept.push(line);
+        }
+    }
+
+    /// Whether no further line will be kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.cut != Cut::Nothing
+    }
+
+    /// Whether it was given no line.
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen == 0
+    }
+}
 
 /// The outcome of a search.
 #[derive(Debug)]
 pub(super) struct Report {
-    pub(super) found: Found,
-    /// Whether entries were left out.
-    pub(super) cut: LinesEnd,
+    pub(super) mode: OutputMode,
+    /// Lines, file names, or file names with counts.
+    pub(super) entries: Vec<String>,
+    /// The totals of all files, listed or not, if matches are counted.
+    pub(super) files: u64,
+    pub(super) matches: u64,
+    pub(super) cut: Cut,
     pub(super) end: SearchEnd,
     pub(super) unsearched: Unsearched,
-}
-
-/// The entries that are given out.
-#[derive(Debug)]
-pub(super) enum Found {
-    /// Lines.
-    Content(Vec<String>),
-    /// File names.
-    Files(Vec<String>),
-    /// File names with counts, and the totals of all files, listed or not.
-    Counts {
-        lines: Vec<String>,
-        files: u64,
-        matches: u64,
-    },
 }
 
 /// Files that could not be searched.
@@ -48,121 +96,118 @@ impl Unsearched {
 }
 
 impl Report {
+    /// A complete search that found these lines.
+    pub(super) fn of_lines(mode: OutputMode, lines: Lines) -> Self {
+        Self {
+            mode,
+            entries: lines.kept,
+            files: 0,
+            matches: 0,
+            cut: lines.cut,
+            end: SearchEnd::Complete,
+            unsearched: Unsearched::default(),
+        }
+    }
+
     pub(super) fn into_reply(self, bounds: Bounds) -> ToolReply {
         let page = pagination(bounds, self.cut);
-        let (text, mut structured) = match self.found {
-            Found::Content(lines) => content(&lines, page),
-            Found::Files(names) => files(&names, page),
-            Found::Counts {
-                lines,
-                files,
-                matches,
-            } => counts(&lines, files, matches, page),
+        let (mut text, mut structured) = match self.mode {
+            OutputMode::Content => self.content(page),
+            OutputMode::FilesWithMatches => self.files(page),
+            OutputMode::Count => self.counts(page),
         };
-        if let (LinesEnd::Limit, Some(limit)) = (self.cut, bounds.limit) {
-            structured["appliedLimit"] = json!(limit);
+        if self.cut == Cut::Limit {
+            structured["appliedLimit"] = json!(bounds.limit);
         }
         if bounds.offset > 0 {
             structured["appliedOffset"] = json!(bounds.offset);
         }
-        let mut parts = vec![text];
         if let Some(first) = self.unsearched.first {
-            let files = counted(&self.unsearched.count, "file", "files");
-            parts.push(format!(
-                "({files} could not be searched, the first: {first})"
-            ));
+            let files = counted(self.unsearched.count, "file", "files");
+            text = format!("{text}\n\n({files} could not be searched, the first: {first})");
         }
-        let status = match self.end {
-            SearchEnd::Complete => CallStatus::Ok,
-            SearchEnd::Stopped(Stopped::Cancelled) => {
-                parts.push("(The search was cancelled; there may be more matches.)".to_owned());
-                CallStatus::Cancelled
-            }
-            SearchEnd::Stopped(Stopped::TimedOut) => {
-                parts.push(
-                    "(The search took too long and was stopped; there may be more matches.)"
-                        .to_owned(),
-                );
-                CallStatus::TimedOut
-            }
+        let (status, note) = match self.end {
+            SearchEnd::Complete => (CallStatus::Ok, ""),
+            SearchEnd::Stopped(Stopped::Cancelled) => (
+                CallStatus::Cancelled,
+                "\n\n(The search was cancelled; there may be more matches.)",
+            ),
+            SearchEnd::Stopped(Stopped::TimedOut) => (
+                CallStatus::TimedOut,
+                "\n\n(The search took too long and was stopped; there may be more matches.)",
+            ),
         };
         ToolReply {
             status,
-            ..ToolReply::text(parts.join("\n\n"), structured)
+            ..ToolReply::text(text + note, structured)
         }
+    }
+
+    fn content(&self, page: Option<String>) -> (String, Value) {
+        let structured = json!({
+            "mode": "content",
+            "numFiles": 0,
+            "filenames": [],
+            "content": self.entries.join("\n"),
+            "numLines": self.entries.len(),
+        });
+        let page = page.map(|page| format!("\n\n[Showing results with pagination = {page}]"));
+        (self.listed() + &page.unwrap_or_default(), structured)
+    }
+
+    fn files(&self, page: Option<String>) -> (String, Value) {
+        let structured = json!({
+            "mode": "files_with_matches",
+            "filenames": self.entries,
+            "numFiles": self.entries.len(),
+        });
+        if self.entries.is_empty() {
+            return ("No files found".to_owned(), structured);
+        }
+        let page = page.map(|page| format!(" {page}")).unwrap_or_default();
+        let number = counted(self.entries.len() as u64, "file", "files");
+        let text = format!("Found {number}{page}\n{}", self.entries.join("\n"));
+        (text, structured)
+    }
+
+    fn counts(&self, page: Option<String>) -> (String, Value) {
+        let page = page.map(|page| format!(" with pagination = {page}"));
+        let text = format!(
+            "{}\n\nFound {} across {}.{}",
+            self.listed(),
+            counted(self.matches, "total occurrence", "total occurrences"),
+            counted(self.files, "file", "files"),
+            page.unwrap_or_default(),
+        );
+        let structured = json!({
+            "mode": "count",
+            "numFiles": self.files,
+            "filenames": [],
+            "content": self.entries.join("\n"),
+            "numMatches": self.matches,
+        });
+        (text, structured)
+    }
+
+    fn listed(&self) -> String {
+        if self.entries.is_empty() {
+            return "No matches found".to_owned();
+        }
+        self.entries.join("\n")
     }
 }
 
-fn content(lines: &[String], page: Option<String>) -> (String, Value) {
-    let content = lines.join("\n");
-    let text = if lines.is_empty() {
-        "No matches found"
-    } else {
-        &content
-    };
-    let structured = json!({
-        "mode": "content",
-        "numFiles": 0,
-        "filenames": [],
-        "content": content,
-        "numLines": lines.len(),
-    });
-    let page = page.map(|page| format!("\n\n[Showing results with pagination = {page}]"));
-    (format!("{text}{}", page.unwrap_or_default()), structured)
-}
-
-fn files(names: &[String], page: Option<String>) -> (String, Value) {
-    let text = if names.is_empty() {
-        "No files found".to_owned()
-    } else {
-        let page = page.map(|page| format!(" {page}")).unwrap_or_default();
-        let number = counted(&names.len(), "file", "files");
-        format!("Found {number}{page}\n{}", names.join("\n"))
-    };
-    let structured = json!({
-        "mode": "files_with_matches",
-        "filenames": names,
-        "numFiles": names.len(),
-    });
-    (text, structured)
-}
-
-fn counts(lines: &[String], files: u64, matches: u64, page: Option<String>) -> (String, Value) {
-    let content = lines.join("\n");
-    let list = if lines.is_empty() {
-        "No matches found"
-    } else {
-        &content
-    };
-    let page = page.map(|page| format!(" with pagination = {page}"));
-    let text = format!(
-        "{list}\n\nFound {} across {}.{}",
-        counted(&matches, "total occurrence", "total occurrences"),
-        counted(&files, "file", "files"),
-        page.unwrap_or_default(),
-    );
-    let structured = json!({
-        "mode": "count",
-        "numFiles": files,
-        "filenames": [],
-        "content": content,
-        "numMatches": matches,
-    });
-    (text, structured)
-}
-
-fn counted(number: &impl ToString, one: &str, many: &str) -> String {
-    let number = number.to_string();
-    let noun = if number == "1" { one } else { many };
+fn counted(number: u64, one: &str, many: &str) -> String {
+    let noun = if number == 1 { one } else { many };
     format!("{number} {noun}")
 }
 
 /// Which part of all entries is shown, if it is not all of them.
-fn pagination(bounds: Bounds, cut: LinesEnd) -> Option<String> {
+fn pagination(bounds: Bounds, cut: Cut) -> Option<String> {
     let limit = match cut {
-        LinesEnd::All => None,
-        LinesEnd::Limit => bounds.limit.map(|limit| format!("limit: {limit}")),
-        LinesEnd::Memory => Some("limit: what fits in one result".to_owned()),
+        Cut::Nothing => None,
+        Cut::Limit => Some(format!("limit: {}", bounds.limit)),
+        Cut::Memory => Some("limit: what fits in one result".to_owned()),
     };
     let offset = (bounds.offset > 0).then(|| format!("offset: {}", bounds.offset));
     let parts: Vec<String> = limit.into_iter().chain(offset).collect();

@@ -1,15 +1,25 @@
-//! One file through ripgrep's searcher.
+//! One search while it runs: the walk, and each file through ripgrep's searcher.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
+use ignore::overrides::Override;
 
-use super::super::regular_file;
-use super::super::walk::Budget;
-use super::request::{Span, Style};
+use super::super::newest::Newest;
+use super::super::walk::{self, Budget, Filters, SearchEnd};
+use super::super::{CallContext, paths, regular_file};
+use super::parameters::{OutputMode, Search};
+use super::report::{Cut, Lines, Report, Unsearched};
+use super::sinks::{AnySink, ContentSink, CountSink};
+
+const TIME_LIMIT: Duration = Duration::from_mins(1);
+
+/// The most files that are kept for a list without a limit.
+const MOST_FILES: usize = 100_000;
 
 /// The longest line, or the largest file with `multiline`, that is searched, in bytes.
 const HEAP_BYTES: usize = 64 << 20;
@@ -23,34 +33,186 @@ pub(super) enum Origin {
     Walked,
 }
 
-/// A searcher for the files of one call.
-pub(super) fn searcher(style: &Style, origin: Origin) -> Searcher {
-    SearcherBuilder::new()
-        .line_number(true)
-        .before_context(style.before)
-        .after_context(style.after)
-        .multi_line(style.span == Span::ManyLines)
-        .heap_limit(Some(HEAP_BYTES))
-        .binary_detection(match origin {
-            Origin::Named => BinaryDetection::convert(0),
-            Origin::Walked => BinaryDetection::quit(0),
-        })
-        .build()
+pub(super) struct Run<'a> {
+    search: &'a Search,
+    root: PathBuf,
+    origin: Origin,
+    directory: &'a Path,
+    searcher: Searcher,
+    budget: Budget<'a>,
+    unsearched: Unsearched,
 }
 
-/// Searches one file.
-///
-/// # Errors
-/// It cannot be read, has a line that is too long, or the budget is used up.
-pub(super) fn search<S: Sink<Error = io::Error>>(
-    searcher: &mut Searcher,
-    matcher: &RegexMatcher,
-    path: &Path,
-    budget: Budget<'_>,
-    sink: S,
-) -> io::Result<()> {
-    let file = regular_file::open(path).map_err(io::Error::other)?.file;
-    searcher.search_reader(matcher, Stoppable { file, budget }, sink)
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        search: &'a Search,
+        root: PathBuf,
+        origin: Origin,
+        call: &CallContext<'a>,
+    ) -> Self {
+        let searcher = SearcherBuilder::new()
+            .line_number(true)
+            .before_context(search.style.before)
+            .after_context(search.style.after)
+            .multi_line(search.style.multiline)
+            .heap_limit(Some(HEAP_BYTES))
+            .binary_detection(match origin {
+                Origin::Named => BinaryDetection::convert(0),
+                Origin::Walked => BinaryDetection::quit(0),
+            })
+            .build();
+        Self {
+            search,
+            root,
+            origin,
+            directory: &call.session.directory,
+            searcher,
+            budget: Budget::new(call.cancel, TIME_LIMIT),
+            unsearched: Unsearched::default(),
+        }
+    }
+
+    pub(super) fn report(self, globs: Override) -> Report {
+        match self.search.mode {
+            OutputMode::Content => self.content(globs),
+            OutputMode::FilesWithMatches => self.files(globs),
+            OutputMode::Count => self.counts(globs),
+        }
+    }
+
+    /// Matching lines with their context.
+    fn content(mut self, globs: Override) -> Report {
+        let mut lines = Lines::new(self.search.bounds);
+        let end = self.each_file(globs, &mut |run, path| {
+            let name = match run.origin {
+                Origin::Named => None,
+                Origin::Walked => Some(paths::shown(path, run.directory)),
+            };
+            let search = run.search;
+            let sink = ContentSink::new(&search.matcher, search.style, name, &mut lines);
+            run.search_file(path, sink);
+            if lines.is_full() {
+                ControlFlow::Break(SearchEnd::Complete)
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        Report {
+            end,
+            unsearched: self.unsearched,
+            ..Report::of_lines(OutputMode::Content, lines)
+        }
+    }
+
+    /// Files that have a match, newest first.
+    fn files(mut self, globs: Override) -> Report {
+        let bounds = self.search.bounds;
+        let mut newest = Newest::new(bounds.end().min(MOST_FILES));
+        let end = self.each_file(globs, &mut |run, path| {
+            let mut found = false;
+            run.search_file(path, AnySink { found: &mut found });
+            if found {
+                newest.add(path.to_owned(), modified(path));
+            }
+            ControlFlow::Continue(())
+        });
+        let cut = if newest.seen() > bounds.end() {
+            Cut::Limit
+        } else if newest.seen() > MOST_FILES {
+            Cut::Memory
+        } else {
+            Cut::Nothing
+        };
+        let paths = newest.into_paths().into_iter();
+        let entries = paths
+            .skip(bounds.offset)
+            .map(|path| paths::shown(&path, self.directory))
+            .collect();
+        Report {
+            mode: OutputMode::FilesWithMatches,
+            entries,
+            files: 0,
+            matches: 0,
+            cut,
+            end,
+            unsearched: self.unsearched,
+        }
+    }
+
+    /// Files with their numbers of matches. The totals are those of the whole search.
+    fn counts(mut self, globs: Override) -> Report {
+        let mut lines = Lines::new(self.search.bounds);
+        let (mut files, mut matches) = (0, 0);
+        let end = self.each_file(globs, &mut |run, path| {
+            let mut count = 0;
+            let sink = CountSink {
+                matcher: &run.search.matcher,
+                style: run.search.style,
+                count: &mut count,
+            };
+            run.search_file(path, sink);
+            if count > 0 {
+                files += 1;
+                matches += count;
+                lines.push(format!("{}:{count}", paths::shown(path, run.directory)));
+            }
+            ControlFlow::Continue(())
+        });
+        Report {
+            files,
+            matches,
+            end,
+            unsearched: self.unsearched,
+            ..Report::of_lines(OutputMode::Count, lines)
+        }
+    }
+
+    /// Searches one file; what keeps it from being searched is remembered.
+    fn search_file(&mut self, path: &Path, sink: impl Sink<Error = io::Error>) {
+        let budget = self.budget;
+        let result = regular_file::open(path)
+            .map_err(io::Error::other)
+            .and_then(|found| {
+                let file = Stoppable {
+                    file: found.file,
+                    budget,
+                };
+                self.searcher
+                    .search_reader(&self.search.matcher, file, sink)
+            });
+        // A search that was stopped is no fault of the file.
+        if let (Err(error), Ok(())) = (result, budget.check()) {
+            let name = paths::shown(path, self.directory);
+            self.unsearched.add(format!("{name}: {error}"));
+        }
+    }
+
+    fn each_file(
+        &mut self,
+        globs: Override,
+        visit: &mut dyn FnMut(&mut Self, &Path) -> ControlFlow<SearchEnd>,
+    ) -> SearchEnd {
+        let (root, budget) = (self.root.clone(), self.budget);
+        let filters = Filters {
+            globs,
+            types: self.search.types.clone(),
+        };
+        let end = match self.origin {
+            Origin::Named => {
+                let _ = visit(self, &root);
+                SearchEnd::Complete
+            }
+            Origin::Walked => walk::walk(&root, filters, budget, &mut |entry| {
+                if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                    visit(self, entry.path())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            }),
+        };
+        // A stop within the last file is not seen by the walk.
+        budget.check().err().map_or(end, SearchEnd::Stopped)
+    }
 }
 
 /// A file that cannot be read any more once the budget is used up.
@@ -66,4 +228,10 @@ impl Read for Stoppable<'_> {
             .map_err(|_| io::Error::other("the search was stopped"))?;
         self.file.read(buffer)
     }
+}
+
+fn modified(path: &Path) -> SystemTime {
+    path.metadata()
+        .and_then(|metadata| metadata.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::test_context::Session;
-use super::super::{Access, CallStatus, Tool};
+use super::super::{Access, CallStatus};
 use super::*;
 
 fn session() -> Session {
@@ -26,28 +26,26 @@ fn session() -> Session {
 
 fn content(session: &Session, mut input: Value) -> String {
     input["output_mode"] = json!("content");
-    session.ok(&Grep, input).0
+    session.ok::<Grep>(input).0
 }
 
 #[test]
 fn files_are_listed_newest_first() {
     let session = session();
-    let (text, structured) = session.ok(&Grep, json!({ "pattern": "one" }));
+    let (text, structured) = session.ok::<Grep>(json!({ "pattern": "one" }));
     assert_eq!(text, "Found 3 files\nsrc/a.rs\nnote.md\n.hidden");
     assert_eq!(
         structured,
         json!({ "mode": "files_with_matches", "filenames": ["src/a.rs", "note.md", ".hidden"], "numFiles": 3 })
     );
-    let (text, structured) = session.ok(
-        &Grep,
-        json!({ "pattern": "one", "head_limit": 1, "offset": 1 }),
-    );
+    let (text, structured) =
+        session.ok::<Grep>(json!({ "pattern": "one", "head_limit": 1, "offset": 1 }));
     assert_eq!(text, "Found 1 file limit: 1, offset: 1\nnote.md");
     assert_eq!(
         (&structured["appliedLimit"], &structured["appliedOffset"]),
         (&json!(1), &json!(1))
     );
-    let (text, structured) = session.ok(&Grep, json!({ "pattern": "nowhere" }));
+    let (text, structured) = session.ok::<Grep>(json!({ "pattern": "nowhere" }));
     assert_eq!(
         (text.as_str(), &structured["numFiles"]),
         ("No files found", &json!(0))
@@ -100,7 +98,7 @@ fn content_has_its_structured_form() {
     let session = session();
     let input =
         json!({ "pattern": "fn", "output_mode": "content", "head_limit": 2, "path": "src" });
-    let (text, structured) = session.ok(&Grep, input);
+    let (text, structured) = session.ok::<Grep>(input);
     let lines = "src/a.rs:1:fn one() {}\nsrc/a.rs:2:fn two() {}";
     assert_eq!(
         text,
@@ -134,7 +132,7 @@ fn the_usual_limit_is_250_entries() {
 fn matches_are_counted() {
     let session = session();
     let input = json!({ "pattern": "fn|[eE]", "output_mode": "count", "path": "src" });
-    let (text, structured) = session.ok(&Grep, input.clone());
+    let (text, structured) = session.ok::<Grep>(input.clone());
     assert_eq!(
         text,
         "src/a.rs:3\nsrc/b.rs:2\n\nFound 5 total occurrences across 2 files."
@@ -147,14 +145,14 @@ fn matches_are_counted() {
     let mut single = input.clone();
     single["-o"] = json!(true);
     single["path"] = json!("src/a.rs");
-    let (text, _) = session.ok(&Grep, single);
+    let (text, _) = session.ok::<Grep>(single);
     assert_eq!(
         text,
         "src/a.rs:4\n\nFound 4 total occurrences across 1 file."
     );
     let mut limited = input;
     limited["head_limit"] = json!(1);
-    let (text, _) = session.ok(&Grep, limited);
+    let (text, _) = session.ok::<Grep>(limited);
     assert_eq!(
         text,
         "src/a.rs:3\n\nFound 5 total occurrences across 2 files. with pagination = limit: 1"
@@ -208,7 +206,7 @@ fn matches_may_reach_over_lines() {
         json!({ "pattern": "one.*?fn t", "multiline": true, "-o": true, "path": "src/a.rs" });
     assert_eq!(content(&session, input), "1:one() {}\n2:fn t");
     let input = json!({ "pattern": "\\{\\}\\n", "multiline": true, "output_mode": "count", "path": "src/a.rs" });
-    let (text, _) = session.ok(&Grep, input);
+    let (text, _) = session.ok::<Grep>(input);
     assert!(text.starts_with("src/a.rs:2\n"), "{text}");
 }
 
@@ -235,7 +233,7 @@ fn binary_files_are_treated_as_ripgrep_does() {
         "binary file matches (found \"\\0\" byte around offset 0)"
     );
     let count = json!({ "pattern": "one", "output_mode": "count" });
-    assert!(session.ok(&Grep, count).0.starts_with("No matches found"));
+    assert!(session.ok::<Grep>(count).0.starts_with("No matches found"));
 }
 
 #[test]
@@ -283,14 +281,14 @@ fn bad_input_is_refused() {
         ),
     ];
     for (input, expected) in table {
-        let failure = session.failure(&Grep, input.clone());
+        let failure = session.failure::<Grep>(input.clone());
         assert!(failure.contains(expected), "{input}: {failure}");
         assert!(!failure.contains('\n'), "{failure}");
     }
     rustix::fs::mkfifoat(rustix::fs::CWD, session.path("pipe"), 0o600.into()).unwrap();
-    let failure = session.failure(&Grep, json!({ "pattern": "a", "path": "pipe" }));
+    let failure = session.failure::<Grep>(json!({ "pattern": "a", "path": "pipe" }));
     assert!(failure.contains("named pipe"), "{failure}");
-    assert!(session.call(&Grep, json!({ "pattern": "a" })).is_ok());
+    assert!(session.call::<Grep>(json!({ "pattern": "a" })).is_ok());
 }
 
 #[test]
@@ -305,7 +303,7 @@ fn a_line_that_is_too_long_is_named() {
         note.starts_with("(1 file could not be searched, the first: huge: "),
         "{note}"
     );
-    let failure = session.failure(&Grep, json!({ "pattern": "x", "path": "huge" }));
+    let failure = session.failure::<Grep>(json!({ "pattern": "x", "path": "huge" }));
     assert!(failure.starts_with("huge: "), "{failure}");
 }
 
@@ -316,7 +314,7 @@ fn a_cancelled_search_says_so() {
     for mode in ["content", "files_with_matches", "count"] {
         for path in ["src", "src/a.rs"] {
             let input = json!({ "pattern": "one", "output_mode": mode, "path": path });
-            let reply = session.call(&Grep, input).unwrap();
+            let reply = session.call::<Grep>(input).unwrap();
             assert_eq!(reply.status, CallStatus::Cancelled, "{mode} {path}");
         }
     }
@@ -326,8 +324,6 @@ fn a_cancelled_search_says_so() {
 fn a_call_reads_its_root() {
     let session = session();
     let input = json!({ "pattern": "one", "path": "src" });
-    let access = Grep
-        .access(input.as_object().unwrap(), &session.context)
-        .unwrap();
+    let access = session.access::<Grep>(&input);
     assert_eq!(access, Access::reads(session.path("src")));
 }

@@ -10,7 +10,6 @@ use super::constant::constant;
 use super::extension::Version;
 use super::session_usage::TokenUsage;
 use super::tagged::tagged;
-use crate::jsonl::serialize_text;
 use crate::wire::{MessageId, SessionId, ToolUseId};
 
 /// A message of a session file.
@@ -70,13 +69,11 @@ pub enum SpokenBlock {
     /// Said aloud.
     Text {
         /// The text.
-        #[serde(serialize_with = "serialize_text")]
         text: String,
     },
     /// Thought.
     Thinking {
         /// The thought.
-        #[serde(serialize_with = "serialize_text")]
         thinking: String,
     },
     /// A call of a tool.
@@ -107,7 +104,6 @@ pub enum SpokenBlock {
 #[serde(untagged)]
 pub enum SpokenResult {
     /// Text only.
-    #[serde(serialize_with = "serialize_text")]
     Text(String),
     /// There is more than text.
     Blocks(Vec<SpokenBlock>),

@@ -1,0 +1,209 @@
+//! From a model's answer to a title.
+
+use crate::side::Rejection;
+use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+
+/// The longest title, in UTF-16 units.
+const LONGEST: usize = 200;
+
+/// The longest name in the kebab style, in UTF-16 units.
+const LONGEST_NAME: usize = 60;
+
+/// The examples of good titles in the prompt.
+const EXAMPLES: [&str; 4] = [
+    "fix login button on mobile",
+    "add oauth authentication flow",
+    "debug failing ci pipeline tests",
+    "重构用户鉴权中间件",
+];
+
+const OPENING: &str = "[「『【〈《";
+const CLOSING: &str = "]」』】〉》";
+
+/// How titles look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TitleStyle {
+    /// `Fix login button`.
+    #[default]
+    Sentence,
+    /// `fix-login-button`.
+    Kebab,
+}
+
+/// The title in a model's answer.
+///
+/// # Errors
+/// Nothing is left, the model refuses, or it repeats an example of the prompt.
+pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, Rejection> {
+    let title = sanitize(answer);
+    if is_example(&title) || is_example(answer) {
+        return Err(Rejection::PromptEcho);
+    }
+    if Rejection::is_refusal(&title) {
+        return Err(Rejection::Refusal);
+    }
+    let title = match style {
+        TitleStyle::Sentence => title,
+        TitleStyle::Kebab => to_kebab(&title),
+    };
+    if title.is_empty() {
+        return Err(Rejection::Empty);
+    }
+    Ok(title)
+}
+
+/// Whether a title is one of the prompt's examples, whatever its case and what is around it.
+pub(in crate::side) fn is_example(title: &str) -> bool {
+    let lowered = title.trim().to_lowercase();
+    let bare = lowered.trim_matches(|character: char| !character.is_alphanumeric());
+    EXAMPLES.contains(&bare)
+}
+
+/// The words of a title in lower case with hyphens between them; letters of any script stay.
+fn to_kebab(title: &str) -> String {
+    let lowered = title.to_lowercase();
+    let words: Vec<&str> = lowered
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let name = words.join("-");
+    let cut = truncate_utf16(&name, LONGEST_NAME);
+    if cut.len() == name.len() {
+        return name;
+    }
+    // Not in the middle of a word, if that leaves anything.
+    let whole = cut.rfind('-').map_or(cut, |at| &cut[..at]);
+    whole.to_owned()
+}
+
+/// A title without escape sequences, Markdown, quotation marks, bracketed remarks at its ends and
+/// final punctuation, on one line, at most 200 UTF-16 units long. Empty if nothing is left.
+pub(in crate::side) fn sanitize(title: &str) -> String {
+    let safe = terminal_safe(title);
+    let safe = safe.trim();
+    let mut text = without_last_remark(without_first_remark(safe));
+    if text.is_empty() {
+        // The brackets are around the whole title.
+        text = safe.trim_matches(|bracket| OPENING.contains(bracket) || CLOSING.contains(bracket));
+    }
+    let text =
+        text.trim_start_matches(|sign: char| sign.is_whitespace() || ">*-#`\"'_".contains(sign));
+    let text = text.trim_end_matches(|sign: char| sign.is_whitespace() || "*`\"'_".contains(sign));
+    let text = text.trim_end_matches(|sign: char| ".!?。！？,，;；:：".contains(sign));
+    let line = terminal_safe_line(text);
+    truncate_utf16(&line, LONGEST).trim().to_owned()
+}
+
+/// Without a bracket at the beginning, and what is in it.
+fn without_first_remark(text: &str) -> &str {
+    if !text.starts_with(|first| OPENING.contains(first)) {
+        return text;
+    }
+    text.char_indices()
+        .find(|(_, character)| CLOSING.contains(*character))
+        .map_or(text, |(at, close)| {
+            text[at + close.len_utf8()..].trim_start()
+        })
+}
+
+/// Without a bracket at the end, and what is in it.
+fn without_last_remark(text: &str) -> &str {
+    let Some(close) = text.chars().next_back() else {
+        return text;
+    };
+    if !CLOSING.contains(close) {
+        return text;
+    }
+    let inner = &text[..text.len() - close.len_utf8()];
+    let start = inner
+        .rfind(|character| CLOSING.contains(character))
+        .map_or(0, |at| at + 1);
+    let start = (start..=inner.len())
+        .find(|at| inner.is_char_boundary(*at))
+        .unwrap_or(inner.len());
+    inner[start..]
+        .find(|character| OPENING.contains(character))
+        .map_or(text, |at| text[..start + at].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::utf16_length;
+
+    #[test]
+    fn what_is_no_title_says_why() {
+        let sentence = TitleStyle::Sentence;
+        assert_eq!(clean_title("**Port it**", sentence).unwrap(), "Port it");
+        assert_eq!(
+            clean_title("Port it", TitleStyle::Kebab).unwrap(),
+            "port-it"
+        );
+        assert_eq!(clean_title(" ... ", sentence), Err(Rejection::Empty));
+        let refusal = "I cannot generate a title for this conversation.";
+        assert_eq!(clean_title(refusal, sentence), Err(Rejection::Refusal));
+        let echo = "Fix login button on mobile.";
+        assert_eq!(clean_title(echo, sentence), Err(Rejection::PromptEcho));
+    }
+
+    #[test]
+    fn the_examples_are_those_of_the_prompt() {
+        let prompt = include_str!("../../../prompts/title.md").to_lowercase();
+        for example in EXAMPLES {
+            assert!(prompt.contains(example), "{example}");
+        }
+    }
+
+    #[test]
+    fn repeated_examples_are_recognised() {
+        assert!(is_example(" FIX LOGIN button on mobile! "));
+        assert!(is_example("【重构用户鉴权中间件】。"));
+        assert!(!is_example("Fix login button  on mobile"));
+        assert!(!is_example("Fix logout button on mobile"));
+    }
+
+    #[test]
+    fn names_have_hyphens() {
+        let table = [
+            ("Fix login button", "fix-login-button"),
+            ("`fix_login`: button!", "fix-login-button"),
+            ("修复登录 按钮", "修复登录-按钮"),
+            ("--", ""),
+        ];
+        for (title, expected) in table {
+            assert_eq!(to_kebab(title), expected);
+        }
+        let long = to_kebab(&"word ".repeat(30));
+        assert!(long.len() <= LONGEST_NAME && long.ends_with("word"));
+    }
+
+    #[test]
+    fn own_rows() {
+        let rows = include_str!("../../../tests/data/side/titles.tsv");
+        for row in rows.lines().filter(|row| !row.starts_with('#')) {
+            let (answer, title) = row.split_once('\t').unwrap();
+            let answer: String = serde_json::from_str(answer).unwrap();
+            assert_eq!(sanitize(&answer), title, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_title_is_cut() {
+        assert_eq!(sanitize(&"é".repeat(300)), "é".repeat(200));
+        assert_eq!(
+            sanitize(&format!("{}😀x", "a".repeat(199))),
+            "a".repeat(199)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn titles_are_one_safe_line(answer in any::<String>()) {
+            let title = sanitize(&answer);
+            prop_assert!(utf16_length(&title) <= LONGEST);
+            prop_assert_eq!(terminal_safe_line(&title), title);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Built-in tools: a struct of parameters each, from which the declared schema is derived.
+
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::bash::Bash;
+use super::edit::Edit;
+use super::glob::Glob;
+use super::grep::Grep;
+use super::ls::Ls;
+use super::read::Read;
+use super::todo_write::TodoWrite;
+use super::write::Write;
+use super::{Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolKind};
+
+/// The parameters of a built-in tool. The comments on their fields are part of the declaration.
+pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Cancel;
+    const KIND: ToolKind = ToolKind::Independent;
+    const RESULT_LIMIT: ResultLimit = ResultLimit::Default;
+
+    /// Checks the parameters of one call. Does nothing else.
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput>;
+}
+
+/// All built-in tools, sorted by name.
+pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(BuiltIn::<Bash>::new()),
+        Arc::new(BuiltIn::<Edit>::new()),
+        Arc::new(BuiltIn::<Glob>::new()),
+        Arc::new(BuiltIn::<Grep>::new()),
+        Arc::new(BuiltIn::<Ls>::new()),
+        Arc::new(BuiltIn::<Read>::new()),
+        Arc::new(BuiltIn::<TodoWrite>::new()),
+        Arc::new(BuiltIn::<Write>::new()),
+    ]
+}
+
+/// The tool with these parameters.
+pub(super) struct BuiltIn<P> {
+    schema: OnceLock<Value>,
+    parameters: PhantomData<fn() -> P>,
+}
+
+impl<P> BuiltIn<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            schema: OnceLock::new(),
+            parameters: PhantomData,
+        }
+    }
+}
+
+impl<P: Parameters> Tool for BuiltIn<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        P::DESCRIPTION
+    }
+
+    fn input_schema(&self) -> &Value {
+        self.schema.get_or_init(input_schema::<P>)
+    }
+
+    fn interrupt(&self) -> InterruptBehavior {
+        P::INTERRUPT
+    }
+
+    fn kind(&self) -> ToolKind {
+        P::KIND
+    }
+
+    fn result_limit(&self) -> ResultLimit {
+        P::RESULT_LIMIT
+    }
+
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        P::deserialize(input)
+            .map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?
+            .prepare()
+    }
+}
+
+fn input_schema<P: JsonSchema>() -> Value {
+    let mut schema = SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        })
+        .with_transform(reduce)
+        .into_generator()
+        .into_root_schema_for::<P>();
+    schema.remove("description");
+    schema.to_value()
+}
+
+/// Leaves out what tells a model nothing: names of Rust types, formats of numbers, and null as
+/// another way to leave out a parameter.
+fn reduce(schema: &mut Schema) {
+    schema.remove("title");
+    schema.remove("format");
+    if let Some(Value::Array(types)) = schema.get_mut("type")
+        && types.len() == 2
+        && types[1] == "null"
+    {
+        let single = types.swap_remove(0);
+        schema.insert("type".to_owned(), single);
+    }
+    transform_subschemas(&mut reduce, schema);
+}
+
+/// A whole number that is not negative. `5.0` is one, as in JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WholeNumber(pub(super) u64);
+
+impl WholeNumber {
+    /// As a bound of something in memory: numbers that are too large are all alike.
+    pub(super) fn bound(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl<'de> Deserialize<'de> for WholeNumber {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let number = serde_json::Number::deserialize(source)?;
+        let whole = number.as_u64().or_else(|| {
+            let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+            format!("{float:.0}").parse().ok()
+        });
+        whole.map(Self).ok_or_else(|| {
+            D::Error::custom(format!("{number} is not a whole number of at least 0"))
+        })
+    }
+}
+
+impl JsonSchema for WholeNumber {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "WholeNumber".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": "integer", "minimum": 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_be_spelled_as_floats() {
+        let parse = |value: &Value| WholeNumber::deserialize(value).ok().map(|number| number.0);
+        assert_eq!(parse(&json!(5)), Some(5));
+        assert_eq!(parse(&json!(5.0)), Some(5));
+        assert_eq!(parse(&json!(1e3)), Some(1000));
+        for bad in [json!(-1), json!(1.5), json!("5"), json!(-1.0), json!(null)] {
+            assert_eq!(parse(&bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn declarations_are_complete_and_sorted() {
+        let tools = builtin_tools();
+        assert!(tools.is_sorted_by_key(|tool| tool.name()));
+        for tool in tools {
+            let (name, schema) = (tool.name(), tool.input_schema());
+            assert!(jsonschema::meta::is_valid(schema), "{name}");
+            assert_eq!(schema["type"], "object");
+            assert_eq!(schema["additionalProperties"], false);
+            assert_eq!(schema.get("title").or(schema.get("description")), None);
+            assert!(!tool.description().is_empty());
+            for (property, schema) in schema["properties"].as_object().unwrap() {
+                assert!(schema["description"].is_string(), "{name} {property}");
+                assert!(schema["type"].is_string(), "{name} {property}");
+            }
+        }
+    }
+}

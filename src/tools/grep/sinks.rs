@@ -1,0 +1,242 @@
+//! What the searcher finds in one file: lines as ripgrep prints them, or numbers of matches.
+
+use std::io;
+
+use grep_matcher::Matcher as _;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+
+use super::parameters::{Style, Unit};
+use super::report::Lines;
+
+/// Longer lines are cut, in characters.
+const LINE_CHARACTERS: usize = 500;
+
+/// How much of a cut line is shown before its first match, in characters.
+const LEAD_CHARACTERS: usize = 100;
+
+/// Between stretches of lines that do not follow each other.
+const BREAK: &str = "--";
+
+/// Turns what is found in one file into lines.
+#[derive(Debug)]
+pub(super) struct ContentSink<'a> {
+    matcher: &'a RegexMatcher,
+    style: Style,
+    /// The file's name in front of every line; `None` if the call names this file.
+    name: Option<String>,
+    lines: &'a mut Lines,
+    any_in_file: bool,
+    binary_at: Option<u64>,
+}
+
+/// What stands after the name and the number of a matching line, and of a line of context.
+const MATCH: char = ':';
+const CONTEXT: char = '-';
+
+impl<'a> ContentSink<'a> {
+    pub(super) fn new(
+        matcher: &'a RegexMatcher,
+        style: Style,
+        name: Option<String>,
+        lines: &'a mut Lines,
+    ) -> Self {
+        Self {
+            matcher,
+            style,
+            name,
+            lines,
+            any_in_file: false,
+            binary_at: None,
+        }
+    }
+
+    fn push(&mut self, mark: char, number: Option<u64>, text: &str) {
+        // With context, the lines of different files are divided too.
+        let has_context = self.style.before + self.style.after > 0;
+        if !self.any_in_file && has_context && !self.lines.is_empty() {
+            self.lines.push(BREAK.to_owned());
+        }
+        self.any_in_file = true;
+        let mut line = String::new();
+        if let Some(name) = &self.name {
+            line.push_str(name);
+            line.push(mark);
+        }
+        if let Some(number) = number.filter(|_| self.style.numbers) {
+            line.push_str(&number.to_string());
+            line.push(mark);
+        }
+        line.push_str(text);
+        self.lines.push(line);
+    }
+
+    fn push_matches(&mut self, found: &SinkMatch<'_>) -> io::Result<()> {
+        let matcher = self.matcher;
+        each_match(matcher, found, |buffer, start, matched| {
+            if matched.is_empty() {
+                return;
+            }
+            let before = memchr::memchr_iter(b'\n', &buffer[start..matched.start()]).count();
+            for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
+                let offset = u64::try_from(before + below).unwrap_or(u64::MAX);
+                let number = found.line_number().map(|number| number + offset);
+                self.push(MATCH, number, &cut(without_line_end(text), 0));
+            }
+        })
+    }
+
+    fn push_lines(&mut self, found: &SinkMatch<'_>) -> io::Result<()> {
+        let mut number = found.line_number();
+        for line in found.lines() {
+            let line = without_line_end(line);
+            let at = if line.len() > LINE_CHARACTERS {
+                let first = self.matcher.find(line).map_err(io::Error::other)?;
+                first.map_or(0, |found| found.start())
+            } else {
+                0
+            };
+            self.push(MATCH, number, &cut(line, at));
+            number = number.map(|number| number + 1);
+        }
+        Ok(())
+    }
+}
+
+impl Sink for ContentSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if searcher.binary_detection().convert_byte().is_some() && self.binary_at.is_some() {
+            self.any_in_file = true;
+            return Ok(false);
+        }
+        match self.style.unit {
+            Unit::Lines => self.push_lines(found)?,
+            Unit::Matches => self.push_matches(found)?,
+        }
+        Ok(!self.lines.is_full())
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let text = cut(without_line_end(context.bytes()), 0);
+        self.push(CONTEXT, context.line_number(), &text);
+        Ok(!self.lines.is_full())
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
+        self.lines.push(BREAK.to_owned());
+        Ok(!self.lines.is_full())
+    }
+
+    fn binary_data(&mut self, _: &Searcher, offset: u64) -> io::Result<bool> {
+        self.binary_at = Some(offset);
+        Ok(true)
+    }
+
+    fn finish(&mut self, searcher: &Searcher, _: &SinkFinish) -> io::Result<()> {
+        if let Some(offset) = self.binary_at
+            && self.any_in_file
+            && !self.lines.is_full()
+        {
+            let what = match searcher.binary_detection().convert_byte() {
+                Some(_) => "binary file matches",
+                None => "stopped searching binary file after match",
+            };
+            let name = self.name.iter().map(|name| format!("{name}: "));
+            let name: String = name.collect();
+            self.lines.push(format!(
+                "{name}{what} (found \"\\0\" byte around offset {offset})"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Counts the matches of one file.
+#[derive(Debug)]
+pub(super) struct CountSink<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) style: Style,
+    pub(super) count: &'a mut u64,
+}
+
+impl Sink for CountSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if self.style.unit == Unit::Lines && !self.style.multiline {
+            *self.count += 1;
+        } else {
+            each_match(self.matcher, found, |_, _, _| *self.count += 1)?;
+        }
+        Ok(true)
+    }
+
+    /// As in ripgrep, a file that turns out to be binary counts as one without matches.
+    fn finish(&mut self, searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        let quits = searcher.binary_detection().quit_byte().is_some();
+        if quits && finish.binary_byte_offset().is_some() {
+            *self.count = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Looks for the first match of one file.
+#[derive(Debug)]
+pub(super) struct AnySink<'a> {
+    pub(super) found: &'a mut bool,
+}
+
+impl Sink for AnySink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        *self.found = true;
+        Ok(false)
+    }
+}
+
+/// Calls `visit` for each match in the lines that the searcher reports: with the buffer that they
+/// are in, where they begin in it, and where the match is.
+fn each_match(
+    matcher: &RegexMatcher,
+    found: &SinkMatch<'_>,
+    mut visit: impl FnMut(&[u8], usize, grep_matcher::Match),
+) -> io::Result<()> {
+    let range = found.bytes_range_in_buffer();
+    let buffer = &found.buffer()[..range.end];
+    matcher
+        .find_iter_at(buffer, range.start, |each| {
+            let is_inside = each.start() < range.end;
+            if is_inside {
+                visit(buffer, range.start, each);
+            }
+            is_inside
+        })
+        .map_err(io::Error::other)
+}
+
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The line, or if it is long the part of it around the byte `at`.
+fn cut(line: &[u8], at: usize) -> String {
+    let text = String::from_utf8_lossy(line);
+    let length = text.chars().count();
+    if length <= LINE_CHARACTERS {
+        return text.into_owned();
+    }
+    let before = String::from_utf8_lossy(&line[..at]).chars().count();
+    let skipped = before
+        .saturating_sub(LEAD_CHARACTERS)
+        .min(length - LINE_CHARACTERS);
+    let shown: String = text.chars().skip(skipped).take(LINE_CHARACTERS).collect();
+    let lead = if skipped > 0 { "..." } else { "" };
+    let is_end = skipped + LINE_CHARACTERS == length;
+    let tail = if is_end { "" } else { "..." };
+    format!("{lead}{shown}{tail} [line cut to {LINE_CHARACTERS} of {length} characters]")
+}
