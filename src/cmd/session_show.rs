@@ -50,9 +50,12 @@ pub(super) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
-    /// Branches that were left, too
-    #[arg(long)]
+    /// Abandoned branches, too
+    #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
+    /// Only what follows the last compaction
+    #[arg(long)]
+    since_compact: bool,
     /// Put neighbouring tool calls under one heading
     #[arg(long)]
     compact: bool,
@@ -86,10 +89,10 @@ impl SessionShowArguments {
             None if io.terminal.stdout => DialogForm::Text,
             None => DialogForm::Jsonl,
         };
-        let scope = if self.all_branches {
-            Scope::AllBranches
-        } else {
-            Scope::Live
+        let scope = match (self.all_branches, self.since_compact) {
+            (true, _) => Scope::AllBranches,
+            (false, true) => Scope::SinceCompaction,
+            (false, false) => Scope::Live,
         };
         let mut parts = self.source.ancestors(&session, &facts, io);
         parts.push(session);

@@ -166,7 +166,8 @@ pub(super) fn read(path: &Path, source: &SourceArguments) -> Result<Conversation
     let facts = session
         .summary(source.mapping())
         .map_err(|error| unreadable(error.to_string()))?;
-    let digest = digest(&session, Scope::Live).map_err(|error| unreadable(error.to_string()))?;
+    let digest =
+        digest(&session, Scope::SinceCompaction).map_err(|error| unreadable(error.to_string()))?;
     Ok(Conversation {
         session,
         facts,

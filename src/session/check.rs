@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::conversation::Scope;
 use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
-use super::session::Session;
+use super::opened::Session;
 use super::tree::Key;
 use crate::dialog::Pairs;
 use crate::wire::records::DamageKind;

@@ -3,17 +3,17 @@
 //! A file is read twice at most: once to find out which records count, once to read them. Only
 //! places are remembered in between.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
 use super::facts::Counter;
 use super::format::{Change, Detail, Entry, Shape};
 use super::lines::Place;
+use super::opened::Session;
 use super::recover::records_on_line;
-use super::session::Session;
 use super::side_file::Labels;
-use super::tree::{Key, Reach, Tree};
+use super::tree::{Reach, Tree};
 use super::{Counts, Facts};
 use crate::dialog::{Joiner, Message, Origin, Role};
 use crate::jsonl::{Mapping, read_at};
@@ -115,11 +115,7 @@ impl Session {
                 take(entry.unwrap_or_default().into_row(pick.row));
             }
         } else {
-            let mut seen = HashSet::new();
             self.each_entry(Detail::Full, &mut |_, mut entry| {
-                if self.format().shape() == Shape::Tree && is_repeated(&entry, &mut seen) {
-                    return;
-                }
                 let mut repeats = std::mem::take(&mut entry.repeats);
                 repeats.retain(|repeat| !plan.spoken.contains(&repeat.role));
                 take(entry.into_messages());
@@ -216,18 +212,6 @@ impl Session {
         self.each_entry(Detail::Full, &mut |place, entry| tree.add(&entry, place))?;
         Ok(tree)
     }
-}
-
-/// Whether a record was there before. A message that has the id of its records may have several.
-fn is_repeated(entry: &Entry, seen: &mut HashSet<Key>) -> bool {
-    let Some(uuid) = &entry.uuid else {
-        return false;
-    };
-    let is_part = entry
-        .messages
-        .iter()
-        .any(|message| message.id == entry.uuid);
-    !seen.insert(Key::of(uuid)) && !is_part
 }
 
 /// Reads records by their places; the line that was read last is kept.

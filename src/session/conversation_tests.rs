@@ -65,6 +65,56 @@ fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
 }
 
 #[test]
+fn history_goes_on_before_a_compaction() {
+    let live = outline("claude-compacted.jsonl", Scope::Live);
+    assert_eq!(
+        live[..2],
+        ["Prompt Port the config parser to Rust", "Reply Ported."]
+    );
+    let short = outline("claude-compacted.jsonl", Scope::SinceCompaction);
+    assert_eq!(live[2..], short);
+    assert_eq!(short.len(), 4);
+}
+
+#[test]
+fn a_record_that_is_there_twice_is_shown_once() {
+    let expected = ["Prompt hello there friend", "Reply Done."];
+    assert_eq!(outline("claude-repeated.jsonl", Scope::Live), expected);
+}
+
+#[test]
+fn the_last_row_of_a_reply_counts_wherever_it_is() {
+    let session = Session::open(&data("claude-parallel-results.jsonl")).unwrap();
+    let (_, counts) = session.facts(Mapping::Refused).unwrap();
+    let usage = counts.usage;
+    assert_eq!(counts.replies, 1);
+    assert_eq!((usage.input, usage.output, usage.cache_read), (10, 7, 1000));
+}
+
+#[test]
+fn labels_in_the_file_itself_come_after_their_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let rows = [
+        r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
+        r#"{"type":"assistant","parentUuid":"a","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]}}"#,
+        r#"{"type":"user","parentUuid":"b","uuid":"c","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}"#,
+        r#"{"type":"assistant","parentUuid":"c","uuid":"d","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"done"}]}}"#,
+        r#"{"type":"tool_use_summary","summary":"Read one","preceding_tool_use_ids":["t1"],"uuid":"e","turnpipe":{"v":1}}"#,
+    ];
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    let mut texts = Vec::new();
+    session
+        .each_message(Scope::Live, &mut |message| {
+            texts.push(message.text());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(texts, ["go", "", "", "Read one", "done"]);
+}
+
+#[test]
 fn a_claude_message_is_one_whatever_its_rows() {
     let expected = [
         "Prompt Compare the two files",
@@ -100,7 +150,6 @@ fn a_claude_message_is_one_whatever_its_rows() {
 #[test]
 fn a_qwen_branch_that_was_left_is_not_shown() {
     let live = [
-        "Injected <qwen:user-prompt-submit-context>hint</qwen:user-prompt-submit-context>",
         "Prompt Fix the parser",
         "Reply Reading. c1",
         "Results c1=fn main(){}",

@@ -12,8 +12,8 @@ use super::Facts;
 use super::format::Detail;
 use super::lines::for_each_line;
 use super::open::SessionFile;
+use super::opened::{Positioned, Session};
 use super::recover::each_record_on;
-use super::session::{Positioned, Session};
 use crate::jsonl::{Beginning, FixedFile, Mapping};
 
 /// How far the first lines go, in bytes: they show how the session began in nearly every file.

@@ -43,6 +43,26 @@ fn the_title_is_the_same_whatever_else_is_asked() {
 }
 
 #[test]
+fn a_summary_in_the_middle_is_a_title() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |number: u32| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{}"}}}}"#,
+            "x".repeat(4000)
+        )
+    };
+    let mut rows: Vec<String> = (0..60).map(row).collect();
+    rows.insert(
+        30,
+        r#"{"type":"summary","summary":"Sum","leafUuid":"u3"}"#.to_owned(),
+    );
+    fs::write(&path, rows.join("\n")).unwrap();
+    let title = Session::open(&path).unwrap().summary(Mapping::Refused);
+    assert_eq!(title.unwrap().title.unwrap().text, "Sum");
+}
+
+#[test]
 fn a_role_is_no_model() {
     let rows = [
         (r#"{"role":"model","parts":[]}"#, false),

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::{Around, subagent_files};
 use super::each::each;
+use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
-use super::session::{Session, SessionError, SideFile};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
@@ -207,7 +207,7 @@ impl Listing {
                 (facts, Some(counts))
             }
         };
-        if facts.is_subagent {
+        if facts.is_subagent && !around.is_named {
             return Ok(None);
         }
         if agent == Agent::Codex && facts.title.is_none() {

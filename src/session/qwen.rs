@@ -84,6 +84,9 @@ const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_se
     mid_turn_user_message notification omni_recall parent_session realtime_message rewind \
     session_model session_source slash_command turn_result ui_telemetry user_text_elements";
 
+/// How the text begins that hooks add to a prompt.
+const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
+
 impl Format for Qwen {
     fn agent(&self) -> Agent {
         Agent::Qwen
@@ -208,6 +211,8 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
 }
 
 fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
+    // What hooks add to a prompt is not shown by the agent either.
+    content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
     let mut origin = match subtype {
         None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
         Some(_) => Origin::Injected,

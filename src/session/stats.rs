@@ -12,7 +12,7 @@ use super::conversation::Scope;
 use super::discover::subagent_files;
 use super::facts::{LastOfEach, Meter};
 use super::format::{Detail, Entry};
-use super::session::Session;
+use super::opened::Session;
 use super::side_file::each_entry_beside;
 use super::tree::Key;
 use crate::dialog::{Message, Origin, Role, Usage};

@@ -31,6 +31,35 @@ fn the_last_usage_of_a_reply_counts_once() {
 }
 
 #[test]
+fn a_reply_in_two_files_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../tests/data/session/claude-parallel-results.jsonl");
+    let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
+    std::fs::write(&one, text).unwrap();
+    std::fs::write(&other, text.replace("\"s2\"", "\"s9\"")).unwrap();
+    let stats = stats_of(&[&one, &other]);
+    assert_eq!((stats.sessions, stats.all.replies), (2, 1));
+    assert_eq!((stats.all.usage.input, stats.all.usage.output), (10, 7));
+}
+
+#[test]
+fn subagents_count_with_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |id: &str, input: u64| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","parentUuid":null,"sessionId":"s","message":{{"id":"m{id}","role":"assistant","model":"x","content":[],"usage":{{"input_tokens":{input},"output_tokens":1}}}}}}"#
+        )
+    };
+    std::fs::write(&path, row("a", 10)).unwrap();
+    let subagents = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    std::fs::write(subagents.join("agent-b.jsonl"), row("b", 1000)).unwrap();
+    let stats = stats_of(&[&path]);
+    assert_eq!((stats.sessions, stats.all.usage.input), (1, 1010));
+}
+
+#[test]
 fn a_meter_counts_by_its_differences() {
     let stats = stats("codex.jsonl");
     assert_eq!(stats.all.usage.input + stats.all.usage.cache_read, 300);

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use super::Agent;
 use super::format::{Detail, Format, Precedence};
+use super::opened::{Session, SideFile};
 use super::recover::each_record_on;
-use super::session::{Session, SideFile};
 use super::side_file::title_beside;
 use super::tree::Key;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward, split_line};

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::format::{Entry, Part};
 use super::lines::Place;
+use crate::dialog::Message;
 
 /// An id in a fixed size: files may hold millions of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,14 +104,14 @@ impl Tree {
                 entry
                     .messages
                     .iter()
-                    .flat_map(|said| said.calls())
+                    .flat_map(Message::calls)
                     .map(|call| &call.id),
             ),
         };
         if let Some(message) = message {
             self.by_message.entry(message).or_default().push(at);
         }
-        let results = entry.messages.iter().flat_map(|said| said.results());
+        let results = entry.messages.iter().flat_map(Message::results);
         for answer in keys(results.map(|result| &result.id)) {
             self.answers.entry(answer).or_default().push(at);
         }

@@ -13,7 +13,7 @@ use crate::dialog::{Block, Message, Origin, Role, Thread};
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::session::conversation::Scope;
 use crate::session::lines::{Line, for_each_line, for_each_line_with};
-use crate::session::session::{Positioned, Session};
+use crate::session::opened::{Positioned, Session};
 use crate::session::tail::MessageLines;
 
 /// The part of a message that something is found in.
