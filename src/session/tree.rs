@@ -120,7 +120,7 @@ impl Tree {
 
     /// Whether the file is a tree: every turn is a node, and ids tell records apart.
     pub(super) fn is_whole(&self) -> bool {
-        let has_ids = self.repeated < self.nodes.len() as u64 / 2;
+        let has_ids = self.repeated < self.by_id.len() as u64;
         self.loose_turns == 0 && has_ids
     }
 
