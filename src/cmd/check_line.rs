@@ -1,4 +1,4 @@
-//! What an input line of the `check` commands says. Pure: bytes in, text or the reason out.
+//! Parses an input line of the `check` commands.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,24 +7,24 @@ use serde_json::value::RawValue;
 
 use crate::jsonl::replace_lone_surrogates;
 
-/// How lines are spelled.
+/// The form of input lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
     /// A JSON string, or an object with the text in this field.
     Json {
         /// The field's name.
         field: &'static str,
-        /// What else the object says.
-        surroundings: Surroundings,
+        /// What else is read from the object.
+        context: Context,
     },
     /// The line is the text.
     Plain,
 }
 
-/// What an object line says besides its text.
+/// What is read from an object line besides its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surroundings {
-    /// Nothing that counts.
+pub(super) enum Context {
+    /// Nothing.
     Ignored,
     /// `cwd`: the directory that the question is about.
     Directory,
@@ -37,7 +37,7 @@ pub(super) struct Question {
     pub(super) text: String,
     /// The directory it is about, if the line says so.
     pub(super) directory: Option<String>,
-    /// The line was not valid UTF-8; what was not is now U+FFFD.
+    /// The line was not valid UTF-8; invalid bytes were replaced by U+FFFD.
     pub(super) repaired: bool,
 }
 
@@ -50,12 +50,9 @@ pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
     let repaired = matches!(decoded, Cow::Owned(_));
     let (text, directory) = match form {
         LineForm::Plain => (decoded.into_owned(), None),
-        LineForm::Json {
-            field,
-            surroundings,
-        } => match replace_lone_surrogates(&decoded) {
-            Some(paired) => parts_of_json(&paired, field, surroundings)?,
-            None => parts_of_json(&decoded, field, surroundings)?,
+        LineForm::Json { field, context } => match replace_lone_surrogates(&decoded) {
+            Some(paired) => parts_of_json(&paired, field, context)?,
+            None => parts_of_json(&decoded, field, context)?,
         },
     };
     Ok(Question {
@@ -68,7 +65,7 @@ pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
 fn parts_of_json(
     json: &str,
     field: &str,
-    surroundings: Surroundings,
+    context: Context,
 ) -> Result<(String, Option<String>), String> {
     let value: &RawValue = parse(json)?;
     match value.get().as_bytes().first() {
@@ -78,9 +75,9 @@ fn parts_of_json(
             let fields: HashMap<String, &RawValue> = parse(value.get())?;
             let text = string_field(&fields, field)?
                 .ok_or_else(|| format!("the object has no `{field}`"))?;
-            let directory = match surroundings {
-                Surroundings::Directory => string_field(&fields, "cwd")?,
-                Surroundings::Ignored => None,
+            let directory = match context {
+                Context::Directory => string_field(&fields, "cwd")?,
+                Context::Ignored => None,
             };
             Ok((text, directory))
         }
@@ -122,7 +119,7 @@ mod tests {
 
     const JSON: LineForm = LineForm::Json {
         field: "text",
-        surroundings: Surroundings::Ignored,
+        context: Context::Ignored,
     };
 
     fn text(line: &str) -> Result<String, String> {

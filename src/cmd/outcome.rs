@@ -2,36 +2,39 @@
 
 /// The end of a command. The numbers are part of the contract with scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Outcome {
-    /// Done; a failed tool is data, a skip by design is done too.
-    Done,
-    /// Done, and the answer is no (`--exit-status`, or a check that found damage).
-    AnswerIsNo,
-    /// The command line or the configuration makes no sense; nothing was run.
-    UsageError,
+    /// Done; a failed tool is data, and nothing to do is done too.
+    Done = 0,
+    /// Done, and the answer is no (`--exit-status`, or a search that found nothing).
+    AnswerIsNo = 1,
+    /// The command line or the configuration makes no sense, or an input cannot be read.
+    UsageError = 2,
     /// The input had unusable records and `--strict` was given.
-    UnusableRecords,
+    UnusableRecords = 3,
     /// The model provider refused: retrying will not help.
-    ProviderRefused,
+    ProviderRefused = 4,
     /// The model provider could not be reached, or stayed overloaded after the retries.
-    ProviderUnavailable,
+    ProviderUnavailable = 5,
     /// The turn is over: no call was made.
-    TurnOver,
+    TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
-    TurnStopped,
+    TurnStopped = 11,
     /// Reading or writing failed.
-    InputOutputFailed,
+    InputOutputFailed = 74,
+    /// The time limit of the whole run was reached.
+    TimedOut = 124,
     /// Interrupted; children were ended and every call has its result.
-    Interrupted,
+    Interrupted = 130,
     /// The reader of the results went away.
-    ReaderGone,
+    ReaderGone = 141,
     /// Terminated; children were ended and every call has its result.
-    Terminated,
+    Terminated = 143,
 }
 
 impl Outcome {
     /// Every outcome, in the order of the exit status.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Done,
         Self::AnswerIsNo,
         Self::UsageError,
@@ -41,6 +44,7 @@ impl Outcome {
         Self::TurnOver,
         Self::TurnStopped,
         Self::InputOutputFailed,
+        Self::TimedOut,
         Self::Interrupted,
         Self::ReaderGone,
         Self::Terminated,
@@ -48,20 +52,7 @@ impl Outcome {
 
     /// The exit status.
     pub fn exit_status(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::AnswerIsNo => 1,
-            Self::UsageError => 2,
-            Self::UnusableRecords => 3,
-            Self::ProviderRefused => 4,
-            Self::ProviderUnavailable => 5,
-            Self::TurnOver => 10,
-            Self::TurnStopped => 11,
-            Self::InputOutputFailed => 74,
-            Self::Interrupted => 130,
-            Self::ReaderGone => 141,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
 }
 
@@ -72,6 +63,6 @@ mod tests {
     #[test]
     fn every_outcome_has_a_status_of_its_own() {
         let statuses = Outcome::ALL.map(Outcome::exit_status);
-        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 130, 141, 143]);
+        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
     }
 }

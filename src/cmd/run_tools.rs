@@ -12,24 +12,26 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use super::command::Run;
+use super::inputs::take_stdin;
 use super::lane_arguments::LaneArguments;
-use super::progress_line::observer;
+use super::progress::observer;
 use super::times::parse_span_or_seconds;
-use super::tool_registry::registry;
-use super::{Globals, Outcome, UsageError, output, usage};
+use super::tools::registry;
+use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
-    Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
+    Options, PermissionMode, Policy, RunEnd, Surroundings, Trace,
 };
-use crate::io::{Input, Io};
+use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
-use crate::process::{EndSignal, Spawners, report_end_signals};
+use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
 
-/// Threads that start processes. More than the machine has cores would only wait.
+/// Threads that start processes. More than there are cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
 /// How this program is started as a guardian.
@@ -43,19 +45,19 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
 /// Execute the tool calls of an assistant stream
 ///
 /// Reads records on standard input, copies them, and runs the tool calls among them as soon as
-/// they are complete: calls that only read side by side, any other call alone. Each call gets
-/// exactly one result record, in call order. Recordings of other agents, transcripts, and calls
-/// that have a result already are copied and never run.
+/// they are complete: calls that only read run in parallel, any other call runs alone. Each call
+/// gets exactly one result record, in call order. Recordings of other agents, transcripts, and calls
+/// that already have a result are copied and never run.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one field for each switch of the command line"
 )]
 pub(super) struct RunToolsArguments {
-    /// Print in which batches the calls would run, and run nothing
+    /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
     plan: bool,
-    /// Run unanswered calls even of a recording
+    /// Run unanswered calls even if the input is a recording
     #[arg(long)]
     execute: bool,
     /// Do not copy the input
@@ -64,7 +66,7 @@ pub(super) struct RunToolsArguments {
     /// When results go out
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: Emit,
-    /// How the scheduler tells which calls can run together
+    /// How the scheduler decides which calls can run together
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     schedule: Policy,
     /// What a failing call does to the other calls of its turn
@@ -84,16 +86,16 @@ pub(super) struct RunToolsArguments {
     /// Add the command tools of a manifest (TOML or JSON); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
-    /// End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)
+    /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
     #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
-    /// Replace results that repeat an earlier one by a reference
+    /// Replace a result that repeats an earlier one by a reference
     #[arg(long)]
     dedup: bool,
-    /// Read one dialect only, instead of telling it line by line
+    /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// The session whose state is used and kept
+    /// The session whose state is used and updated
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// Where state is kept
@@ -102,14 +104,14 @@ pub(super) struct RunToolsArguments {
     /// Where shell calls start [default: this directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Another directory that shell calls may stay in; repeatable
+    /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
     /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
     /// or `GIT_AUTHOR_NAME`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
-    /// Write the run as a trace for Chrome's or Perfetto's viewer
+    /// Write a trace of the run for the viewer of Chrome or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check every line of the input, and exit with 3 if it has unusable records
@@ -120,23 +122,16 @@ pub(super) struct RunToolsArguments {
     exit_status: bool,
 }
 
-impl RunToolsArguments {
-    /// Runs the calls of standard input.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        if io.terminal.stdin {
-            return Ok(usage::expects_piped_input(&["run-tools"], io));
-        }
+impl Run for RunToolsArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let stdin = take_stdin(io)?;
         let overrides = Overrides {
-            source: globals.config_source(),
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
             manifests: self.tools.clone(),
+            ..Overrides::default()
         };
-        let settings = Settings::resolve(overrides, &io.environment)
-            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
         let options = self.options(&settings);
         let context = self.context(&settings, io)?;
@@ -149,81 +144,61 @@ impl RunToolsArguments {
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let spawners = lane.spawners.clone();
-        let end = Self::drive(&options, lifecycle, context, spawners, trace, globals, io)?;
-        Ok(self.outcome(&end, io))
-    }
-
-    fn drive(
-        options: &Options,
-        lifecycle: Lifecycle,
-        context: ToolContext,
-        lane: Spawners,
-        trace: Option<Trace>,
-        globals: &Globals,
-        io: &mut Io,
-    ) -> anyhow::Result<RunEnd> {
         let mut ledger = Ledger::default();
-        if let Input::Descriptor(file) = &io.stdin {
+        if let Input::Descriptor(file) = &stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
             exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
         }
-        #[cfg(target_os = "linux")]
         if options.mode == Mode::Execute {
-            crate::process::plan_guardian(GUARDIAN);
-            if let Err(error) = crate::process::adopt_orphans() {
-                io.messages.note(&format!(
-                    "processes that leave their session may stay: {error}"
-                ));
-            }
+            guard_children(&io.messages);
         }
-        let channels = Channels::new();
-        let report = channels.signals();
-        report_end_signals(move |signal| {
-            report(match signal {
-                EndSignal::Interrupt => Signal::Interrupt,
-                EndSignal::Terminate => Signal::Terminate,
-            });
-        })
-        .context("cannot listen for signals")?;
-        #[cfg(unix)]
-        if let Some(output) = io.stdout_watch.take() {
-            let report = channels.signals();
-            crate::process::report_departure(output, move || report(Signal::OutputGone))
-                .context("cannot watch the output")?;
-        }
-        let decoder = options
-            .dialect
-            .map_or_else(Decoder::detecting, Decoder::pinned);
-        let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
+        let channels = watched_channels(io)?;
         let sink = output::take_sink(io)?;
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+        let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels
-            .start_reading(
-                stdin,
-                AhoCorasickPrefilter::new(prefilter_needles())?,
-                options.unwanted,
-                decoder,
-            )
+            .start_reading(stdin, needles, options.unwanted, decoder)
             .context("cannot read input")?;
         let surroundings = Surroundings {
             sink,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            observer: observer(globals, io.terminal),
+            observer: observer(globals.quiet, io.terminal),
             trace,
-            lane,
+            lane: lane.spawners.clone(),
         };
-        Ok(exec::run(
-            options,
-            lifecycle,
-            context,
-            ledger,
-            surroundings,
-            channels,
-        ))
+        let end = exec::run(&options, lifecycle, context, ledger, surroundings, channels);
+        Ok(self.outcome(&end, io))
     }
+}
 
+/// Makes sure that no process outlives the run.
+fn guard_children(messages: &Messages) {
+    #[cfg(target_os = "linux")]
+    {
+        crate::process::plan_guardian(GUARDIAN);
+        if let Err(error) = crate::process::adopt_orphans() {
+            messages.note(&format!(
+                "processes that leave their session may outlive the run: {error}"
+            ));
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = messages;
+}
+
+/// The channels of a run; signals are reported to them, and that the reader of the output is gone.
+fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
+    let channels = Channels::new();
+    report_end_signals(channels.signals()).context("cannot listen for signals")?;
+    if let Some(output) = io.stdout_watch.take() {
+        report_departure(output, channels.output_gone()).context("cannot watch the output")?;
+    }
+    Ok(channels)
+}
+
+impl RunToolsArguments {
     fn options(&self, settings: &Settings) -> Options {
         Options {
             mode: if self.plan { Mode::Plan } else { Mode::Execute },
@@ -300,20 +275,16 @@ impl RunToolsArguments {
                 io.messages.note(reason);
                 Outcome::InputOutputFailed
             }
-            EndCause::EndOfInput | EndCause::TimeUp => {
-                if end.cause == EndCause::TimeUp {
-                    io.messages.note("the time for the whole run was up");
-                }
-                if self.strict && end.damaged_lines > 0 {
-                    Outcome::UnusableRecords
-                } else if self.exit_status
-                    && (end.failed_calls > 0 || end.cause == EndCause::TimeUp)
-                {
-                    Outcome::AnswerIsNo
-                } else {
-                    Outcome::Done
-                }
+            EndCause::TimeUp => {
+                io.messages
+                    .note("the time limit of the whole run was reached");
+                Outcome::TimedOut
             }
+            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => {
+                Outcome::UnusableRecords
+            }
+            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Outcome::AnswerIsNo,
+            EndCause::EndOfInput => Outcome::Done,
         }
     }
 }

@@ -1,139 +1,113 @@
 //! Prints what a search of sessions found.
 
-use std::io::Write;
-
+use super::output::{Form, RecordWriter};
 use super::session_source::about;
 use crate::dialog::{Role, Thread, message_origin};
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::WriteError;
 use crate::session::Listed;
 use crate::session::search::{Found, FoundIn};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord};
+use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord, SessionPathRecord};
 
-/// The beginning of a time that people are shown: `2026-01-02T03:04`.
+/// The length of the part of a time that is shown to people: `2026-01-02T03:04`.
 const MINUTES: usize = 16;
 
-/// Prints finds, session by session.
-pub(super) trait HitPrinter {
-    /// The finds that follow are in this session.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn session(&mut self, session: Listed) -> Result<(), WriteError>;
-
-    /// Something was found.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn found(&mut self, found: Found) -> Result<(), WriteError>;
-
-    /// That was all.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn finish(&mut self) -> Result<(), WriteError>;
+/// What is printed of each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Every hit.
+    Hits,
+    /// Its path.
+    Sessions,
+    /// Its path, and the number of hits.
+    Counts,
 }
 
-/// As records.
-pub(super) struct HitRecords<Sink: Write> {
-    writer: Writer<Sink>,
-    about: AboutSession,
+/// Prints what was found, session by session.
+pub(super) struct HitPrinter {
+    writer: RecordWriter,
+    form: Form,
+    detail: Detail,
+    colored: bool,
+    /// The session of the hits that follow.
+    about: Option<AboutSession>,
+    hits: u64,
 }
 
-impl<Sink: Write> HitRecords<Sink> {
-    pub(super) fn new(writer: Writer<Sink>) -> Self {
+impl HitPrinter {
+    /// Prints to `writer`; only text is coloured.
+    pub(super) fn new(writer: RecordWriter, form: Form, detail: Detail, colored: bool) -> Self {
         Self {
             writer,
-            about: AboutSession::default(),
+            form,
+            detail,
+            colored,
+            about: None,
+            hits: 0,
         }
     }
-}
 
-impl<Sink: Write> HitPrinter for HitRecords<Sink> {
-    fn session(&mut self, session: Listed) -> Result<(), WriteError> {
-        self.about = about(session.path, session.agent, session.facts);
+    /// The hits that follow are in this session.
+    pub(super) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
+        self.end_session()?;
+        let about = about(session.path, session.agent, session.facts);
+        if self.form == Form::Text && self.detail == Detail::Hits {
+            let title = about.title.as_deref().or(about.first_prompt.as_deref());
+            let title = self.styled("1", &terminal_safe_line(title.unwrap_or("Session")));
+            let path = self.styled("2", &terminal_safe_line(&about.path));
+            let gap = if self.hits == 0 { "" } else { "\n" };
+            let head = format!("{gap}{title} · {}\n{path}\n", about.agent);
+            self.writer.echo(head.as_bytes())?;
+        }
+        self.about = Some(about);
         Ok(())
     }
 
-    fn found(&mut self, found: Found) -> Result<(), WriteError> {
-        let about = &self.about;
-        self.writer.record(&SessionHitRecord {
-            session_id: about.session_id.clone(),
-            agent: about.agent.clone(),
-            path: about.path.clone(),
-            title: about.title.clone(),
-            line: found.line,
-            role: match found.role {
-                Role::User => HitRole::User,
-                Role::Assistant => HitRole::Assistant,
-                Role::System => HitRole::System,
-            },
-            origin: message_origin(found.origin),
-            subagent: found.thread == Thread::Subagent,
-            place: match found.place {
-                FoundIn::Text => HitPlace::Text,
-                FoundIn::Thinking => HitPlace::Thinking,
-                FoundIn::Call => HitPlace::Call,
-                FoundIn::Result => HitPlace::Result,
-            },
-            snippet: found.excerpt.text(),
-            matched: found.excerpt.matched,
-            matches: found.matches,
-            uuid: found.uuid,
-            timestamp: found.time,
-            tool: found.tool,
+    /// Prints what is only known at the end of a session.
+    fn end_session(&mut self) -> Result<(), WriteError> {
+        let Some(about) = self.about.take().filter(|_| self.detail != Detail::Hits) else {
+            return Ok(());
+        };
+        let hits = std::mem::take(&mut self.hits);
+        let matches = (self.detail == Detail::Counts).then_some(hits);
+        if self.form == Form::Text {
+            let path = terminal_safe_line(&about.path);
+            let count = matches.map(|hits| format!(":{hits}")).unwrap_or_default();
+            return self.writer.echo(format!("{path}{count}\n").as_bytes());
+        }
+        self.writer.record(&SessionPathRecord {
+            session_id: about.session_id,
+            agent: Some(about.agent),
+            path: about.path,
+            title: about.title,
+            title_source: about.title_source,
+            matches,
         })
     }
 
-    fn finish(&mut self) -> Result<(), WriteError> {
+    /// A hit in the session.
+    pub(super) fn hit(&mut self, found: Found) -> Result<(), WriteError> {
+        self.hits += 1;
+        match self.form {
+            _ if self.detail != Detail::Hits => Ok(()),
+            Form::Text => {
+                let line = self.line(&found);
+                self.writer.echo(line.as_bytes())
+            }
+            Form::Jsonl => {
+                let about = self.about.clone().unwrap_or_default();
+                self.writer.record(&record(found, about))
+            }
+        }
+    }
+
+    /// There are no more hits.
+    pub(super) fn finish(mut self) -> Result<(), WriteError> {
+        self.end_session()?;
         self.writer.flush()
     }
-}
 
-/// For people: a heading a session, and a line a find.
-pub(super) struct HitText<Sink: Write> {
-    writer: Writer<Sink>,
-    colored: bool,
-    any: bool,
-}
-
-impl<Sink: Write> HitText<Sink> {
-    pub(super) fn new(writer: Writer<Sink>, colored: bool) -> Self {
-        Self {
-            writer,
-            colored,
-            any: false,
-        }
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        if self.colored && !text.is_empty() {
-            format!("\u{1b}[{style}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-}
-
-impl<Sink: Write> HitPrinter for HitText<Sink> {
-    fn session(&mut self, session: Listed) -> Result<(), WriteError> {
-        let facts = &session.facts;
-        let title = facts.title.as_ref().map(|title| title.text.as_str());
-        let title = title.or(facts.first_prompt.as_deref()).unwrap_or("Session");
-        let title = self.styled("1", &terminal_safe_line(title));
-        let path = terminal_safe_line(&session.path.display().to_string());
-        let path = self.styled("2", &path);
-        let break_before = if std::mem::replace(&mut self.any, true) {
-            "\n"
-        } else {
-            ""
-        };
-        let agent = session.agent.name();
-        let head = format!("{break_before}{title} · {agent}\n{path}\n");
-        self.writer.echo(head.as_bytes())
-    }
-
-    fn found(&mut self, found: Found) -> Result<(), WriteError> {
+    fn line(&self, found: &Found) -> String {
         let who = match (found.place, found.role) {
             (FoundIn::Call, _) => found.tool.as_deref().unwrap_or("call"),
             (FoundIn::Result, _) => "result",
@@ -145,29 +119,66 @@ impl<Sink: Write> HitPrinter for HitText<Sink> {
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = found.time.as_deref().unwrap_or_default();
         let time = time.get(..MINUTES).unwrap_or(time).replace('T', " ");
-        let head = format!(
-            "{line:>7}  {:16}  {:10} ",
-            terminal_safe_line(&time),
-            terminal_safe_line(who)
-        );
-        let head = self.styled("2", &head);
-        let matched = self.styled("1;31", &safe_part(&found.excerpt.matched));
-        let before = safe_part(&found.excerpt.before);
-        let after = safe_part(&found.excerpt.after);
+        let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
+        let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
+        let lines = |text: &str| {
+            text.split('\n')
+                .map(safe_part)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
         let text = format!(
-            "{head} {}{matched}{}\n",
-            before.trim_start(),
-            after.trim_end()
+            "{}{}{}",
+            lines(&found.excerpt.before),
+            self.styled("1;31", &safe_part(&found.excerpt.matched)),
+            lines(&found.excerpt.after)
         );
-        self.writer.echo(text.as_bytes())
+        if found.excerpt.has_lines {
+            let text = text.replace('\n', "\n    ");
+            return format!("{head}\n    {text}\n");
+        }
+        format!("{head} {}\n", text.replace('\n', " ").trim())
     }
 
-    fn finish(&mut self) -> Result<(), WriteError> {
-        self.writer.flush()
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.colored && !text.is_empty() {
+            format!("\u{1b}[{style}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }
 
-/// A part of a line, harmless, that keeps the blanks at its ends as one blank.
+fn record(found: Found, about: AboutSession) -> SessionHitRecord {
+    SessionHitRecord {
+        session_id: about.session_id,
+        agent: about.agent,
+        path: about.path,
+        title: about.title,
+        line: found.line,
+        role: match found.role {
+            Role::User => HitRole::User,
+            Role::Assistant => HitRole::Assistant,
+            Role::System => HitRole::System,
+        },
+        origin: message_origin(found.origin),
+        subagent: found.thread == Thread::Subagent,
+        place: match found.place {
+            FoundIn::Text => HitPlace::Text,
+            FoundIn::Thinking => HitPlace::Thinking,
+            FoundIn::Call => HitPlace::Call,
+            FoundIn::Result => HitPlace::Result,
+        },
+        snippet: found.excerpt.text(),
+        matched: found.excerpt.matched,
+        matches: found.matches,
+        uuid: found.uuid,
+        timestamp: found.time,
+        tool: found.tool,
+    }
+}
+
+/// A terminal-safe part of a line, in which blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

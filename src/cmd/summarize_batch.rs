@@ -1,7 +1,6 @@
 //! `summarize-batch`: labels for finished batches of tool calls.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,26 +8,26 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::command::Run;
+use super::inputs::{InputErrors, open_stream, take_stdin};
+use super::label_printer::{LabelPrinter, Printing};
 use super::model_arguments::ModelArguments;
-use super::side_arguments::{
-    Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
-};
-use super::{Globals, Outcome, UsageError, output, usage};
+use super::model_failures::ModelFailures;
+use super::output::{self, Form, FormArguments};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::{Globals, Outcome, UsageError};
 use crate::config::side_gates;
-use crate::flow::{
-    Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
-};
-use crate::io::{Ids, Input, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, WriteError, Writer};
+use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
+use crate::io::Io;
+use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
 use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
 use crate::side::prompts;
-use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
-use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
+use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with what the model says, besides those that tell of calls.
+/// Needles of lines with text of the model, besides those of lines about calls.
 const SAID: [&str; 1] = ["\"text_delta\""];
 
 /// How long a line may wait for a label, in milliseconds.
@@ -40,9 +39,9 @@ const JOBS: &str = "4";
 /// Label finished batches of tool calls
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
-/// of one assistant message, once they are answered. Labels are made ahead, while the stream goes
-/// on; a line waits for one at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch that gets no label is no error.
+/// of one assistant message, once they are answered. Labels are made while the stream goes on; a
+/// line is held for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is no error.
 #[derive(Debug, Args)]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
@@ -51,30 +50,29 @@ pub(super) struct SummarizeBatchArguments {
     /// When labels go out
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// How long a line may wait for a label before the label is dropped, in milliseconds
+    /// How long to hold a line for a label before dropping the label, in milliseconds
     #[arg(long, value_name = "MS", default_value = HOLD)]
     hold_ms: u64,
-    /// How many labels are made at once
+    /// How many labels to make at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
-    /// Label single calls that read or search by the built-in rules, without asking the model
+    /// Label a single call that reads or searches by the built-in rules instead of the model
     #[arg(long)]
     shortcuts: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Append the labels to this session file as well
+    /// Also append the labels to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Read this settings file of an agent for whether labels are wanted
+    /// Read from this settings file of an agent whether labels are wanted
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Read one dialect only, instead of telling it line by line
+    /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<SideForm>,
+    #[command(flatten)]
+    form: FormArguments,
     #[command(flatten)]
     side: SideArguments,
     #[command(flatten)]
@@ -87,45 +85,45 @@ enum EmitLabels {
     /// Before the content of the next message
     #[default]
     Turn,
-    /// As soon as they are there; no line waits, and a label that is late is dropped
+    /// As soon as they are ready; no line waits, and late labels are dropped
     Ready,
 }
 
-impl SummarizeBatchArguments {
-    /// Labels the batches of the input.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SummarizeBatchArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let instructions = self.side.instructions(prompts::LABEL)?;
         if self.model.print_prompt {
             output::print(io, &instructions)?;
             return Ok(Outcome::Done);
         }
-        let reads_stdin = self.files.is_empty() || self.files.iter().any(|file| is_stdin(file));
-        if io.terminal.stdin && reads_stdin {
-            return Ok(usage::expects_piped_input(&["summarize-batch"], io));
-        }
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = SideForm::or_usual(self.output, io);
+        let form = self.form.form(io.terminal);
         let recorder = self
             .record
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
-        let input = self.input(io)?;
-        let (timing, decoder) = (self.timing(), self.decoder());
+        let mut errors = InputErrors::new(&io.messages);
+        let input = self.input(&mut errors, io)?;
+        let timing = Timing {
+            placing: match self.emit {
+                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
+                EmitLabels::Ready => Placing::WhenReady,
+            },
+            jobs: self.jobs.get(),
+        };
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
         let printing = match (self.model.dry_run, form) {
             (true, _) => Printing::Bodies,
-            (false, SideForm::Text) => Printing::Text {
-                dim: globals.color.applies(io.terminal.stdout, &io.environment),
+            (false, Form::Text) => Printing::Text {
+                dim: globals.colors_output(io),
             },
-            (false, SideForm::Jsonl) if self.no_echo => Printing::OwnRecords,
-            (false, SideForm::Jsonl) => Printing::Everything,
+            (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
+            (false, Form::Jsonl) => Printing::Everything,
         };
-        let mut sink = Sink {
+        let mut sink = LabelPrinter {
             writer: output::record_writer(io)?,
             printing,
             ids: Arc::clone(&io.ids),
@@ -133,12 +131,12 @@ impl SummarizeBatchArguments {
             verbose: globals.verbose,
             quiet: globals.quiet,
             recorder,
+            failures: ModelFailures::new(&io.messages, globals.verbose),
             labels: 0,
-            damaged: 0,
         };
         let Some(maker) = maker else {
-            // Labels are switched off, or there is nobody to make them.
-            return copy(input, &mut sink);
+            // Labels are switched off, or there is nothing to make them.
+            return Ok(errors.outcome(copy(input, &mut sink)?));
         };
         let end = Labels::new(timing, &maker, decoder).run(
             input,
@@ -149,19 +147,23 @@ impl SummarizeBatchArguments {
             },
         );
         stop.stop();
-        self.finish(end, sink)
+        Ok(errors.outcome(self.finish(end, sink)?))
     }
+}
 
-    fn finish(&self, end: LabelEnd, sink: Sink) -> anyhow::Result<Outcome> {
-        let labels = sink.labels;
-        if let Some(recorder) = sink.recorder {
+impl SummarizeBatchArguments {
+    fn finish(&self, end: LabelEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
+        if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
         match end {
-            LabelEnd::Copied if self.side.exit_status && labels == 0 => Ok(Outcome::AnswerIsNo),
-            LabelEnd::Copied => Ok(Outcome::Done),
+            LabelEnd::Copied if sink.labels > 0 => Ok(Outcome::Done),
+            LabelEnd::Copied if self.side.exit_status => {
+                Ok(sink.failures.outcome(Outcome::AnswerIsNo))
+            }
+            LabelEnd::Copied => Ok(sink.failures.outcome(Outcome::Done)),
             LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
             LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
             LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
@@ -169,7 +171,7 @@ impl SummarizeBatchArguments {
         }
     }
 
-    /// Who makes the labels; nobody if they are not wanted.
+    /// What makes the labels; nothing if they are not wanted.
     fn maker(
         &self,
         instructions: String,
@@ -182,12 +184,12 @@ impl SummarizeBatchArguments {
             self.settings.as_deref(),
             &io.environment,
         )
-        .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        .map_err(|error| UsageError::configuration(&error))?;
         if !gates.labels {
             return Ok(None);
         }
         let models = self.model.models(globals, io)?;
-        let hints = (!globals.quiet).then_some(io);
+        let hints = (!globals.quiet).then_some(&io.messages);
         let chosen = choose(&models, Occasion::Request, StandIn::Nobody, hints)?;
         Ok(match chosen {
             Chosen::Nobody => None,
@@ -218,45 +220,28 @@ impl SummarizeBatchArguments {
         })
     }
 
-    fn timing(&self) -> Timing {
-        Timing {
-            placing: match self.emit {
-                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
-                EmitLabels::Ready => Placing::WhenReady,
-            },
-            jobs: self.jobs.get(),
-        }
-    }
-
-    fn decoder(&self) -> Decoder {
-        self.from.map_or_else(Decoder::detecting, Decoder::pinned)
-    }
-
-    fn input(&self, io: &mut Io) -> anyhow::Result<Box<dyn Read + Send>> {
-        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
+    /// All inputs, one after the other.
+    fn input(
+        &self,
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> Result<Box<dyn Read + Send>, UsageError> {
         if self.files.is_empty() {
-            return Ok(Box::new(std::mem::replace(&mut io.stdin, Input::Closed)));
+            return Ok(Box::new(take_stdin(io)?));
         }
+        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
         for path in &self.files {
-            if is_stdin(path) {
-                let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
-                all = Box::new(all.chain(stdin));
-            } else {
-                let file = File::open(path)
-                    .with_context(|| format!("cannot read `{}`", path.display()))?;
-                all = Box::new(all.chain(file));
+            match open_stream(path, io) {
+                Ok(stream) => all = Box::new(all.chain(stream)),
+                Err(error) => errors.report(path.display(), &error),
             }
         }
         Ok(all)
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// The file that labels are appended to: the session's own if it is ours, else one beside it, since
-/// other agents know no labels.
+/// The file that labels are appended to: the session's own if it is ours, else one beside it, because
+/// other agents have no labels.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
     let target = match whose {
@@ -278,7 +263,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 }
 
 /// Copies the input and adds nothing.
-fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outcome> {
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
     let mut block = vec![0; 64 * 1024];
     loop {
         let read = match input.read(&mut block) {
@@ -291,125 +276,5 @@ fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outc
         }
         sink.bytes(&block[..read])?;
         sink.flush()?;
-    }
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Printing {
-    Everything,
-    OwnRecords,
-    Text { dim: bool },
-    Bodies,
-}
-
-struct Sink {
-    writer: Writer<Box<dyn Write + Send>>,
-    printing: Printing,
-    ids: Arc<dyn Ids>,
-    messages: Messages,
-    verbose: bool,
-    quiet: bool,
-    recorder: Option<Transcript>,
-    labels: u64,
-    damaged: u64,
-}
-
-impl LabelSink for Sink {
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.printing != Printing::Everything {
-            return Ok(());
-        }
-        self.writer.echo(bytes).map_err(io_error)
-    }
-
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(trouble) = &made.trouble
-            && self.verbose
-        {
-            self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
-        }
-        match (&made.label, &made.cost) {
-            (Some(label), _) => {
-                self.labels += 1;
-                self.print(label, made, session)
-            }
-            (None, Some(cost)) if self.writes_records() => {
-                let turnpipe = extension(None, Some(cost));
-                let uuid = self.ids.uuid().to_string();
-                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
-            }
-            (None, _) => Ok(()),
-        }
-    }
-
-    fn late(&mut self, batch: u64) {
-        if self.verbose {
-            self.messages.note(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not there in time, and is dropped",
-                batch + 1
-            ));
-        }
-    }
-
-    fn damage(&mut self, what: &str) {
-        self.damaged += 1;
-        if !self.quiet {
-            self.messages.note(what);
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush().map_err(io_error)
-    }
-}
-
-impl Sink {
-    fn writes_records(&self) -> bool {
-        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
-    }
-
-    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        match self.printing {
-            Printing::Bodies => self.line(label),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
-            Printing::Text { dim: false } => self.line(&format!("● {label}")),
-            Printing::Everything | Printing::OwnRecords => Ok(()),
-        }?;
-        let record = ToolUseSummaryRecord {
-            summary: label.to_owned(),
-            preceding_tool_use_ids: made.ids.clone(),
-            uuid: self.ids.uuid().to_string(),
-            session_id: session.cloned(),
-            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
-        };
-        if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(&record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
-        }
-        if self.writes_records() {
-            self.own(&record)?;
-        }
-        Ok(())
-    }
-
-    fn line(&mut self, text: &str) -> io::Result<()> {
-        self.writer
-            .echo(format!("{text}\n").as_bytes())
-            .map_err(io_error)?;
-        self.flush()
-    }
-
-    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
-        self.writer.record(record).map_err(io_error)?;
-        self.flush()
-    }
-}
-
-/// A broken pipe has to be told from other failures later on.
-fn io_error(error: WriteError) -> io::Error {
-    match error {
-        WriteError::BrokenPipe => io::Error::from(io::ErrorKind::BrokenPipe),
-        other => io::Error::other(other),
     }
 }

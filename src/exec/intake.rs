@@ -159,7 +159,7 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         } => Item {
             events: records
                 .iter()
-                .filter_map(|record| decoder.known(record.text(&raw)))
+                .filter_map(|record| decoder.record_with_contents(record.text(&raw)))
                 .flat_map(|(events, _)| events)
                 .collect(),
             reports: reports(number, damage),

@@ -3,6 +3,9 @@
 //! Crashes leave torn records, runs of NUL bytes and several records on one line. Recovery is
 //! conservative, because a recovered record may be executed: nothing is ever taken out of the
 //! middle of a value that merely lacks its end.
+//!
+//! Server-sent events, as `curl` prints the replies of an API, are lines too: the record stands
+//! behind `data:`.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,6 +24,7 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
 
 /// The same for a line of which the first `start` bytes are skipped.
 pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>) {
+    let start = start + event_field_length(&line[start..]);
     let Examination {
         objects,
         mut findings,
@@ -50,6 +54,7 @@ pub fn only_record(line: &[u8]) -> Option<&str> {
 
 /// Whether there is nothing wrong with a line that is not wanted.
 pub(super) fn is_sound(line: &[u8]) -> bool {
+    let line = &line[event_field_length(line)..];
     let value = match first_value(line) {
         FirstValue::Missing => 0..0,
         FirstValue::Object(range) => range,
@@ -58,6 +63,22 @@ pub(super) fn is_sound(line: &[u8]) -> bool {
         }
     };
     is_blank(&line[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
+}
+
+/// What of a line of an event stream is not a record: the name of its field, or all of it.
+fn event_field_length(line: &[u8]) -> usize {
+    let starts_with = |field: &&[u8]| line.starts_with(field);
+    if let Some(data) = line.strip_prefix(b"data:") {
+        let is_end = data.trim_ascii() == b"[DONE]";
+        return if is_end {
+            line.len()
+        } else {
+            line.len() - data.len()
+        };
+    }
+    let without_record: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
+    let is_field = without_record.iter().any(starts_with);
+    if is_field { line.len() } else { 0 }
 }
 
 fn is_blank(text: &[u8]) -> bool {

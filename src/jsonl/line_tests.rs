@@ -214,13 +214,18 @@ proptest! {
 
 #[test]
 fn records_and_damage_of_a_line() {
-    let rows: [(&[u8], &[&str], usize); 6] = [
+    let rows: [(&[u8], &[&str], usize); 11] = [
         (b"{\"a\":1}\n", &["{\"a\":1}"], 0),
         (b"{\"a\":1}{\"b\":2}\n", &["{\"a\":1}", "{\"b\":2}"], 1),
         (b"{\"a\":\"\xff\"}", &["{\"a\":\"\u{FFFD}\"}"], 1),
         (b"{\"a\":\"\\ud800\"}", &["{\"a\":\"\\ufffd\"}"], 0),
         (b"{\"a\":", &[], 1),
         (b"  \r\n", &[], 0),
+        (b"data: {\"a\":1}\n", &["{\"a\":1}"], 0),
+        (b"data:{\"a\":1}\r\n", &["{\"a\":1}"], 0),
+        (b"data: [DONE]\n", &[], 0),
+        (b"event: message_start\n", &[], 0),
+        (b"data: {\"a\":\n", &[], 1),
     ];
     for (line, expected, wrong) in rows {
         let (records, damage) = split_line(line);
@@ -232,5 +237,11 @@ fn records_and_damage_of_a_line() {
         let only = only_record(line);
         assert_eq!(only.is_some(), line == b"{\"a\":1}\n");
         assert_eq!(damage.len(), wrong, "{}", String::from_utf8_lossy(line));
+        assert_eq!(
+            is_sound(line),
+            wrong == 0,
+            "{}",
+            String::from_utf8_lossy(line)
+        );
     }
 }

@@ -7,7 +7,7 @@ use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, Ti
 use super::title::{Standing, TitleRecord};
 use super::{Agent, Facts, Title, TitleSource};
 use crate::dialog::{Message, Origin, Role};
-use crate::wire::object::{elements, given, object, text};
+use crate::wire::object::{elements, non_null, object, text};
 
 /// The format of Claude Code.
 #[derive(Debug)]
@@ -307,9 +307,9 @@ fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(reason) = string(error.message) {
         return reason;
     }
-    match given(error.error) {
+    match non_null(error.error) {
         Some(inner) => api_error(Some(inner)),
-        None => given(error.status).map_or_else(String::new, |status| status.get().to_owned()),
+        None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
     }
 }
 

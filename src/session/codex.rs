@@ -9,7 +9,7 @@ use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
 use super::title::{Standing, TitleRecord};
 use super::{Agent, Facts, History, Title, TitleSource};
 use crate::dialog::{Message, Origin, Role, Usage};
-use crate::wire::object::{given, number, object, text};
+use crate::wire::object::{non_null, number, object, text};
 
 /// The format of Codex CLI.
 #[derive(Debug)]
@@ -134,7 +134,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     let facts = Facts::at(row.time);
     match kind {
         "session_meta" => {
-            let parent = given(payload.parent_thread);
+            let parent = non_null(payload.parent_thread);
             let base = Base::of(payload.base).unwrap_or_default();
             let history = string(base.thread).zip(number(base.end));
             Facts {
@@ -220,7 +220,7 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Option
 
 /// A reading of the token meter. What comes from a cache is a part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
-    let tokens = Tokens::of(given(raw))?;
+    let tokens = Tokens::of(non_null(raw))?;
     let cache_read = count(tokens.cached);
     Some(Message {
         usage: Some(Usage {

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::dialog::{
     Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, split_typed,
 };
-use crate::wire::object::{number, object, text, words};
+use crate::wire::object::{non_empty, number, object, text};
 
 object! {
     Anthropic {
@@ -93,7 +93,7 @@ object! {
 
 /// A string that is there and not empty.
 pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
-    words(raw).map(std::borrow::Cow::into_owned)
+    non_empty(raw).map(std::borrow::Cow::into_owned)
 }
 
 pub(super) fn is_true(raw: Option<&RawValue>) -> bool {

@@ -22,7 +22,7 @@ pub mod records;
 mod reply;
 mod shape;
 
-pub use contents::{Aloud, Contents, ResultContent, result_text};
+pub use contents::{AssistantText, Contents, ResultBody, result_text};
 pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};

@@ -167,13 +167,13 @@ pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     bytes(raw).map(|bytes| Cow::Owned(from_wtf8(bytes.into_owned())))
 }
 
-/// A string that is there and not empty.
-pub(crate) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+/// A string that is present and not empty.
+pub(crate) fn non_empty(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text(raw).filter(|text| !text.is_empty())
 }
 
-/// A value that is there and not `null`.
-pub(crate) fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
+/// A value that is present and not `null`.
+pub(crate) fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 

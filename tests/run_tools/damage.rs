@@ -192,3 +192,25 @@ fn empty_and_closed_input_is_nothing_to_do() {
         );
     }
 }
+
+/// What `curl` prints of a streamed reply.
+#[test]
+fn server_sent_events_are_read_as_the_records_they_hold() {
+    let bench = Bench::new();
+    let events = [
+        r#"{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"Bash","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\":\"echo a\"}"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let event = |data: &&str| format!("event: of the stream\ndata: {data}\n\n");
+    let input: String = events.iter().map(event).collect();
+    let run = bench.run(
+        &[&BYPASS[..], &["--strict"]].concat(),
+        format!(": comment\n{input}data: [DONE]\n\n"),
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+}

@@ -230,7 +230,7 @@ fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
         let asked = [command, "--dry-run", "--model", "ollama:small"];
         let told = run(&[&asked[..], &paths[..]].concat(), b"");
         let bodies = records(&told.stdout);
-        assert_eq!((told.status, bodies.len()), (Some(0), 1), "{told:?}");
+        assert_eq!((told.status, bodies.len()), (Some(2), 1), "{told:?}");
         assert_eq!(bodies[0]["model"], "small");
         assert!(bodies[0]["messages"].to_string().contains("Rust"));
     }

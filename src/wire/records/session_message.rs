@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::constant::constant;
+use super::constant::{NoteSubtype, tagged};
 use super::extension::Version;
-use super::session_usage::TokenUsage;
-use super::tagged::tagged;
+use super::session::TokenUsage;
 use crate::wire::{MessageId, SessionId, ToolUseId};
 
 /// A message of a session file.
@@ -172,11 +171,6 @@ pub enum MessageOrigin {
     Label,
     /// A reading of the token meter.
     Meter,
-}
-
-constant! {
-    /// `session_note`.
-    NoteSubtype = "session_note"
 }
 
 /// Something that the agent noted in the file for whoever reads it.
