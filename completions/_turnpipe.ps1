@@ -309,6 +309,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--thinking', '--thinking', [CompletionResultType]::ParameterName, 'Show what the model thought (records always hold it, unless `--no-thinking`)')
             [CompletionResult]::new('--no-thinking', '--no-thinking', [CompletionResultType]::ParameterName, 'Leave out what the model thought')
             [CompletionResult]::new('--all-branches', '--all-branches', [CompletionResultType]::ParameterName, 'Show abandoned branches too')
+            [CompletionResult]::new('--since-compact', '--since-compact', [CompletionResultType]::ParameterName, 'Show only what follows the last compaction')
             [CompletionResult]::new('--compact', '--compact', [CompletionResultType]::ParameterName, 'Put neighbouring tool calls under one heading')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')

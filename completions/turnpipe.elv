@@ -292,6 +292,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --thinking 'Show what the model thought (records always hold it, unless `--no-thinking`)'
             cand --no-thinking 'Leave out what the model thought'
             cand --all-branches 'Show abandoned branches too'
+            cand --since-compact 'Show only what follows the last compaction'
             cand --compact 'Put neighbouring tool calls under one heading'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
