@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::dialog::{
-    Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, split_typed,
+    Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, exit_code, split_typed,
 };
 use crate::wire::object::{non_empty, number, object, text};
 
@@ -172,25 +172,6 @@ pub(super) fn shell_failed(parts: &[Part]) -> bool {
     code.is_some_and(|code| code != 0)
 }
 
-/// The exit code in the text of a result. It stands in a head or a foot around the output proper.
-fn exit_code(text: &str) -> Option<i64> {
-    const LINES: usize = 8;
-    const MARKS: [&str; 5] = [
-        "Process exited with code ",
-        "Exit code: ",
-        "Exit Code: ",
-        "Command exited with code ",
-        "exit code ",
-    ];
-    let head = text.lines().take(LINES);
-    let foot = text.lines().rev().take(LINES);
-    head.chain(foot).find_map(|line| {
-        let line = line.trim();
-        let rest = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
-        rest.trim().parse().ok()
-    })
-}
-
 /// The blocks of content in the form of the Anthropic API: a string or a list.
 pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
@@ -305,32 +286,4 @@ pub(super) fn gemini_usage(raw: Option<&RawValue>) -> Option<Usage> {
         thinking: count(tokens.thoughts),
         ..Usage::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_found_in_heads_and_feet_only() {
-        let rows = [
-            (
-                "Wall time: 1\nProcess exited with code 3\nOutput:\nx",
-                Some(3),
-            ),
-            ("Exit code: 0\nOutput:\n", Some(0)),
-            (
-                "<untrusted_context>\nOutput: x\nExit Code: 7\n</untrusted_context>",
-                Some(7),
-            ),
-            ("three\n\n\nCommand exited with code 1", Some(1)),
-            ("they said Exit code: 3", None),
-            ("", None),
-        ];
-        for (text, code) in rows {
-            assert_eq!(exit_code(text), code, "{text}");
-        }
-        let buried = format!("{0}Exit code: 3\n{0}", "line\n".repeat(20));
-        assert_eq!(exit_code(&buried), None);
-    }
 }
