@@ -8,7 +8,7 @@ use super::runner::Runner;
 use super::session::Naming;
 use super::{Completed, Dedup, Emit, Mode, Progress};
 use crate::jsonl::WriteError;
-use crate::results::{Candidate, TURN_BUDGET, ToolResultStore, Verdict, decide};
+use crate::results::{Action, Candidate, TURN_BUDGET, ToolResultStore, decide};
 use crate::text::utf16_length;
 use crate::tools::Content;
 use crate::wire::{Event, ToolUseId};
@@ -147,10 +147,10 @@ impl<Sink: Write> Runner<'_, Sink> {
             let CallStage::Done(completed) = &mut call.stage else {
                 continue;
             };
-            let replacement = match decision.verdict {
-                Verdict::Keep => None,
-                Verdict::Reapply(text) => Some(text),
-                Verdict::Replace => {
+            let replacement = match decision.action {
+                Action::Keep => None,
+                Action::Reapply(text) => Some(text),
+                Action::Replace => {
                     let text = self.persist(&call.id, completed);
                     made.extend(text.clone().map(|text| (call.id.clone(), text)));
                     text

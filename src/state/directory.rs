@@ -104,7 +104,7 @@ impl SessionDirectory {
     /// Locks the session against other processes until the returned file is dropped.
     ///
     /// # Errors
-    /// The lock is held by somebody else for more than two seconds, or cannot be taken.
+    /// Another process holds the lock for more than two seconds, or it cannot be taken.
     pub fn lock(&self) -> Result<File, StateError> {
         let path = self.path.join("lock");
         let file = OpenOptions::new()

@@ -23,11 +23,11 @@ pub struct SessionState {
     /// Files that calls have read or written.
     pub reads: BTreeMap<PathBuf, ReadEntry>,
     /// Decisions of the per-turn budget: the replacement text of a result, or none if the result
-    /// was sent as it is. Either way the same id gets the same bytes for ever.
+    /// was sent as it is. Either way the same id always gets the same bytes.
     pub replacements: BTreeMap<String, Option<String>>,
-    /// Fingerprints of results already given, with the call that gave them.
+    /// Digests of results already given, with the call that gave them.
     pub results: BTreeMap<String, String>,
-    /// How often a title was tried that nobody asked for.
+    /// How often a title was tried without being asked for.
     pub title_attempts: u32,
 }
 

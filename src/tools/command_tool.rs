@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::child_environment::child_environment;
@@ -46,11 +47,14 @@ pub(super) struct Declaration {
 }
 
 /// What the program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum ToolInput {
     /// An empty standard input.
+    #[default]
+    #[serde(rename = "none")]
     Nothing,
     /// The input object as one line of JSON.
+    #[serde(rename = "json")]
     JsonLine,
 }
 

@@ -1,5 +1,7 @@
 //! The beginning and the end of a text that is too long to show.
 
+use crate::text::{truncate_utf16, utf16_length};
+
 /// Collects text piece by piece and keeps about half of `limit` UTF-16 units from each end.
 /// Memory does not grow with the text.
 #[derive(Debug)]
@@ -43,15 +45,15 @@ impl Excerpt {
 
     /// Appends a piece.
     pub(super) fn push(&mut self, piece: &str) {
-        let units = units_of(piece);
+        let units = utf16_length(piece);
         self.total_units += units;
         let room = if self.head_is_complete {
             0
         } else {
             (self.limit / 2).saturating_sub(self.head_units)
         };
-        let (to_head, rest) = piece.split_at(prefix_length(piece, room));
-        let head_units = units_of(to_head);
+        let (to_head, rest) = piece.split_at(truncate_utf16(piece, room).len());
+        let head_units = utf16_length(to_head);
         self.head.push_str(to_head);
         self.head_units += head_units;
         if !rest.is_empty() {
@@ -60,8 +62,8 @@ impl Excerpt {
         }
     }
 
-    /// Appends text that nobody has any more, of so many UTF-16 units: what was pushed before it
-    /// is the head, what is pushed after it the tail.
+    /// Appends text that is lost, `units` UTF-16 units of it: what was pushed before it is the
+    /// head, what is pushed after it the tail.
     pub(super) fn push_lost(&mut self, units: usize) {
         if units > 0 {
             self.total_units += units;
@@ -115,7 +117,7 @@ impl Excerpt {
         }
         let kept = &piece[suffix_start(piece, surplus)..];
         self.tail.push_str(kept);
-        self.tail_units += units_of(kept);
+        self.tail_units += utf16_length(kept);
         // Not on every push: cutting moves the whole tail.
         if self.tail_units > capacity.saturating_mul(4) {
             self.trim_tail();
@@ -127,46 +129,17 @@ impl Excerpt {
         if surplus > 0 {
             let start = suffix_start(&self.tail, surplus);
             self.tail.drain(..start);
-            self.tail_units = units_of(&self.tail);
+            self.tail_units = utf16_length(&self.tail);
         }
     }
 }
 
-/// Length in UTF-16 units.
-fn units_of(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    text.chars().map(char::len_utf16).sum()
-}
-
-/// Bytes of the longest prefix of at most `units` UTF-16 units.
-fn prefix_length(text: &str, units: usize) -> usize {
-    if text.is_ascii() {
-        return units.min(text.len());
-    }
-    let mut seen = 0;
-    text.char_indices()
-        .find(|(_, character)| {
-            seen += character.len_utf16();
-            seen > units
-        })
-        .map_or(text.len(), |(start, _)| start)
-}
-
 /// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
 fn suffix_start(text: &str, units: usize) -> usize {
-    if text.is_ascii() {
-        return units.min(text.len());
-    }
-    let mut seen = 0;
-    text.char_indices()
-        .find(|(_, character)| {
-            let before = seen;
-            seen += character.len_utf16();
-            before >= units
-        })
-        .map_or(text.len(), |(start, _)| start)
+    let head = truncate_utf16(text, units);
+    let is_short = utf16_length(head) < units;
+    let pair = text[head.len()..].chars().next().filter(|_| is_short);
+    head.len() + pair.map_or(0, char::len_utf8)
 }
 
 #[cfg(test)]
@@ -228,7 +201,7 @@ mod tests {
             let text = excerpt.finish();
             prop_assert_eq!(&text, &excerpt_of(&whole, limit));
             prop_assert_eq!(partial, text != whole);
-            prop_assert_eq!(partial, units_of(&whole) > limit);
+            prop_assert_eq!(partial, utf16_length(&whole) > limit);
         }
 
         #[test]
@@ -238,7 +211,7 @@ mod tests {
                 let (count, tail) = rest.split_once(" characters omitted] ...\n\n").unwrap();
                 prop_assert!(text.starts_with(head));
                 prop_assert!(text.ends_with(tail));
-                prop_assert_eq!(count.parse::<usize>().unwrap() + units_of(head) + units_of(tail), units_of(&text));
+                prop_assert_eq!(count.parse::<usize>().unwrap() + utf16_length(head) + utf16_length(tail), utf16_length(&text));
             } else {
                 prop_assert_eq!(cut, text);
             }

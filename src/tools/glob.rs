@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::builtin::Parameters;
-use super::newest::Newest;
+use super::first_few::NewestFiles;
 use super::walk::{self, Budget, Filters, SearchEnd, Stopped};
 use super::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
@@ -73,14 +73,14 @@ impl PreparedCall for Search {
         let started = call.session.clock.elapsed();
         check_directory(&self.directory(call.session))?;
         let root = self.root(call.session);
-        let mut found = Newest::new(MOST_FILES);
+        let mut found = NewestFiles::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
         let end = walk::walk(&root, Filters::none(), budget, &mut |entry| {
             let below = entry.path().strip_prefix(&root);
             if below.is_ok_and(|below| self.rest.is_match(below))
                 && let Some(modified) = modified(&entry)
             {
-                found.add(entry.into_path(), modified);
+                found.add_file(entry.into_path(), modified);
             }
             ControlFlow::Continue(())
         });
@@ -139,11 +139,10 @@ fn modified(entry: &DirEntry) -> Option<SystemTime> {
         .then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-fn reply(found: Newest, end: SearchEnd, took: Duration) -> ToolReply {
+fn reply(found: NewestFiles, end: SearchEnd, took: Duration) -> ToolReply {
     let seen = found.seen();
     let filenames: Vec<String> = found
         .into_paths()
-        .iter()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
     let truncated = seen > filenames.len() || end != SearchEnd::Complete;

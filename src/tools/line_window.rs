@@ -6,6 +6,7 @@
 use memchr::{memchr, memchr_iter};
 
 use super::line_numbers::NUMBER_WIDTH;
+use crate::text::utf16_length;
 
 /// Longer lines are cut, in characters.
 pub(super) const LINE_CHARACTERS: usize = 2000;
@@ -127,7 +128,7 @@ impl LineWindow {
 
     fn end_line(&mut self) {
         let (text, was_cut) = self.shown_line();
-        let characters = NUMBER_WIDTH + 1 + text.encode_utf16().count();
+        let characters = NUMBER_WIDTH + 1 + utf16_length(&text);
         self.line.clear();
         self.dropped = 0;
         if !self.page.lines.is_empty() && self.characters + characters > self.window.characters {

@@ -5,7 +5,6 @@
 
 mod access;
 mod alias;
-mod alias_table;
 mod bash;
 mod builtin;
 mod child_environment;
@@ -14,6 +13,7 @@ mod context;
 mod declarations;
 mod edit;
 mod excerpt;
+mod first_few;
 mod freshness;
 mod full_text;
 pub(crate) mod gemini_schema;
@@ -26,8 +26,6 @@ mod line_window;
 mod lossy_text;
 mod ls;
 mod manifest;
-mod manifest_fields;
-mod newest;
 mod outcome;
 mod patch;
 mod paths;
@@ -57,7 +55,7 @@ pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use declarations::{Format, declarations};
 pub use full_text::FullText;
 pub use git_probe::GitProbe;
-pub use manifest::{ManifestError, load_manifest};
+pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use outcome::{CallStatus, Content, ImageBlock, ToolReply};
 pub use registry::{LookupError, NameClash, Registry, Resolved};
 pub use tool::{

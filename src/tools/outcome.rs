@@ -11,8 +11,7 @@ pub struct ToolReply {
     pub status: CallStatus,
     /// What the model sees.
     pub content: Content,
-    /// The structured output (`tool_use_result`), of the shape that spec claude-code.md section 5
-    /// gives for the tool.
+    /// The structured output (`tool_use_result`), of the shape that Claude Code gives the tool's.
     pub structured: Value,
     /// What it changes for later calls.
     pub changes: Vec<ContextChange>,

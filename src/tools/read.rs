@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::builtin::{Parameters, WholeNumber};
-use super::image::ImageFormat;
+use super::image::{ImageFormat, dimensions};
 use super::line_window::{LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, NotReadable, RegularFile};
 use super::{
@@ -170,8 +170,8 @@ fn image(
         "type": format.media_type(),
         "originalSize": read,
     });
-    if let Some(size) = format.dimensions(&bytes) {
-        file["dimensions"] = json!({ "originalWidth": size.width, "originalHeight": size.height });
+    if let Some((width, height)) = dimensions(&bytes) {
+        file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
     let image = ImageBlock {
         media_type: format.media_type(),

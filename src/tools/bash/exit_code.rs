@@ -3,25 +3,12 @@
 use super::last_command::last_command;
 use crate::shell::simple_commands;
 
-/// Exit status 1 of a command, if it is no failure.
-struct Convention {
-    program: &'static str,
-    /// The subcommand it holds for; empty if the program has none.
-    subcommand: &'static str,
-    meaning: &'static str,
-}
-
-const CONVENTIONS: &[Convention] = &[
-    convention("grep", "", "No matches found"),
-    convention("egrep", "", "No matches found"),
-    convention("fgrep", "", "No matches found"),
-    convention("rg", "", "No matches found"),
-    convention("find", "", "Some directories were inaccessible"),
-    convention("diff", "", "Files differ"),
-    convention("test", "", "Condition is false"),
-    convention("[", "", "Condition is false"),
-    convention("git", "diff", "Files differ"),
-    convention("git", "grep", "No matches found"),
+/// Commands whose exit status 1 is an answer, and what it says.
+const ANSWERS: &[(&str, &str)] = &[
+    ("grep,egrep,fgrep,rg,git grep", "No matches found"),
+    ("find", "Some directories were inaccessible"),
+    ("diff,git diff", "Files differ"),
+    ("test,[", "Condition is false"),
 ];
 
 /// Options of `git` before its subcommand that take a word of their own.
@@ -32,18 +19,6 @@ const SILENT: &[&str] = &[
     ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
     "touch", "true", "unset", "wait",
 ];
-
-const fn convention(
-    program: &'static str,
-    subcommand: &'static str,
-    meaning: &'static str,
-) -> Convention {
-    Convention {
-        program,
-        subcommand,
-        meaning,
-    }
-}
 
 /// What exit status `code` of a command line says, if it is an answer of a known command and no
 /// failure. `printed_errors`: something arrived on stderr.
@@ -59,16 +34,14 @@ pub(super) fn interpretation(
     if last.after_cd && printed_errors {
         return None;
     }
-    let program = program_of(&last.words);
-    let subcommand = if program == "git" {
-        git_subcommand(&last.words)
-    } else {
-        ""
-    };
-    CONVENTIONS
+    let mut name = program_of(&last.words).to_owned();
+    if name == "git" {
+        name = format!("git {}", git_subcommand(&last.words));
+    }
+    ANSWERS
         .iter()
-        .find(|row| row.program == program && row.subcommand == subcommand)
-        .map(|row| row.meaning)
+        .find(|(names, _)| names.split(',').any(|known| known == name))
+        .map(|(_, meaning)| *meaning)
 }
 
 /// Whether a command line that went well prints nothing.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
-use super::super::newest::Newest;
+use super::super::first_few::NewestFiles;
 use super::super::walk::{self, Budget, Filters, SearchEnd};
 use super::super::{CallContext, paths, regular_file};
 use super::parameters::{OutputMode, Search};
@@ -107,12 +107,12 @@ impl<'a> Run<'a> {
     /// Files that have a match, newest first.
     fn files(mut self, globs: Override) -> Report {
         let bounds = self.search.bounds;
-        let mut newest = Newest::new(bounds.end().min(MOST_FILES));
+        let mut newest = NewestFiles::new(bounds.end().min(MOST_FILES));
         let end = self.each_file(globs, &mut |run, path| {
             let mut found = false;
             run.search_file(path, AnySink { found: &mut found });
             if found {
-                newest.add(path.to_owned(), modified(path));
+                newest.add_file(path.to_owned(), modified(path));
             }
             ControlFlow::Continue(())
         });
@@ -123,8 +123,8 @@ impl<'a> Run<'a> {
         } else {
             Cut::Nothing
         };
-        let paths = newest.into_paths().into_iter();
-        let entries = paths
+        let entries = newest
+            .into_paths()
             .skip(bounds.offset)
             .map(|path| paths::shown(&path, self.directory))
             .collect();
