@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::directory::private_file;
 use super::{ReadEntry, SessionDirectory, StateError};
 
 const FILE: &str = "state.json";
@@ -63,7 +64,8 @@ impl SessionState {
             reason: error.to_string(),
         })?;
         let new = directory.path().join("state.json.new");
-        fs::File::create(&new)
+        private_file(true)
+            .open(&new)
             .and_then(|mut file| file.write_all(&text))
             .and_then(|()| fs::rename(&new, &path))
             .map_err(StateError::io(&path))

@@ -9,6 +9,9 @@ const CONTEXT_LINES: usize = 3;
 /// With more bytes than this, a patch is left out of the structured output.
 const PATCH_BYTE_LIMIT: usize = 4 << 20;
 
+/// The largest old content that goes into a result (`originalFile`) and into a patch, in bytes.
+pub(super) const ORIGINAL_BYTES: u64 = 10 << 20;
+
 /// Follows a line that the text's end cuts off, as in `diff -u`.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
@@ -31,20 +34,18 @@ pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     // Not always the smallest difference: what would take too long is split early.
     let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let hunks: Vec<Hunk> = group_diff_ops(operations, CONTEXT_LINES)
+    let groups = group_diff_ops(operations, CONTEXT_LINES);
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let size: usize = groups
         .iter()
-        .filter_map(|group| hunk(group, &old, &new))
-        .collect();
-    let size: usize = hunks
-        .iter()
-        .flat_map(|hunk| &hunk.lines)
-        .map(String::len)
+        .flatten()
+        .map(|operation| bytes(&old[operation.old_range()]) + bytes(&new[operation.new_range()]))
         .sum();
     if size > PATCH_BYTE_LIMIT {
-        Vec::new()
-    } else {
-        hunks
+        return Vec::new();
     }
+    let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));
+    hunks.collect()
 }
 
 fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
