@@ -1,4 +1,4 @@
-//! How fast unknown records pass: read, UTF-8 check, JSON check, needle search, echo.
+//! How fast unknown records pass: read, needle search, echo; and how fast they are checked.
 //!
 //! `cargo bench --bench pass_through` prints MB/s, the median and the best of several rounds, for
 //! each kind of record and for each part of the work. On a machine that does other work besides,
@@ -9,7 +9,9 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use turnpipe::jsonl::{AhoCorasickPrefilter, Piece, Prefilter, Reader, Verdict, Writer, validate};
+use turnpipe::jsonl::{
+    AhoCorasickPrefilter, FirstValue, Piece, Prefilter, Reader, Writer, first_value,
+};
 
 /// As the commands use it: nothing in the input matches.
 const NEEDLES: [&str; 6] = [
@@ -51,9 +53,9 @@ fn main() -> io::Result<()> {
                 let _ = black_box(simdutf8::compat::from_utf8(slab));
             }
         })?;
-        row("exact validator alone", &mut || {
+        row("json check alone", &mut || {
             for line in input.split_inclusive(|byte| *byte == b'\n') {
-                assert!(matches!(validate(line), Verdict::Whole { .. }));
+                assert!(matches!(first_value(line), FirstValue::Object(_)));
             }
         })?;
     }
@@ -76,7 +78,6 @@ fn pass(input: &[u8]) {
         if writer.echo(piece.raw()).is_err() {
             return;
         }
-        reader.recycle(piece);
     }
     assert!(writer.flush().is_ok());
     assert_eq!(writer.written(), input.len() as u64);

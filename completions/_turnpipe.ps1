@@ -35,14 +35,15 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('run-tools', 'run-tools', [CompletionResultType]::ParameterValue, 'Execute the tool calls of an assistant stream')
             [CompletionResult]::new('summarize-batch', 'summarize-batch', [CompletionResultType]::ParameterValue, 'Label finished batches of tool calls')
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
-            [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Tell where somebody left off')
+            [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where somebody left off')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Ask for a verdict on each input line')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
-            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Look after the state that sessions leave')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'turnpipe;run-tools' {
@@ -70,7 +71,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--lane-tmp', '--lane-tmp', [CompletionResultType]::ParameterName, 'Give calls that run side by side a private directory for temporary files')
             [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Let all shell commands run side by side (for tests of --enforce)')
             [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace results that repeat an earlier one by a reference')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if the input had unusable records')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Check every line of the input, and exit with 3 if it has unusable records')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call failed or was denied')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -99,7 +100,8 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--shortcuts', '--shortcuts', [CompletionResultType]::ParameterName, 'Label single calls that read or search by the built-in rules, without asking the model')
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if nothing came of it')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if there is no result')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the body of each request instead of sending it')
             [CompletionResult]::new('--print-prompt', '--print-prompt', [CompletionResultType]::ParameterName, 'Print the prompts instead of using them')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -113,28 +115,29 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;title' {
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'How titles look')
-            [CompletionResult]::new('--language', '--language', [CompletionResultType]::ParameterName, 'The language of titles: `auto` for that of the conversation, or a code like `de`')
-            [CompletionResult]::new('--rpm', '--rpm', [CompletionResultType]::ParameterName, 'At most so many requests a minute')
             [CompletionResult]::new('--state-dir', '--state-dir', [CompletionResultType]::ParameterName, 'Where attempts are counted')
+            [CompletionResult]::new('--language', '--language', [CompletionResultType]::ParameterName, 'Language of the text: `auto` for that of the conversation, or a code like `de`')
+            [CompletionResult]::new('--rpm', '--rpm', [CompletionResultType]::ParameterName, 'Limit requests per minute')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'Use the instructions in this file instead of the built-in ones')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`')
             [CompletionResult]::new('--record-http', '--record-http', [CompletionResultType]::ParameterName, 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`')
             [CompletionResult]::new('--timeout-ms', '--timeout-ms', [CompletionResultType]::ParameterName, 'How long the model may take to answer, in milliseconds')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Write the title into the session file, unless a person gave one')
-            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Write it over a title that a person gave as well')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Write it even over a title that a person gave')
             [CompletionResult]::new('--auto', '--auto', [CompletionResultType]::ParameterName, 'Do it only where an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if nothing came of it')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if there is no result')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the body of each request instead of sending it')
             [CompletionResult]::new('--print-prompt', '--print-prompt', [CompletionResultType]::ParameterName, 'Print the prompts instead of using them')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -147,27 +150,28 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;recap' {
             [CompletionResult]::new('--away-minutes', '--away-minutes', [CompletionResultType]::ParameterName, 'How long somebody must have been away, in minutes')
-            [CompletionResult]::new('--language', '--language', [CompletionResultType]::ParameterName, 'The language of recaps: `auto` for that of the conversation, or a code like `de`')
-            [CompletionResult]::new('--rpm', '--rpm', [CompletionResultType]::ParameterName, 'At most so many requests a minute')
+            [CompletionResult]::new('--language', '--language', [CompletionResultType]::ParameterName, 'Language of the text: `auto` for that of the conversation, or a code like `de`')
+            [CompletionResult]::new('--rpm', '--rpm', [CompletionResultType]::ParameterName, 'Limit requests per minute')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'Use the instructions in this file instead of the built-in ones')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`')
             [CompletionResult]::new('--record-http', '--record-http', [CompletionResultType]::ParameterName, 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`')
             [CompletionResult]::new('--timeout-ms', '--timeout-ms', [CompletionResultType]::ParameterName, 'How long the model may take to answer, in milliseconds')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Write the recap into the session file, so that it is shown on resuming')
             [CompletionResult]::new('--auto', '--auto', [CompletionResultType]::ParameterName, 'Do it only where an agent would on its own: three prompts, two since the last recap, nothing unanswered, and nobody there for five minutes')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Stay at this terminal, and print the recap whenever somebody comes back to it')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if nothing came of it')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if there is no result')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the body of each request instead of sending it')
             [CompletionResult]::new('--print-prompt', '--print-prompt', [CompletionResultType]::ParameterName, 'Print the prompts instead of using them')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -190,13 +194,14 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'turnpipe;check;shell' {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with status 3 if a line was unusable')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'For people: print each command with the word marked that decided')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -212,7 +217,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with status 3 if a line was unusable')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -220,6 +225,21 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;check;help' {
+            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
+            [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;check;help;shell' {
+            break
+        }
+        'turnpipe;check;help;text' {
+            break
+        }
+        'turnpipe;check;help;help' {
             break
         }
         'turnpipe;session' {
@@ -241,25 +261,27 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print the files of sessions')
             [CompletionResult]::new('append', 'append', [CompletionResultType]::ParameterValue, 'Record a stream in a session file')
             [CompletionResult]::new('rename', 'rename', [CompletionResultType]::ParameterValue, 'Give a session a name')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'turnpipe;session;list' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)')
             [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Only sessions last active before this time')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'No more than this many')
-            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'No more than this many')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Print at most N sessions')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print at most N sessions')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('--untitled', '--untitled', [CompletionResultType]::ParameterName, 'Only sessions without a title')
             [CompletionResult]::new('--counts', '--counts', [CompletionResultType]::ParameterName, 'Count messages, calls and tokens, which takes reading whole files')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -270,10 +292,10 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;show' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page for browsers into this file; it loads nothing from elsewhere')
@@ -281,11 +303,12 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--range', '--range', [CompletionResultType]::ParameterName, 'Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('--thinking', '--thinking', [CompletionResultType]::ParameterName, 'Show what the model thought (records always hold it, unless `--no-thinking`)')
             [CompletionResult]::new('--no-thinking', '--no-thinking', [CompletionResultType]::ParameterName, 'Leave out what the model thought')
-            [CompletionResult]::new('--all-branches', '--all-branches', [CompletionResultType]::ParameterName, 'Branches that were left, too')
+            [CompletionResult]::new('--all-branches', '--all-branches', [CompletionResultType]::ParameterName, 'Show abandoned branches too')
             [CompletionResult]::new('--compact', '--compact', [CompletionResultType]::ParameterName, 'Put neighbouring tool calls under one heading')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -297,26 +320,26 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;tail' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'How many messages (with --raw: records)')
-            [CompletionResult]::new('--lines', '--lines', [CompletionResultType]::ParameterName, 'How many messages (with --raw: records)')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Begin at this place (a cursor''s offset in bytes) instead of the last messages')
-            [CompletionResult]::new('--until-idle', '--until-idle', [CompletionResultType]::ParameterName, 'End when nothing was appended for this long (e.g. 500ms, 30s, 5m)')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long in any case')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Number of messages, or with --raw of records')
+            [CompletionResult]::new('--lines', '--lines', [CompletionResultType]::ParameterName, 'Number of messages, or with --raw of records')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Begin at this offset in bytes (from a cursor) instead of the last messages')
+            [CompletionResult]::new('--until-idle', '--until-idle', [CompletionResultType]::ParameterName, 'Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Stop after this long in any case')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
-            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Print lines as they stand in the file')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on with what is appended')
-            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on with what is appended')
-            [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Go over to a newer session when one begins')
-            [CompletionResult]::new('--subagents', '--subagents', [CompletionResultType]::ParameterName, 'Show what subagents say from now on, too; their records name them')
-            [CompletionResult]::new('--cursor', '--cursor', [CompletionResultType]::ParameterName, 'After each batch of records write a cursor: where reading can go on')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit 1 if it was `--timeout` that ended it')
+            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Print lines as they are in the file')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Continue with what is appended')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue with what is appended')
+            [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Switch to a newer session when one begins')
+            [CompletionResult]::new('--subagents', '--subagents', [CompletionResultType]::ParameterName, 'Also show what subagents say from now on; their records name them')
+            [CompletionResult]::new('--cursor', '--cursor', [CompletionResultType]::ParameterName, 'Write a cursor after each batch of records: where to continue reading')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if --timeout ended it')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -327,10 +350,10 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;search' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)')
             [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Only sessions last active before this time')
             [CompletionResult]::new('--in', '--in', [CompletionResultType]::ParameterName, 'The parts of messages to look in [default: text]')
@@ -343,7 +366,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('--untitled', '--untitled', [CompletionResultType]::ParameterName, 'Only sessions without a title')
             [CompletionResult]::new('-F', '-F ', [CompletionResultType]::ParameterName, 'The pattern is the text itself')
@@ -352,7 +375,8 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--ignore-case', '--ignore-case', [CompletionResultType]::ParameterName, 'Do not tell small and capital letters apart')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Only whole words')
             [CompletionResult]::new('--word', '--word', [CompletionResultType]::ParameterName, 'Only whole words')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit 1 if nothing was found')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Accepted for older scripts: the exit status is always 1 if nothing was found')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -363,19 +387,20 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;check' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
-            [CompletionResult]::new('--repair-to', '--repair-to', [CompletionResultType]::ParameterName, 'Write a clean copy of the (single) session: each whole record on a line of its own')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
+            [CompletionResult]::new('--repair-to', '--repair-to', [CompletionResultType]::ParameterName, 'Write a clean copy of the one named session: each whole record on a line of its own')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit 1 if there is damage')
-            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Only the sums')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Print only the totals')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -386,17 +411,18 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;stats' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -407,16 +433,17 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;path' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -428,13 +455,13 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;session;append' {
             [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session''s id [default: that of the stream or the file, else the file''s name]')
-            [CompletionResult]::new('--sync', '--sync', [CompletionResultType]::ParameterName, 'How sure it must be that a crash of the machine loses nothing')
+            [CompletionResult]::new('--sync', '--sync', [CompletionResultType]::ParameterName, 'What must survive a crash of the machine')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write to network file systems too: no other machine writes to the file')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write to network file systems too; make sure that no other machine writes to the file')
             [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is')
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
-            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 10 if no call was made, 11 if the turn was stopped; 0 means: go on')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -445,14 +472,14 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;rename' {
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own; repeatable')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads read: many files at once, or parts of a large one [default: one a core]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write to network file systems too: no other machine writes to the file')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories, which is the default')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write to network file systems too; make sure that no other machine writes to the file')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -463,13 +490,57 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'turnpipe;session;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List sessions, the last active first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the dialog of a session')
+            [CompletionResult]::new('tail', 'tail', [CompletionResultType]::ParameterValue, 'Show the end of a session file, whatever its size')
+            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find what was said in sessions')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Report what is wrong with session files')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count tokens and calls by model, tool, day and what asked for them')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print the files of sessions')
+            [CompletionResult]::new('append', 'append', [CompletionResultType]::ParameterValue, 'Record a stream in a session file')
+            [CompletionResult]::new('rename', 'rename', [CompletionResultType]::ParameterValue, 'Give a session a name')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;session;help;list' {
+            break
+        }
+        'turnpipe;session;help;show' {
+            break
+        }
+        'turnpipe;session;help;tail' {
+            break
+        }
+        'turnpipe;session;help;search' {
+            break
+        }
+        'turnpipe;session;help;check' {
+            break
+        }
+        'turnpipe;session;help;stats' {
+            break
+        }
+        'turnpipe;session;help;path' {
+            break
+        }
+        'turnpipe;session;help;append' {
+            break
+        }
+        'turnpipe;session;help;rename' {
+            break
+        }
+        'turnpipe;session;help;help' {
+            break
+        }
         'turnpipe;tools' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'For which API the tools are declared')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The API to declare the tools for')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else json]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else json]')
             [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON); repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the declarations, as with `-o json`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -502,6 +573,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'turnpipe;state;clean' {
@@ -516,6 +588,17 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;state;help' {
+            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;state;help;clean' {
+            break
+        }
+        'turnpipe;state;help;help' {
             break
         }
         'turnpipe;completions' {
@@ -540,6 +623,105 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;help' {
+            [CompletionResult]::new('run-tools', 'run-tools', [CompletionResultType]::ParameterValue, 'Execute the tool calls of an assistant stream')
+            [CompletionResult]::new('summarize-batch', 'summarize-batch', [CompletionResultType]::ParameterValue, 'Label finished batches of tool calls')
+            [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
+            [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where somebody left off')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Ask for a verdict on each input line')
+            [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
+            [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;help;run-tools' {
+            break
+        }
+        'turnpipe;help;summarize-batch' {
+            break
+        }
+        'turnpipe;help;title' {
+            break
+        }
+        'turnpipe;help;recap' {
+            break
+        }
+        'turnpipe;help;check' {
+            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
+            [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
+            break
+        }
+        'turnpipe;help;check;shell' {
+            break
+        }
+        'turnpipe;help;check;text' {
+            break
+        }
+        'turnpipe;help;session' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List sessions, the last active first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the dialog of a session')
+            [CompletionResult]::new('tail', 'tail', [CompletionResultType]::ParameterValue, 'Show the end of a session file, whatever its size')
+            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find what was said in sessions')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Report what is wrong with session files')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count tokens and calls by model, tool, day and what asked for them')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print the files of sessions')
+            [CompletionResult]::new('append', 'append', [CompletionResultType]::ParameterValue, 'Record a stream in a session file')
+            [CompletionResult]::new('rename', 'rename', [CompletionResultType]::ParameterValue, 'Give a session a name')
+            break
+        }
+        'turnpipe;help;session;list' {
+            break
+        }
+        'turnpipe;help;session;show' {
+            break
+        }
+        'turnpipe;help;session;tail' {
+            break
+        }
+        'turnpipe;help;session;search' {
+            break
+        }
+        'turnpipe;help;session;check' {
+            break
+        }
+        'turnpipe;help;session;stats' {
+            break
+        }
+        'turnpipe;help;session;path' {
+            break
+        }
+        'turnpipe;help;session;append' {
+            break
+        }
+        'turnpipe;help;session;rename' {
+            break
+        }
+        'turnpipe;help;tools' {
+            break
+        }
+        'turnpipe;help;schema' {
+            break
+        }
+        'turnpipe;help;state' {
+            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            break
+        }
+        'turnpipe;help;state;clean' {
+            break
+        }
+        'turnpipe;help;completions' {
+            break
+        }
+        'turnpipe;help;man' {
+            break
+        }
+        'turnpipe;help;help' {
             break
         }
     })

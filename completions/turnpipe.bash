@@ -22,6 +22,9 @@ _turnpipe() {
             turnpipe,completions)
                 cmd="turnpipe__subcmd__completions"
                 ;;
+            turnpipe,help)
+                cmd="turnpipe__subcmd__help"
+                ;;
             turnpipe,man)
                 cmd="turnpipe__subcmd__man"
                 ;;
@@ -49,17 +52,104 @@ _turnpipe() {
             turnpipe,tools)
                 cmd="turnpipe__subcmd__tools"
                 ;;
+            turnpipe__subcmd__check,help)
+                cmd="turnpipe__subcmd__check__subcmd__help"
+                ;;
             turnpipe__subcmd__check,shell)
                 cmd="turnpipe__subcmd__check__subcmd__shell"
                 ;;
             turnpipe__subcmd__check,text)
                 cmd="turnpipe__subcmd__check__subcmd__text"
                 ;;
+            turnpipe__subcmd__check__subcmd__help,help)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__check__subcmd__help,shell)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__shell"
+                ;;
+            turnpipe__subcmd__check__subcmd__help,text)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__text"
+                ;;
+            turnpipe__subcmd__help,check)
+                cmd="turnpipe__subcmd__help__subcmd__check"
+                ;;
+            turnpipe__subcmd__help,completions)
+                cmd="turnpipe__subcmd__help__subcmd__completions"
+                ;;
+            turnpipe__subcmd__help,help)
+                cmd="turnpipe__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__help,man)
+                cmd="turnpipe__subcmd__help__subcmd__man"
+                ;;
+            turnpipe__subcmd__help,recap)
+                cmd="turnpipe__subcmd__help__subcmd__recap"
+                ;;
+            turnpipe__subcmd__help,run-tools)
+                cmd="turnpipe__subcmd__help__subcmd__run__subcmd__tools"
+                ;;
+            turnpipe__subcmd__help,schema)
+                cmd="turnpipe__subcmd__help__subcmd__schema"
+                ;;
+            turnpipe__subcmd__help,session)
+                cmd="turnpipe__subcmd__help__subcmd__session"
+                ;;
+            turnpipe__subcmd__help,state)
+                cmd="turnpipe__subcmd__help__subcmd__state"
+                ;;
+            turnpipe__subcmd__help,summarize-batch)
+                cmd="turnpipe__subcmd__help__subcmd__summarize__subcmd__batch"
+                ;;
+            turnpipe__subcmd__help,title)
+                cmd="turnpipe__subcmd__help__subcmd__title"
+                ;;
+            turnpipe__subcmd__help,tools)
+                cmd="turnpipe__subcmd__help__subcmd__tools"
+                ;;
+            turnpipe__subcmd__help__subcmd__check,shell)
+                cmd="turnpipe__subcmd__help__subcmd__check__subcmd__shell"
+                ;;
+            turnpipe__subcmd__help__subcmd__check,text)
+                cmd="turnpipe__subcmd__help__subcmd__check__subcmd__text"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,append)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__append"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,check)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__check"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,list)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__list"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,path)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__path"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,rename)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__rename"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,search)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__search"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,show)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__show"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,stats)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__stats"
+                ;;
+            turnpipe__subcmd__help__subcmd__session,tail)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__tail"
+                ;;
+            turnpipe__subcmd__help__subcmd__state,clean)
+                cmd="turnpipe__subcmd__help__subcmd__state__subcmd__clean"
+                ;;
             turnpipe__subcmd__session,append)
                 cmd="turnpipe__subcmd__session__subcmd__append"
                 ;;
             turnpipe__subcmd__session,check)
                 cmd="turnpipe__subcmd__session__subcmd__check"
+                ;;
+            turnpipe__subcmd__session,help)
+                cmd="turnpipe__subcmd__session__subcmd__help"
                 ;;
             turnpipe__subcmd__session,list)
                 cmd="turnpipe__subcmd__session__subcmd__list"
@@ -82,8 +172,47 @@ _turnpipe() {
             turnpipe__subcmd__session,tail)
                 cmd="turnpipe__subcmd__session__subcmd__tail"
                 ;;
+            turnpipe__subcmd__session__subcmd__help,append)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__append"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,check)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__check"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,help)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,list)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__list"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,path)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__path"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,rename)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__rename"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,search)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__search"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,show)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__show"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,stats)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__stats"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,tail)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__tail"
+                ;;
             turnpipe__subcmd__state,clean)
                 cmd="turnpipe__subcmd__state__subcmd__clean"
+                ;;
+            turnpipe__subcmd__state,help)
+                cmd="turnpipe__subcmd__state__subcmd__help"
+                ;;
+            turnpipe__subcmd__state__subcmd__help,clean)
+                cmd="turnpipe__subcmd__state__subcmd__help__subcmd__clean"
+                ;;
+            turnpipe__subcmd__state__subcmd__help,help)
+                cmd="turnpipe__subcmd__state__subcmd__help__subcmd__help"
                 ;;
             *)
                 ;;
@@ -92,7 +221,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check session tools schema state completions man"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -114,7 +243,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -128,6 +257,62 @@ _turnpipe() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help)
+            opts="shell text help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__shell)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__text)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -205,6 +390,356 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__help)
+            opts="run-tools summarize-batch title recap check session tools schema state completions man help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check)
+            opts="shell text"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check__subcmd__shell)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check__subcmd__text)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__man)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__recap)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__run__subcmd__tools)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session)
+            opts="list show tail search check stats path append rename"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__append)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__rename)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__tail)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__state)
+            opts="clean"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__state__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__summarize__subcmd__batch)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__title)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__tools)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__man)
             opts="-q -v -h --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -228,7 +763,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__recap)
-            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --output --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --output --json --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,7 +945,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -462,7 +997,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -511,8 +1046,162 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__session__subcmd__help)
+            opts="list show tail search check stats path append rename help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__append)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__rename)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__tail)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --json --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -574,7 +1263,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,7 +1347,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__search)
-            opts="-F -i -w -m -n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --exit-status --output --quiet --verbose --config --no-config --color --help"
+            opts="-F -i -w -m -n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --exit-status --output --json --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -736,7 +1425,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --html --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --compact --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -794,7 +1483,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --output --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --output --json --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -902,7 +1591,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -953,8 +1642,50 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__state__subcmd__help)
+            opts="clean help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__state__subcmd__help__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__state__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__summarize__subcmd__batch)
-            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --output --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
+            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --output --json --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1028,7 +1759,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__title)
-            opts="-o -q -v -h --write --replace --auto --style --language --rpm --state-dir --output --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --output --json --prompt-file --exit-status --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1038,15 +1769,15 @@ _turnpipe() {
                     COMPREPLY=($(compgen -W "sentence kebab" -- "${cur}"))
                     return 0
                     ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --language)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --rpm)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1106,7 +1837,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --tools --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -32,14 +32,15 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand run-tools 'Execute the tool calls of an assistant stream'
             cand summarize-batch 'Label finished batches of tool calls'
             cand title 'Name sessions by what they are about'
-            cand recap 'Tell where somebody left off'
+            cand recap 'Say where somebody left off'
             cand check 'Ask for a verdict on each input line'
             cand session 'Read the session files of coding agents'
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
-            cand state 'Look after the state that sessions leave'
+            cand state 'Manage the state that sessions leave behind'
             cand completions 'Print a shell completion script'
             cand man 'Write manual pages'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;run-tools'= {
             cand --emit 'When results go out'
@@ -66,7 +67,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --lane-tmp 'Give calls that run side by side a private directory for temporary files'
             cand --assume-read-only 'Let all shell commands run side by side (for tests of --enforce)'
             cand --dedup 'Replace results that repeat an earlier one by a reference'
-            cand --strict 'Exit with 3 if the input had unusable records'
+            cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'
             cand --exit-status 'Exit with 1 if a call failed or was denied'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -94,7 +95,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --color 'When to colour help and usage errors'
             cand --shortcuts 'Label single calls that read or search by the built-in rules, without asking the model'
             cand --no-echo 'Do not copy the input'
-            cand --exit-status 'Exit with 1 if nothing came of it'
+            cand --json 'Print records, as with `-o jsonl`'
+            cand --exit-status 'Exit with 1 if there is no result'
             cand --dry-run 'Print the body of each request instead of sending it'
             cand --print-prompt 'Print the prompts instead of using them'
             cand -q 'Print no warnings and hints, only errors'
@@ -107,28 +109,29 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;title'= {
             cand --style 'How titles look'
-            cand --language 'The language of titles: `auto` for that of the conversation, or a code like `de`'
-            cand --rpm 'At most so many requests a minute'
             cand --state-dir 'Where attempts are counted'
+            cand --language 'Language of the text: `auto` for that of the conversation, or a code like `de`'
+            cand --rpm 'Limit requests per minute'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --prompt-file 'Use the instructions in this file instead of the built-in ones'
             cand --model 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`'
             cand --record-http 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`'
             cand --timeout-ms 'How long the model may take to answer, in milliseconds'
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --write 'Write the title into the session file, unless a person gave one'
-            cand --replace 'Write it over a title that a person gave as well'
+            cand --replace 'Write it even over a title that a person gave'
             cand --auto 'Do it only where an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
-            cand --exit-status 'Exit with 1 if nothing came of it'
+            cand --json 'Print records, as with `-o jsonl`'
+            cand --exit-status 'Exit with 1 if there is no result'
             cand --dry-run 'Print the body of each request instead of sending it'
             cand --print-prompt 'Print the prompts instead of using them'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -140,27 +143,28 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;recap'= {
             cand --away-minutes 'How long somebody must have been away, in minutes'
-            cand --language 'The language of recaps: `auto` for that of the conversation, or a code like `de`'
-            cand --rpm 'At most so many requests a minute'
+            cand --language 'Language of the text: `auto` for that of the conversation, or a code like `de`'
+            cand --rpm 'Limit requests per minute'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --prompt-file 'Use the instructions in this file instead of the built-in ones'
             cand --model 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`'
             cand --record-http 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`'
             cand --timeout-ms 'How long the model may take to answer, in milliseconds'
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --write 'Write the recap into the session file, so that it is shown on resuming'
             cand --auto 'Do it only where an agent would on its own: three prompts, two since the last recap, nothing unanswered, and nobody there for five minutes'
             cand --watch 'Stay at this terminal, and print the recap whenever somebody comes back to it'
-            cand --exit-status 'Exit with 1 if nothing came of it'
+            cand --json 'Print records, as with `-o jsonl`'
+            cand --exit-status 'Exit with 1 if there is no result'
             cand --dry-run 'Print the body of each request instead of sending it'
             cand --print-prompt 'Print the prompts instead of using them'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -182,12 +186,13 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand shell 'Tell whether shell commands only read'
             cand text 'Clean text that a model wrote'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;check;shell'= {
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --plain 'Take each line as raw text, not as JSON'
-            cand --strict 'Exit with status 3 if a line was unusable'
+            cand --strict 'Exit with 3 if a line was unusable'
             cand --explain 'For people: print each command with the word marked that decided'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -202,7 +207,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --plain 'Take each line as raw text, not as JSON'
-            cand --strict 'Exit with status 3 if a line was unusable'
+            cand --strict 'Exit with 3 if a line was unusable'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -210,6 +215,17 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;check;help'= {
+            cand shell 'Tell whether shell commands only read'
+            cand text 'Clean text that a model wrote'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;check;help;shell'= {
+        }
+        &'turnpipe;check;help;text'= {
+        }
+        &'turnpipe;check;help;help'= {
         }
         &'turnpipe;session'= {
             cand --config 'Read this configuration file instead of the usual one'
@@ -230,24 +246,26 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand path 'Print the files of sessions'
             cand append 'Record a stream in a session file'
             cand rename 'Give a session a name'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;session;list'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
             cand --before 'Only sessions last active before this time'
-            cand -n 'No more than this many'
-            cand --limit 'No more than this many'
+            cand -n 'Print at most N sessions'
+            cand --limit 'Print at most N sessions'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand --untitled 'Only sessions without a title'
             cand --counts 'Count messages, calls and tokens, which takes reading whole files'
+            cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -257,10 +275,10 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;show'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --html 'Write a page for browsers into this file; it loads nothing from elsewhere'
@@ -268,11 +286,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --range 'Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
+            cand --json 'Print records, as with `-o jsonl`'
             cand --thinking 'Show what the model thought (records always hold it, unless `--no-thinking`)'
             cand --no-thinking 'Leave out what the model thought'
-            cand --all-branches 'Branches that were left, too'
+            cand --all-branches 'Show abandoned branches too'
             cand --compact 'Put neighbouring tool calls under one heading'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -283,26 +302,26 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;tail'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
-            cand -n 'How many messages (with --raw: records)'
-            cand --lines 'How many messages (with --raw: records)'
-            cand --from 'Begin at this place (a cursor''s offset in bytes) instead of the last messages'
-            cand --until-idle 'End when nothing was appended for this long (e.g. 500ms, 30s, 5m)'
-            cand --timeout 'End after this long in any case'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
+            cand -n 'Number of messages, or with --raw of records'
+            cand --lines 'Number of messages, or with --raw of records'
+            cand --from 'Begin at this offset in bytes (from a cursor) instead of the last messages'
+            cand --until-idle 'Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)'
+            cand --timeout 'Stop after this long in any case'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
-            cand --raw 'Print lines as they stand in the file'
-            cand -f 'Go on with what is appended'
-            cand --follow 'Go on with what is appended'
-            cand --latest 'Go over to a newer session when one begins'
-            cand --subagents 'Show what subagents say from now on, too; their records name them'
-            cand --cursor 'After each batch of records write a cursor: where reading can go on'
-            cand --exit-status 'Exit 1 if it was `--timeout` that ended it'
+            cand --raw 'Print lines as they are in the file'
+            cand -f 'Continue with what is appended'
+            cand --follow 'Continue with what is appended'
+            cand --latest 'Switch to a newer session when one begins'
+            cand --subagents 'Also show what subagents say from now on; their records name them'
+            cand --cursor 'Write a cursor after each batch of records: where to continue reading'
+            cand --exit-status 'Exit with 1 if --timeout ended it'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -312,10 +331,10 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;search'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
             cand --before 'Only sessions last active before this time'
             cand --in 'The parts of messages to look in [default: text]'
@@ -328,7 +347,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand --untitled 'Only sessions without a title'
             cand -F 'The pattern is the text itself'
@@ -337,7 +356,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --ignore-case 'Do not tell small and capital letters apart'
             cand -w 'Only whole words'
             cand --word 'Only whole words'
-            cand --exit-status 'Exit 1 if nothing was found'
+            cand --exit-status 'Accepted for older scripts: the exit status is always 1 if nothing was found'
+            cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -347,19 +367,20 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;check'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
-            cand --repair-to 'Write a clean copy of the (single) session: each whole record on a line of its own'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
+            cand --repair-to 'Write a clean copy of the one named session: each whole record on a line of its own'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand --exit-status 'Exit 1 if there is damage'
-            cand --summary 'Only the sums'
+            cand --summary 'Print only the totals'
+            cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -369,17 +390,18 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;stats'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
+            cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -389,16 +411,17 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;path'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand -o 'What to print'
             cand --output 'What to print'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
+            cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -409,13 +432,13 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;session;append'= {
             cand --session-id 'The session''s id [default: that of the stream or the file, else the file''s name]'
-            cand --sync 'How sure it must be that a crash of the machine loses nothing'
+            cand --sync 'What must survive a crash of the machine'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --force 'Write to network file systems too: no other machine writes to the file'
+            cand --force 'Write to network file systems too; make sure that no other machine writes to the file'
             cand --redact 'Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is'
             cand --no-echo 'Do not copy the input'
-            cand --exit-status 'Exit with 10 if no call was made, 11 if the turn was stopped; 0 means: go on'
+            cand --exit-status 'Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -425,14 +448,14 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;session;rename'= {
-            cand --root 'Look in this folder instead of the agents'' own; repeatable'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
-            cand --jobs 'How many threads read: many files at once, or parts of a large one [default: one a core]'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --force 'Write to network file systems too: no other machine writes to the file'
-            cand --all 'Sessions of all directories, which is the default'
+            cand --force 'Write to network file systems too; make sure that no other machine writes to the file'
+            cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
@@ -442,13 +465,46 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'turnpipe;session;help'= {
+            cand list 'List sessions, the last active first'
+            cand show 'Show the dialog of a session'
+            cand tail 'Show the end of a session file, whatever its size'
+            cand search 'Find what was said in sessions'
+            cand check 'Report what is wrong with session files'
+            cand stats 'Count tokens and calls by model, tool, day and what asked for them'
+            cand path 'Print the files of sessions'
+            cand append 'Record a stream in a session file'
+            cand rename 'Give a session a name'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;session;help;list'= {
+        }
+        &'turnpipe;session;help;show'= {
+        }
+        &'turnpipe;session;help;tail'= {
+        }
+        &'turnpipe;session;help;search'= {
+        }
+        &'turnpipe;session;help;check'= {
+        }
+        &'turnpipe;session;help;stats'= {
+        }
+        &'turnpipe;session;help;path'= {
+        }
+        &'turnpipe;session;help;append'= {
+        }
+        &'turnpipe;session;help;rename'= {
+        }
+        &'turnpipe;session;help;help'= {
+        }
         &'turnpipe;tools'= {
-            cand --format 'For which API the tools are declared'
+            cand --format 'The API to declare the tools for'
             cand -o 'What to print [default: text on a terminal, else json]'
             cand --output 'What to print [default: text on a terminal, else json]'
             cand --tools 'Add the command tools of a manifest (TOML or JSON); repeatable'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
+            cand --json 'Print the declarations, as with `-o json`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -479,6 +535,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand clean 'Remove persisted results and other state that is old'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;state;clean'= {
             cand --older-than 'Remove what was last changed longer ago than this (e.g. 30d, 12h)'
@@ -492,6 +549,14 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;state;help'= {
+            cand clean 'Remove persisted results and other state that is old'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;state;help;clean'= {
+        }
+        &'turnpipe;state;help;help'= {
         }
         &'turnpipe;completions'= {
             cand --config 'Read this configuration file instead of the usual one'
@@ -514,6 +579,80 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;help'= {
+            cand run-tools 'Execute the tool calls of an assistant stream'
+            cand summarize-batch 'Label finished batches of tool calls'
+            cand title 'Name sessions by what they are about'
+            cand recap 'Say where somebody left off'
+            cand check 'Ask for a verdict on each input line'
+            cand session 'Read the session files of coding agents'
+            cand tools 'Print the tools that calls can name'
+            cand schema 'Print the JSON Schema of a record'
+            cand state 'Manage the state that sessions leave behind'
+            cand completions 'Print a shell completion script'
+            cand man 'Write manual pages'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;help;run-tools'= {
+        }
+        &'turnpipe;help;summarize-batch'= {
+        }
+        &'turnpipe;help;title'= {
+        }
+        &'turnpipe;help;recap'= {
+        }
+        &'turnpipe;help;check'= {
+            cand shell 'Tell whether shell commands only read'
+            cand text 'Clean text that a model wrote'
+        }
+        &'turnpipe;help;check;shell'= {
+        }
+        &'turnpipe;help;check;text'= {
+        }
+        &'turnpipe;help;session'= {
+            cand list 'List sessions, the last active first'
+            cand show 'Show the dialog of a session'
+            cand tail 'Show the end of a session file, whatever its size'
+            cand search 'Find what was said in sessions'
+            cand check 'Report what is wrong with session files'
+            cand stats 'Count tokens and calls by model, tool, day and what asked for them'
+            cand path 'Print the files of sessions'
+            cand append 'Record a stream in a session file'
+            cand rename 'Give a session a name'
+        }
+        &'turnpipe;help;session;list'= {
+        }
+        &'turnpipe;help;session;show'= {
+        }
+        &'turnpipe;help;session;tail'= {
+        }
+        &'turnpipe;help;session;search'= {
+        }
+        &'turnpipe;help;session;check'= {
+        }
+        &'turnpipe;help;session;stats'= {
+        }
+        &'turnpipe;help;session;path'= {
+        }
+        &'turnpipe;help;session;append'= {
+        }
+        &'turnpipe;help;session;rename'= {
+        }
+        &'turnpipe;help;tools'= {
+        }
+        &'turnpipe;help;schema'= {
+        }
+        &'turnpipe;help;state'= {
+            cand clean 'Remove persisted results and other state that is old'
+        }
+        &'turnpipe;help;state;clean'= {
+        }
+        &'turnpipe;help;completions'= {
+        }
+        &'turnpipe;help;man'= {
+        }
+        &'turnpipe;help;help'= {
         }
     ]
     $completions[$command]

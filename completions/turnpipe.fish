@@ -36,14 +36,15 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Prin
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Tell where somebody left off'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where somebody left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Ask for a verdict on each input line'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
-complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "state" -d 'Look after the state that sessions leave'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "state" -d 'Manage the state that sessions leave behind'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l emit -d 'When results go out' -r -f -a "result\t'Each as soon as its turn in call order comes'
 turn\t'All at the turn\'s end, within the turn\'s budget'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l schedule -d 'How the scheduler tells which calls can run together' -r -f -a "greedy\t'Every call touches everything: calls that only read run together, any other call alone'
@@ -79,7 +80,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give calls that run side by side a private directory for temporary files'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Let all shell commands run side by side (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace results that repeat an earlier one by a reference'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Exit with 3 if the input had unusable records'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
@@ -106,7 +107,8 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l shortcuts -d 'Label single calls that read or search by the built-in rules, without asking the model'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l json -d 'Print records, as with `-o jsonl`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l print-prompt -d 'Print the prompts instead of using them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -115,56 +117,57 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
 kebab\t'`fix-login-button`'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'The language of titles: `auto` for that of the conversation, or a code like `de`' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'At most so many requests a minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'Where attempts are counted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'Limit requests per minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l write -d 'Write the title into the session file, unless a person gave one'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it over a title that a person gave as well'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it even over a title that a person gave'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Do it only where an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l json -d 'Print records, as with `-o jsonl`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l print-prompt -d 'Print the prompts instead of using them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'How long somebody must have been away, in minutes' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'The language of recaps: `auto` for that of the conversation, or a code like `de`' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'At most so many requests a minute' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'Limit requests per minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -172,31 +175,33 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l write -d 'Write the recap into the session file, so that it is shown on resuming'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Do it only where an agent would on its own: three prompts, two since the last recap, nothing unanswered, and nobody there for five minutes'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print the recap whenever somebody comes back to it'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if nothing came of it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l json -d 'Print records, as with `-o jsonl`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l print-prompt -d 'Print the prompts instead of using them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -f -a "shell" -d 'Tell whether shell commands only read'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l plain -d 'Take each line as raw text, not as JSON'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l strict -d 'Exit with status 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l strict -d 'Exit with 3 if a line was unusable'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l explain -d 'For people: print each command with the word marked that decided'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
@@ -211,61 +216,66 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l plain -d 'Take each line as raw text, not as JSON'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l strict -d 'Exit with status 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l strict -d 'Exit with 3 if a line was unusable'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "list" -d 'List sessions, the last active first'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "show" -d 'Show the dialog of a session'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "tail" -d 'Show the end of a session file, whatever its size'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "search" -d 'Find what was said in sessions'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "path" -d 'Print the files of sessions'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "append" -d 'Record a stream in a session file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename" -f -a "rename" -d 'Give a session a name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "show" -d 'Show the dialog of a session'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "search" -d 'Find what was said in sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "check" -d 'Report what is wrong with session files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "path" -d 'Print the files of sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "append" -d 'Record a stream in a session file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "rename" -d 'Give a session a name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l before -d 'Only sessions last active before this time' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s n -l limit -d 'No more than this many' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s n -l limit -d 'Print at most N sessions' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l untitled -d 'Only sessions without a title'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l counts -d 'Count messages, calls and tokens, which takes reading whole files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For a terminal'
 md\t'Markdown'
 jsonl\t'Records'"
@@ -278,52 +288,53 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l thinking -d 'Show what the model thought (records always hold it, unless `--no-thinking`)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-thinking -d 'Leave out what the model thought'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l all-branches -d 'Branches that were left, too'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l all-branches -d 'Show abandoned branches too'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l compact -d 'Put neighbouring tool calls under one heading'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s n -l lines -d 'How many messages (with --raw: records)' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l from -d 'Begin at this place (a cursor\'s offset in bytes) instead of the last messages' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l until-idle -d 'End when nothing was appended for this long (e.g. 500ms, 30s, 5m)' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l timeout -d 'End after this long in any case' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s n -l lines -d 'Number of messages, or with --raw of records' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l from -d 'Begin at this offset in bytes (from a cursor) instead of the last messages' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l until-idle -d 'Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l timeout -d 'Stop after this long in any case' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-mmap -d 'Read files instead of mapping them into memory'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l raw -d 'Print lines as they stand in the file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s f -l follow -d 'Go on with what is appended'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l latest -d 'Go over to a newer session when one begins'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l subagents -d 'Show what subagents say from now on, too; their records name them'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cursor -d 'After each batch of records write a cursor: where reading can go on'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l exit-status -d 'Exit 1 if it was `--timeout` that ended it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l raw -d 'Print lines as they are in the file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s f -l follow -d 'Continue with what is appended'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l latest -d 'Switch to a newer session when one begins'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l subagents -d 'Also show what subagents say from now on; their records name them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cursor -d 'Write a cursor after each batch of records: where to continue reading'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l exit-status -d 'Exit with 1 if --timeout ended it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l before -d 'Only sessions last active before this time' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l in -d 'The parts of messages to look in [default: text]' -r -f -a "text\t'What was said'
@@ -331,9 +342,9 @@ thinking\t'What the model thought'
 calls\t'The input of calls'
 results\t'The results of calls'
 all\t'All of these'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l role -d 'Only messages of these' -r -f -a "user\t'A person, and the agent on their behalf'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l role -d 'Only messages of these' -r -f -a "user\t'A person, or the agent on their behalf'
 assistant\t'The model'
-system\t'The agent, to whoever reads the file'"
+system\t'The agent, to the reader of the file'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s m -l max-count -d 'No more than this many in each session' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s n -l limit -d 'No more than this many in all' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
@@ -342,48 +353,50 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l untitled -d 'Only sessions without a title'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s F -l fixed-strings -d 'The pattern is the text itself'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s i -l ignore-case -d 'Do not tell small and capital letters apart'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s w -l word -d 'Only whole words'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l exit-status -d 'Exit 1 if nothing was found'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l exit-status -d 'Accepted for older scripts: the exit status is always 1 if nothing was found'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l repair-to -d 'Write a clean copy of the (single) session: each whole record on a line of its own' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l repair-to -d 'Write a clean copy of the one named session: each whole record on a line of its own' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l exit-status -d 'Exit 1 if there is damage'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l summary -d 'Only the sums'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l summary -d 'Print only the totals'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -391,67 +404,79 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s o -l output -d 'What to print' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l session-id -d 'The session\'s id [default: that of the stream or the file, else the file\'s name]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l sync -d 'How sure it must be that a crash of the machine loses nothing' -r -f -a "data\t'The data is on the disk before the command ends'
-none\t'The system writes it when it likes'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l sync -d 'What must survive a crash of the machine' -r -f -a "data\t'All data is on disk before the run ends'
+none\t'Nothing is forced; the system writes the data to disk when it likes'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l force -d 'Write to network file systems too: no other machine writes to the file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l force -d 'Write to network file systems too; make sure that no other machine writes to the file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l redact -d 'Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l exit-status -d 'Exit with 10 if no call was made, 11 if the turn was stopped; 0 means: go on'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l exit-status -d 'Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l root -d 'Look in this folder instead of the agents\' own; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
 qwen\t'Qwen Code'
 codex\t'Codex CLI'
 gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l jobs -d 'How many threads read: many files at once, or parts of a large one [default: one a core]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l force -d 'Write to network file systems too: no other machine writes to the file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l all -d 'Sessions of all directories, which is the default'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l force -d 'Write to network file systems too; make sure that no other machine writes to the file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l format -d 'For which API the tools are declared' -r -f -a "anthropic\t'`tools` of the Anthropic messages API'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the dialog of a session'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "search" -d 'Find what was said in sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "check" -d 'Report what is wrong with session files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the files of sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "append" -d 'Record a stream in a session file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "rename" -d 'Give a session a name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l format -d 'The API to declare the tools for' -r -f -a "anthropic\t'`tools` of the Anthropic messages API'
 openai\t'`tools` of `OpenAI` chat completions'
 gemini\t'`tools` of Gemini\'s `generateContent`'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s o -l output -d 'What to print [default: text on a terminal, else json]' -r -f -a "text\t'A list of names and descriptions'
@@ -461,6 +486,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l config -d 'R
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l json -d 'Print the declarations, as with `-o json`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-config -d 'Read no configuration file'
@@ -473,15 +499,16 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s q -l quiet 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l older-than -d 'Remove what was last changed longer ago than this (e.g. 30d, 12h)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l state-dir -d 'Where state is kept' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -492,6 +519,8 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -508,3 +537,27 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s q -l quiet -d 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where somebody left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Ask for a verdict on each input line'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "search" -d 'Find what was said in sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "check" -d 'Report what is wrong with session files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "path" -d 'Print the files of sessions'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "append" -d 'Record a stream in a session file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "rename" -d 'Give a session a name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from state" -f -a "clean" -d 'Remove persisted results and other state that is old'

@@ -78,6 +78,7 @@ fn subcommands(help: &str) -> Vec<String> {
         .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .filter(|name| name != "help")
         .collect()
 }
 

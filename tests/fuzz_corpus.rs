@@ -4,8 +4,6 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "../fuzz/checks/json_validate.rs"]
-mod json_validate;
 #[path = "../fuzz/checks/jsonl_reader.rs"]
 mod jsonl_reader;
 #[path = "../fuzz/checks/shell_analyse.rs"]
@@ -32,11 +30,6 @@ fn run(target: &str, check: fn(&[u8])) {
 #[test]
 fn jsonl_reader() {
     run("jsonl_reader", jsonl_reader::check);
-}
-
-#[test]
-fn json_validate() {
-    run("json_validate", json_validate::check);
 }
 
 #[test]

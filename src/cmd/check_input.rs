@@ -1,23 +1,21 @@
 //! The input of the `check` commands: one question a line, one answer record a question.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::mem;
+use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use super::check_line::{LineForm, Question, Surroundings, read_question};
+use super::check_line::{Context, LineForm, Question, read_question};
+use super::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use super::line_reader::{Line, LineReader};
-use super::{Globals, Outcome, output, usage};
-use crate::io::{Input, Io, Messages};
-use crate::jsonl::Writer;
+use super::output::{self, RecordWriter};
+use super::{Globals, Outcome};
+use crate::io::{Io, Messages};
 use crate::wire::records::CheckErrorRecord;
 
-/// The longest line that is looked at, in bytes.
+/// The longest line that is read, in bytes.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Where the lines come from and how they are read.
@@ -29,7 +27,7 @@ pub(super) struct CheckInput {
     /// Take each line as raw text, not as JSON
     #[arg(long)]
     pub(super) plain: bool,
-    /// Exit with status 3 if a line was unusable
+    /// Exit with 3 if a line was unusable
     #[arg(long)]
     pub(super) strict: bool,
 }
@@ -41,7 +39,7 @@ pub(super) struct Check<'a, Answer> {
     /// The field of an object line that holds the text.
     pub(super) field: &'static str,
     /// What else an object line says.
-    pub(super) surroundings: Surroundings,
+    pub(super) context: Context,
     /// From a question to what answers it.
     pub(super) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
 }
@@ -66,18 +64,6 @@ impl CheckInput {
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
-        let standard_input = Some(PathBuf::from("-"));
-        let sources = match self.files.as_slice() {
-            [] => standard_input.as_slice(),
-            files => files,
-        };
-        if io.terminal.stdin
-            && sources
-                .iter()
-                .any(|path| is_standard_input(path.as_os_str()))
-        {
-            return Ok(usage::expects_piped_input(&["check", check.name], io));
-        }
         let mut answering = Answering {
             check,
             form: if self.plain {
@@ -85,7 +71,7 @@ impl CheckInput {
             } else {
                 LineForm::Json {
                     field: check.field,
-                    surroundings: check.surroundings,
+                    context: check.context,
                 }
             },
             writer: output::record_writer(io)?,
@@ -93,14 +79,18 @@ impl CheckInput {
             lines: 0,
             unusable: 0,
         };
-        for path in sources {
-            if is_standard_input(path.as_os_str()) {
-                let stdin = mem::replace(&mut io.stdin, Input::Closed);
-                answering.answer_source(stdin, None)?;
-            } else {
-                let name = path.to_string_lossy();
-                let file = File::open(path).with_context(|| format!("cannot read `{name}`"))?;
-                answering.answer_source(file, Some(&name))?;
+        let mut errors = InputErrors::new(&io.messages);
+        if self.files.is_empty() {
+            answering.answer_source(take_stdin(io)?, None)?;
+        }
+        for path in &self.files {
+            let name = path.to_string_lossy();
+            match open_stream(path, io) {
+                Ok(stream) => {
+                    let name = (!is_stdin(path)).then_some(&*name);
+                    answering.answer_source(stream, name)?;
+                }
+                Err(error) => errors.report(&name, &error),
             }
         }
         let Answering {
@@ -115,20 +105,16 @@ impl CheckInput {
         Ok(if self.strict && unusable > 0 {
             Outcome::UnusableRecords
         } else {
-            Outcome::Done
+            errors.outcome(Outcome::Done)
         })
     }
 }
 
-fn is_standard_input(path: &OsStr) -> bool {
-    path == "-"
-}
-
-/// A check at work.
+/// A check that is running.
 struct Answering<'a, Answer> {
     check: &'a Check<'a, Answer>,
     form: LineForm,
-    writer: Writer<Box<dyn Write + Send>>,
+    writer: RecordWriter,
     /// Where warnings go, if anywhere.
     messages: Option<Messages>,
     lines: u64,

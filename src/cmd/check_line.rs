@@ -15,7 +15,7 @@ pub(super) enum LineForm {
         /// The field's name.
         field: &'static str,
         /// What else the object says.
-        surroundings: Surroundings,
+        context: Context,
     },
     /// The line is the text.
     Plain,
@@ -23,7 +23,7 @@ pub(super) enum LineForm {
 
 /// What an object line says besides its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surroundings {
+pub(super) enum Context {
     /// Nothing that counts.
     Ignored,
     /// `cwd`: the directory that the question is about.
@@ -50,12 +50,9 @@ pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
     let repaired = matches!(decoded, Cow::Owned(_));
     let (text, directory) = match form {
         LineForm::Plain => (decoded.into_owned(), None),
-        LineForm::Json {
-            field,
-            surroundings,
-        } => match replace_lone_surrogates(&decoded) {
-            Some(paired) => parts_of_json(&paired, field, surroundings)?,
-            None => parts_of_json(&decoded, field, surroundings)?,
+        LineForm::Json { field, context } => match replace_lone_surrogates(&decoded) {
+            Some(paired) => parts_of_json(&paired, field, context)?,
+            None => parts_of_json(&decoded, field, context)?,
         },
     };
     Ok(Question {
@@ -68,7 +65,7 @@ pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
 fn parts_of_json(
     json: &str,
     field: &str,
-    surroundings: Surroundings,
+    context: Context,
 ) -> Result<(String, Option<String>), String> {
     let value: &RawValue = parse(json)?;
     match value.get().as_bytes().first() {
@@ -78,9 +75,9 @@ fn parts_of_json(
             let fields: HashMap<String, &RawValue> = parse(value.get())?;
             let text = string_field(&fields, field)?
                 .ok_or_else(|| format!("the object has no `{field}`"))?;
-            let directory = match surroundings {
-                Surroundings::Directory => string_field(&fields, "cwd")?,
-                Surroundings::Ignored => None,
+            let directory = match context {
+                Context::Directory => string_field(&fields, "cwd")?,
+                Context::Ignored => None,
             };
             Ok((text, directory))
         }
@@ -122,7 +119,7 @@ mod tests {
 
     const JSON: LineForm = LineForm::Json {
         field: "text",
-        surroundings: Surroundings::Ignored,
+        context: Context::Ignored,
     };
 
     fn text(line: &str) -> Result<String, String> {

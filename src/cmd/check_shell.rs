@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::check_input::{Check, CheckInput, Reply};
-use super::check_line::{Question, Surroundings};
+use super::check_line::{Context, Question};
+use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::{Environment, Io};
 use crate::process::Spawners;
@@ -32,12 +33,8 @@ pub(super) struct CheckShellArguments {
     pub(super) explain: bool,
 }
 
-impl CheckShellArguments {
-    /// Looks at every line.
-    ///
-    /// # Errors
-    /// Reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for CheckShellArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let spawners = Arc::new(Spawners::new(1));
         let environment = io.environment.clone();
@@ -55,7 +52,7 @@ impl CheckShellArguments {
         let check = Check {
             name: "shell",
             field: "command",
-            surroundings: Surroundings::Directory,
+            context: Context::Directory,
             answer: &|question| {
                 let analysis = look(question);
                 if self.explain {

@@ -2,143 +2,152 @@
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
 
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgMatches, Args, FromArgMatches};
 
-use super::Outcome;
-use super::check::CheckArguments;
 use super::check_shell::CheckShellArguments;
 use super::check_text::CheckTextArguments;
-use super::color::ColorWhen;
+use super::command::{Command, Kind, Runs};
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
 use super::model_call::ModelCallArguments;
 use super::recap::RecapArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
-use super::session::SessionArguments;
 use super::session_append::SessionAppendArguments;
+use super::session_check::SessionCheckArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
+use super::session_rename::SessionRenameArguments;
+use super::session_search::SessionSearchArguments;
+use super::session_show::SessionShowArguments;
+use super::session_stats::SessionStatsArguments;
 use super::session_tail::SessionTailArguments;
-use super::state::StateArguments;
+use super::state_clean::StateCleanArguments;
 use super::summarize_batch::SummarizeBatchArguments;
 use super::title::TitleArguments;
 use super::tools::ToolsArguments;
-use crate::config::ConfigSource;
+use super::{Globals, Outcome};
 use crate::io::Io;
 
-/// A [`Subcommand`] by its name and the type of its arguments, whose `run` takes what is named last.
-macro_rules! subcommand {
-    ($name:literal, $arguments:ty, [globals, io]) => {
-        subcommand!(@ $name, $arguments, |arguments, globals, io| arguments.run(globals, io))
-    };
-    ($name:literal, $arguments:ty, [io]) => {
-        subcommand!(@ $name, $arguments, |arguments, _globals, io| arguments.run(io))
-    };
-    ($name:literal, $arguments:ty, []) => {
-        subcommand!(@ $name, $arguments, |arguments, _globals, _io| arguments.run())
-    };
-    (@ $name:literal, $arguments:ty, |$given:ident, $globals:ident, $io:ident| $run:expr) => {
-        Subcommand {
-            name: $name,
-            augment: <$arguments>::augment_args,
-            run: |matches, $globals, $io| {
-                let $given = <$arguments>::from_arg_matches(matches)?;
-                $run
+/// The commands, in the order of the help.
+const COMMANDS: &[Command] = &[
+    Command::new::<RunToolsArguments>("run-tools"),
+    Command::new::<SummarizeBatchArguments>("summarize-batch"),
+    Command::new::<TitleArguments>("title"),
+    Command::new::<RecapArguments>("recap"),
+    Command {
+        name: "check",
+        kind: Kind::Group {
+            about: "Ask for a verdict on each input line",
+            details: Some(
+                "Nothing is run, nothing is changed, and no network is used. Every input line is \
+                 answered by one record, in input order.",
+            ),
+            commands: &[
+                Command::new::<CheckShellArguments>("shell"),
+                Command::new::<CheckTextArguments>("text"),
+            ],
+        },
+    },
+    Command {
+        name: "session",
+        kind: Kind::Group {
+            about: "Read the session files of coding agents",
+            details: Some(
+                "Claude Code, Qwen Code, Codex, Gemini CLI and pi; a file's content says which \
+                 agent wrote it. A session is named by its path, its id or the beginning of it, \
+                 its title, or `latest`; `-` is standard input.",
+            ),
+            commands: &[
+                Command::new::<SessionListArguments>("list"),
+                Command::new::<SessionShowArguments>("show"),
+                Command::new::<SessionTailArguments>("tail"),
+                Command::new::<SessionSearchArguments>("search"),
+                Command::new::<SessionCheckArguments>("check"),
+                Command::new::<SessionStatsArguments>("stats"),
+                Command::new::<SessionPathArguments>("path"),
+                Command::new::<SessionAppendArguments>("append"),
+                Command::new::<SessionRenameArguments>("rename"),
+            ],
+        },
+    },
+    Command::new::<ToolsArguments>("tools"),
+    Command::new::<SchemaArguments>("schema"),
+    Command {
+        name: "state",
+        kind: Kind::Group {
+            about: "Manage the state that sessions leave behind",
+            details: None,
+            commands: &[Command::new::<StateCleanArguments>("clean")],
+        },
+    },
+    Command {
+        name: "completions",
+        kind: Kind::Runs(Runs {
+            augment: CompletionsArguments::augment_args,
+            run: |matches, _, io| {
+                CompletionsArguments::from_arg_matches(matches)?.run(&mut parser(), io)
             },
-        }
-    };
-}
-
-/// The subcommands, in the order of the help.
-const SUBCOMMANDS: &[Subcommand] = &[
-    subcommand!("run-tools", RunToolsArguments, [globals, io]),
-    subcommand!("summarize-batch", SummarizeBatchArguments, [globals, io]),
-    subcommand!("title", TitleArguments, [globals, io]),
-    subcommand!("recap", RecapArguments, [globals, io]),
-    subcommand!("check", CheckArguments, [globals, io]),
-    subcommand!("session", SessionArguments, [globals, io]),
-    subcommand!("tools", ToolsArguments, [globals, io]),
-    subcommand!("schema", SchemaArguments, [io]),
-    subcommand!("state", StateArguments, [globals, io]),
-    subcommand!("completions", CompletionsArguments, [io]),
-    subcommand!("man", ManArguments, []),
-];
-
-/// Commands that others start by the thousand, by the words that name them.
-const LEAVES: &[Leaf] = &[
-    Leaf {
-        path: &["check", "text"],
-        command: subcommand!("text", CheckTextArguments, [globals, io]),
+        }),
     },
-    Leaf {
-        path: &["run-tools"],
-        command: subcommand!("run-tools", RunToolsArguments, [globals, io]),
+    Command {
+        name: "man",
+        kind: Kind::Runs(Runs {
+            augment: ManArguments::augment_args,
+            run: |matches, _, _| ManArguments::from_arg_matches(matches)?.run(parser()),
+        }),
     },
-    Leaf {
-        path: &["check", "shell"],
-        command: subcommand!("shell", CheckShellArguments, [globals, io]),
-    },
-    Leaf {
-        path: &["session", "tail"],
-        command: subcommand!("tail", SessionTailArguments, [io]),
-    },
-    Leaf {
-        path: &["session", "list"],
-        command: subcommand!("list", SessionListArguments, [globals, io]),
-    },
-    Leaf {
-        path: &["session", "path"],
-        command: subcommand!("path", SessionPathArguments, [io]),
-    },
-    Leaf {
-        path: &["session", "append"],
-        command: subcommand!("append", SessionAppendArguments, [io]),
-    },
-    // For tests; it stands nowhere else, so that no help and no completion names it.
-    Leaf {
-        path: &["model-call"],
-        command: subcommand!("model-call", ModelCallArguments, [globals, io]),
+    Command {
+        name: "model-call",
+        kind: Kind::Hidden(Runs::with::<ModelCallArguments>()),
     },
 ];
 
-/// Options of all commands that take no value, so that one knows where they end without parsing them.
+/// Options of all commands that take no value and may stand before a command's name.
 const FLAGS: [&str; 5] = ["--no-config", "-q", "--quiet", "-v", "--verbose"];
 
-/// A command that is parsed without the levels above it: building those takes longer than many a
-/// run. Only for command lines that make sense; help and errors come from the whole parser.
-pub(super) struct Leaf {
-    path: &'static [&'static str],
-    command: Subcommand,
+/// A command line whose command was found without parsing it. Building the parser of all commands
+/// takes longer than many a run, so only that of the named one is built.
+pub(super) struct Invocation<'a> {
+    runs: &'static Runs,
+    flags: &'a [OsString],
+    rest: &'a [OsString],
 }
 
-impl Leaf {
-    /// The leaf that the arguments (the program's name first, then perhaps flags) begin with.
-    pub(super) fn of(arguments: &[OsString]) -> Option<&'static Self> {
-        let words = arguments.get(1 + flags(arguments)..)?;
-        LEAVES.iter().find(|leaf| {
-            words.len() >= leaf.path.len()
-                && leaf.path.iter().zip(words).all(|(name, word)| word == name)
-        })
+impl<'a> Invocation<'a> {
+    /// The command that `arguments` (the program's name first) begin with.
+    pub(super) fn of(arguments: &'a [OsString]) -> Option<Self> {
+        let arguments = arguments.get(1..)?;
+        let is_flag = |argument: &&OsString| FLAGS.iter().any(|flag| *argument == flag);
+        let flags = arguments.iter().take_while(is_flag).count();
+        let (flags, mut rest) = arguments.split_at(flags);
+        let mut commands = COMMANDS;
+        loop {
+            let (name, others) = rest.split_first()?;
+            let command = Command::named(commands, name.to_str()?)?;
+            rest = others;
+            match command.runs() {
+                Some(runs) => return Some(Self { runs, flags, rest }),
+                None => commands = command.members(),
+            }
+        }
     }
 
-    /// Parses what follows the words that name the command; nothing if that makes no sense.
-    pub(super) fn parse(&self, arguments: &[OsString]) -> Option<ManuallyDrop<ArgMatches>> {
-        // Nobody frees the parser and what it found: the process ends right after the command,
-        // and taking apart these thousands of small pieces takes as long as making them.
-        let parser = Globals::augment_args(Command::new(self.command.name));
+    /// Parses the arguments; nothing if they make no sense or ask for help, which the parser of
+    /// the whole command line answers better.
+    pub(super) fn parse(&self) -> Option<ManuallyDrop<ArgMatches>> {
+        // The process ends right after the command, and freeing these thousands of small pieces
+        // takes as long as making them.
+        let parser = Globals::augment_args(clap::Command::new("turnpipe"));
         let mut parser = ManuallyDrop::new(
-            (self.command.augment)(parser)
+            (self.runs.augment)(parser)
                 .args_override_self(true)
                 .no_binary_name(true),
         );
-        // The flags mean the same behind the words.
-        let (flags, words) = arguments.get(1..)?.split_at(flags(arguments));
-        let rest = flags.iter().chain(&words[self.path.len()..]);
+        let arguments = self.flags.iter().chain(self.rest);
         parser
-            .try_get_matches_from_mut(rest)
+            .try_get_matches_from_mut(arguments)
             .ok()
             .map(ManuallyDrop::new)
     }
@@ -146,75 +155,15 @@ impl Leaf {
     /// Runs what was parsed.
     ///
     /// # Errors
-    /// What the command failed at.
+    /// The command failed.
     pub(super) fn run(&self, matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
-        (self.command.run)(matches, &Globals::from_arg_matches(matches)?, io)
-    }
-}
-
-/// How many flags stand before the words that name a command.
-fn flags(arguments: &[OsString]) -> usize {
-    let arguments = arguments.iter().skip(1);
-    let is_flag = |argument: &&OsString| FLAGS.iter().any(|flag| *argument == flag);
-    arguments.take_while(is_flag).count()
-}
-
-/// How a subcommand is parsed and run.
-struct Subcommand {
-    name: &'static str,
-    /// Adds its arguments and its help to a parser.
-    augment: fn(Command) -> Command,
-    run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
-}
-
-/// Options that every subcommand takes, before or after its name.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Global options")]
-pub(super) struct Globals {
-    /// Print no warnings and hints, only errors
-    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
-    pub(super) quiet: bool,
-    /// Say on standard error what was done
-    #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
-    pub(super) verbose: bool,
-    /// Read this configuration file instead of the usual one
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
-    config: Option<PathBuf>,
-    /// Read no configuration file
-    #[arg(long, global = true)]
-    no_config: bool,
-    /// When to colour help and usage errors
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(super) color: ColorWhen,
-}
-
-impl Globals {
-    /// Which configuration file to read.
-    pub(super) fn config_source(&self) -> ConfigSource {
-        match (&self.config, self.no_config) {
-            (Some(path), _) => ConfigSource::Named(path.clone()),
-            (None, true) => ConfigSource::Nothing,
-            (None, false) => ConfigSource::Usual,
-        }
+        (self.runs.run)(matches, &Globals::from_arg_matches(matches)?, io)
     }
 }
 
 /// The parser of the whole command line.
-pub(super) fn parser() -> Command {
-    parser_of(SUBCOMMANDS)
-}
-
-/// The parser of a command line that begins with `first`: building the arguments of all other
-/// subcommands takes longer than many a run. Any other beginning gets the whole parser.
-pub(super) fn parser_for(first: Option<&str>) -> Command {
-    let named = SUBCOMMANDS
-        .iter()
-        .find(|subcommand| first == Some(subcommand.name));
-    parser_of(named.map_or(SUBCOMMANDS, std::slice::from_ref))
-}
-
-fn parser_of(subcommands: &[Subcommand]) -> Command {
-    Globals::augment_args(Command::new("turnpipe"))
+pub(super) fn parser() -> clap::Command {
+    Globals::augment_args(clap::Command::new("turnpipe"))
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
         .long_about(LONG_ABOUT)
@@ -223,31 +172,26 @@ fn parser_of(subcommands: &[Subcommand]) -> Command {
         .args_override_self(true)
         .arg_required_else_help(true)
         .subcommand_required(true)
-        .disable_help_subcommand(true)
-        .subcommands(
-            subcommands
-                .iter()
-                .map(|subcommand| (subcommand.augment)(Command::new(subcommand.name))),
-        )
+        .subcommands(COMMANDS.iter().filter_map(Command::parser))
 }
 
-/// Runs the subcommand that was parsed.
+/// Runs the command that the parser of the whole command line found.
 ///
 /// # Errors
-/// What the subcommand failed at.
-pub(super) fn run_parsed(matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
+/// The command failed.
+pub(super) fn run_parsed(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
     let globals = Globals::from_arg_matches(matches)?;
-    let parsed = matches.subcommand().and_then(|(name, matches)| {
-        let subcommand = SUBCOMMANDS
-            .iter()
-            .find(|subcommand| subcommand.name == name)?;
-        Some((subcommand, matches))
-    });
-    match parsed {
-        Some((subcommand, matches)) => (subcommand.run)(matches, &globals, io),
-        // The parser asks for a subcommand itself.
-        None => Ok(Outcome::UsageError),
+    let mut commands = COMMANDS;
+    while let Some((name, below)) = matches.subcommand()
+        && let Some(command) = Command::named(commands, name)
+    {
+        if let Some(runs) = command.runs() {
+            return (runs.run)(below, &globals, io);
+        }
+        (matches, commands) = (below, command.members());
     }
+    // Not reached: the parser insists on a command.
+    Ok(Outcome::UsageError)
 }
 
 const ABOUT: &str = "The inner machinery of a coding agent as composable Unix filters";
@@ -255,15 +199,57 @@ const ABOUT: &str = "The inner machinery of a coding agent as composable Unix fi
 const LONG_ABOUT: &str = "\
 The inner machinery of a coding agent as composable Unix filters
 
-Every subcommand reads records, one JSON object a line, and writes records. Standard output holds \
-nothing else; what is meant for people goes to standard error.";
+Every command reads records, one JSON object per line, and writes records. Standard output holds \
+nothing else; messages for people go to standard error.";
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0         done; a failed tool is data, not a failure
-  1         done, and the answer is no (only where an option asks for it)
-  2         usage or configuration error, nothing was run
+  1         done, and the answer is no: `session search` found nothing, or --exit-status was given
+  2         usage or configuration error, or an input could not be read
   3         the input had unusable records and --strict was given
+  4         the model provider refused; trying again will not help
+  5         the model provider could not be reached, or stayed overloaded
+  10, 11    `session append --exit-status`: the turn is over, the turn was stopped
   74        reading or writing failed
+  124       the time limit of the whole run was reached
   130, 143  interrupted, terminated
   141       the reader of results went away while tools were running";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_parsed_alone_takes_what_the_whole_parser_takes() {
+        let lines = "\
+            --no-config -v check text --as terminal -q
+            -q --no-config session tail x --raw
+            --quiet session tail
+            check text --as terminal
+            check text -q --as=terminal --config x
+            check text
+            check text --as nonsense
+            check text --help
+            check text --as terminal --config x --no-config
+            run-tools --plan --timeout 5m
+            run-tools --timeout soon
+            title latest --write
+            title --replace
+            state clean --older-than 3d";
+        for line in lines.lines() {
+            let arguments: Vec<OsString> = std::iter::once("turnpipe")
+                .chain(line.split_whitespace())
+                .map(Into::into)
+                .collect();
+            let alone = Invocation::of(&arguments).unwrap().parse().is_some();
+            let whole = parser().try_get_matches_from(&arguments).is_ok();
+            assert_eq!(alone, whole, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        parser().debug_assert();
+    }
+}

@@ -3,30 +3,25 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use super::{Outcome, cli, output};
+use super::{Outcome, output};
 use crate::io::Io;
 
 /// Print a shell completion script
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArguments {
     /// The shell
-    pub(super) shell: Shell,
+    shell: Shell,
 }
 
 impl CompletionsArguments {
-    /// Prints the script.
+    /// Prints the script for the command line that `parser` parses.
     ///
     /// # Errors
     /// Writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        output::print(io, &completion_script(self.shell))?;
+    pub(super) fn run(self, parser: &mut clap::Command, io: &mut Io) -> anyhow::Result<Outcome> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, parser, "turnpipe", &mut script);
+        output::print(io, &String::from_utf8_lossy(&script))?;
         Ok(Outcome::Done)
     }
-}
-
-/// The completion script for `shell`.
-pub(super) fn completion_script(shell: Shell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::parser(), "turnpipe", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
 }

@@ -1,13 +1,15 @@
-//! What a command's error means for the person who typed it, and for the exit status.
+//! Errors of commands: the message for people, and the exit status.
 
+use std::fmt::Display;
 use std::io::ErrorKind;
 
 use super::Outcome;
+use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 
 /// The command line or the configuration makes no sense; nothing was run.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{problem}")]
 pub(super) struct UsageError {
     problem: String,
@@ -23,6 +25,32 @@ impl UsageError {
         }
     }
 
+    /// The configuration makes no sense.
+    pub(super) fn configuration(error: &ConfigError) -> Self {
+        Self::reason(error).about("configuration")
+    }
+
+    /// The reason why an input cannot be used.
+    pub(super) fn reason(error: impl Display) -> Self {
+        Self::new(error.to_string())
+    }
+
+    /// The same, about something.
+    pub(super) fn about(&self, name: impl Display) -> Self {
+        Self {
+            problem: format!("{name}: {}", self.problem),
+            hint: self.hint.clone(),
+        }
+    }
+
+    /// Prints the problem and the hint.
+    pub(super) fn report(&self, messages: &Messages) {
+        messages.note(&self.problem);
+        if let Some(hint) = &self.hint {
+            messages.hint(hint);
+        }
+    }
+
     /// Adds what the person may try instead.
     #[must_use]
     pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
@@ -33,36 +61,32 @@ impl UsageError {
     }
 }
 
-/// Tells the person about an error and returns the outcome it stands for. A broken pipe is told to
-/// nobody: whoever closed it knows.
+/// Reports an error on standard error and returns the outcome it stands for. A broken pipe is not
+/// reported: whoever closed it knows.
 pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
     if is_broken_pipe(error) {
         return Outcome::Done;
     }
-    messages.note(&told_once(error));
-    match error.downcast_ref::<UsageError>() {
-        Some(usage) => {
-            if let Some(hint) = &usage.hint {
-                messages.hint(hint);
-            }
-            Outcome::UsageError
-        }
-        None => Outcome::InputOutputFailed,
+    if let Some(usage) = error.downcast_ref::<UsageError>() {
+        usage.report(messages);
+        return Outcome::UsageError;
     }
+    messages.note(&one_line(error));
+    Outcome::InputOutputFailed
 }
 
-/// The chain of causes on one line. Some errors tell their cause themselves; it is not told twice.
-fn told_once(error: &anyhow::Error) -> String {
-    let mut told = String::new();
+/// The chain of causes on one line. An error that names its cause itself does so once.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if told.is_empty() {
-            told = cause;
-        } else if !told.ends_with(&cause) {
-            told.push_str(": ");
-            told.push_str(&cause);
+        if line.is_empty() {
+            line = cause;
+        } else if !line.ends_with(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
         }
     }
-    told
+    line
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -99,7 +123,7 @@ mod tests {
         }
     }
 
-    fn told(error: &anyhow::Error) -> (Outcome, String) {
+    fn reported(error: &anyhow::Error) -> (Outcome, String) {
         let sink = Shared::default();
         let outcome = report(error, &Messages::new(sink.clone()));
         let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
@@ -107,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn a_usage_error_is_told_with_its_hint() {
+    fn a_usage_error_comes_with_its_hint() {
         let error = UsageError::new("check text: no kind given").with_hint("try `--as terminal`");
         assert_eq!(
-            told(&error.into()),
+            reported(&error.into()),
             (
                 Outcome::UsageError,
                 "turnpipe: check text: no kind given\nhint: try `--as terminal`\n".to_owned()
@@ -124,7 +148,7 @@ mod tests {
             .context("cannot read `a\u{1b}[31m\nb`")
             .unwrap_err();
         assert_eq!(
-            told(&error),
+            reported(&error),
             (
                 Outcome::InputOutputFailed,
                 "turnpipe: cannot read `a b`: permission denied\n".to_owned()
@@ -133,18 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_named_once() {
         let source = io::Error::from(ErrorKind::StorageFull);
         let error = WriteError::Failed { written: 7, source };
         assert_eq!(
-            told(&error.into()).1,
+            reported(&error.into()).1,
             "turnpipe: cannot write output after 7 bytes: no storage space\n"
         );
     }
 
     #[test]
     fn a_broken_pipe_is_a_quiet_end() {
-        let told = told(&WriteError::BrokenPipe.into());
-        assert_eq!(told, (Outcome::Done, String::new()));
+        let reported = reported(&WriteError::BrokenPipe.into());
+        assert_eq!(reported, (Outcome::Done, String::new()));
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::{Outcome, cli};
+use super::Outcome;
 
 /// Write manual pages
 ///
@@ -15,18 +15,18 @@ use super::{Outcome, cli};
 pub(super) struct ManArguments {
     /// The directory to write to; it is created if needed
     #[arg(value_name = "DIR")]
-    pub(super) directory: PathBuf,
+    directory: PathBuf,
 }
 
 impl ManArguments {
-    /// Writes the pages.
+    /// Writes the pages of the command line that `parser` parses.
     ///
     /// # Errors
     /// Writing failed.
-    pub(super) fn run(self) -> anyhow::Result<Outcome> {
+    pub(super) fn run(self, parser: clap::Command) -> anyhow::Result<Outcome> {
         let directory = self.directory.display();
         fs::create_dir_all(&self.directory)
-            .and_then(|()| clap_mangen::generate_to(cli::parser(), &self.directory))
+            .and_then(|()| clap_mangen::generate_to(parser, &self.directory))
             .with_context(|| format!("cannot write manual pages to `{directory}`"))?;
         Ok(Outcome::Done)
     }
@@ -34,6 +34,7 @@ impl ManArguments {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cli;
     use super::*;
 
     #[test]
@@ -43,7 +44,7 @@ mod tests {
         ManArguments {
             directory: below.clone(),
         }
-        .run()
+        .run(cli::parser())
         .unwrap();
         let page = |name| fs::read_to_string(below.join(name)).unwrap();
         assert!(page("turnpipe.1").contains("turnpipe\\-check"));
@@ -54,7 +55,7 @@ mod tests {
     fn a_directory_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let directory = file.path().join("man1");
-        let error = ManArguments { directory }.run().unwrap_err();
+        let error = ManArguments { directory }.run(cli::parser()).unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
     }
 }

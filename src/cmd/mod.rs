@@ -1,18 +1,20 @@
 //! The command line: one file per subcommand, each an arguments struct whose doc comments are the
 //! help, and a `run`.
 //!
-//! No rules live here. A command reads its input, asks the room that knows, writes records and says
-//! how it ended.
+//! No rules live here. A command reads its input, calls the room whose rules apply, writes records
+//! and returns how it ended.
 
-mod check;
 mod check_input;
 mod check_line;
 mod check_shell;
 mod check_text;
 mod cli;
-mod color;
+mod command;
 mod completions;
+mod conversation;
 mod error;
+mod globals;
+mod inputs;
 mod lane_arguments;
 mod line_reader;
 mod man;
@@ -20,18 +22,18 @@ mod model_arguments;
 mod model_call;
 mod outcome;
 mod output;
-mod progress_line;
+mod per_session;
+mod progress;
 mod recap;
 mod recap_watch;
 mod run;
 mod run_tools;
 mod schema;
-mod session;
 mod session_append;
 mod session_check;
-mod session_filter;
 mod session_hits;
 mod session_list;
+mod session_names;
 mod session_path;
 mod session_printer;
 mod session_range;
@@ -45,19 +47,16 @@ mod session_tail;
 mod session_tail_follow;
 mod session_tail_printer;
 mod side_arguments;
-mod side_bodies;
-mod side_progress;
-mod side_stop;
-mod state;
+mod state_clean;
+mod stop_watch;
 mod summarize_batch;
+mod table;
 mod times;
 mod title;
-mod title_sources;
-mod tool_registry;
 mod tools;
 mod usage;
 
-use cli::Globals;
 use error::UsageError;
+use globals::Globals;
 pub use outcome::Outcome;
 pub use run::run;

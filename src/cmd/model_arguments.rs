@@ -19,7 +19,7 @@ use crate::model::{
 #[command(next_help_heading = "Model options")]
 pub(super) struct ModelArguments {
     /// The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`
-    #[arg(long, value_name = "PROVIDER:MODEL")]
+    #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Append every exchange with the model to a file, without keys, for `--model replay:FILE`
     #[arg(long, value_name = "FILE")]
@@ -54,13 +54,13 @@ impl ModelArguments {
             total: self.timeout_ms.map(|ms| Duration::from_millis(ms.get())),
         };
         let settings = model_settings(&overrides, &io.environment)
-            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+            .map_err(|error| UsageError::configuration(&error))?;
         let flag = self
             .model
             .as_deref()
             .map(str::parse::<ModelName>)
             .transpose()
-            .map_err(|error| UsageError::new(format!("--model: {error}")))?;
+            .map_err(|error| UsageError::reason(error).about("--model"))?;
         let world = ModelWorld {
             environment: io.environment.clone(),
             clock: Arc::clone(&io.clock),
@@ -75,7 +75,7 @@ impl ModelArguments {
         let mut connector = Connector::new(settings, world, keys);
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
-                .map_err(|error| UsageError::new(format!("--record-http: {error}")))?;
+                .map_err(|error| UsageError::reason(error).about("--record-http"))?;
             connector = connector.recording_to(recorder);
         }
         Ok(Models {

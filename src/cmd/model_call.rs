@@ -9,13 +9,15 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::command::Run;
+use super::inputs::take_stdin;
 use super::model_arguments::ModelArguments;
 use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::Usage;
 use crate::io::{Io, Output};
 use crate::model::{
-    Answer, Attempts, Delivery, Event, Failure, Function, Input, Model, PromptId, Prospect, Reply,
-    Request, Stop, Turn,
+    Answer, Attempts, Delivery, Event, Failure, Function, Input, Model, PromptId, Reply, Request,
+    Retryability, Stop, Turn,
 };
 
 /// Send one request to a model and print its reply
@@ -72,12 +74,8 @@ fn usual_budget() -> u32 {
     300
 }
 
-impl ModelCallArguments {
-    /// Asks.
-    ///
-    /// # Errors
-    /// The request or the configuration makes no sense, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for ModelCallArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let models = self.model.models(globals, io)?;
         let chosen = if self.fast {
             models.fast()?
@@ -93,7 +91,7 @@ impl ModelCallArguments {
             return Err(UsageError::new(format!("{name} answers no requests")).into());
         };
         let mut text = String::new();
-        io.stdin
+        take_stdin(io)?
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         let request = self.request(&text)?;
@@ -126,10 +124,10 @@ impl ModelCallArguments {
                         io.messages.note(line);
                     }
                 }
-                let outcome = match failure.prospect() {
-                    Prospect::Hopeless => Outcome::ProviderRefused,
-                    Prospect::MayPass => Outcome::ProviderUnavailable,
-                    Prospect::Stopped => Outcome::Interrupted,
+                let outcome = match failure.retryability() {
+                    Retryability::Permanent => Outcome::ProviderRefused,
+                    Retryability::Temporary => Outcome::ProviderUnavailable,
+                    Retryability::Stopped => Outcome::Interrupted,
                 };
                 let reason = failure.to_string();
                 (
@@ -141,7 +139,9 @@ impl ModelCallArguments {
         output::print(io, &format!("{record}\n"))?;
         Ok(outcome)
     }
+}
 
+impl ModelCallArguments {
     fn request(&self, text: &str) -> Result<Request, UsageError> {
         let call: CallRequest = serde_json::from_str(text)
             .map_err(|error| UsageError::new(format!("not a request: {error}")))?;

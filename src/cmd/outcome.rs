@@ -3,11 +3,11 @@
 /// The end of a command. The numbers are part of the contract with scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Done; a failed tool is data, a skip by design is done too.
+    /// Done; a failed tool is data, and nothing to do is done too.
     Done,
-    /// Done, and the answer is no (`--exit-status`, or a check that found damage).
+    /// Done, and the answer is no (`--exit-status`, or a search that found nothing).
     AnswerIsNo,
-    /// The command line or the configuration makes no sense; nothing was run.
+    /// The command line or the configuration makes no sense, or an input cannot be read.
     UsageError,
     /// The input had unusable records and `--strict` was given.
     UnusableRecords,
@@ -21,6 +21,8 @@ pub enum Outcome {
     TurnStopped,
     /// Reading or writing failed.
     InputOutputFailed,
+    /// The time limit of the whole run was reached.
+    TimedOut,
     /// Interrupted; children were ended and every call has its result.
     Interrupted,
     /// The reader of the results went away.
@@ -31,7 +33,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of the exit status.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Done,
         Self::AnswerIsNo,
         Self::UsageError,
@@ -41,6 +43,7 @@ impl Outcome {
         Self::TurnOver,
         Self::TurnStopped,
         Self::InputOutputFailed,
+        Self::TimedOut,
         Self::Interrupted,
         Self::ReaderGone,
         Self::Terminated,
@@ -58,6 +61,7 @@ impl Outcome {
             Self::TurnOver => 10,
             Self::TurnStopped => 11,
             Self::InputOutputFailed => 74,
+            Self::TimedOut => 124,
             Self::Interrupted => 130,
             Self::ReaderGone => 141,
             Self::Terminated => 143,
@@ -72,6 +76,6 @@ mod tests {
     #[test]
     fn every_outcome_has_a_status_of_its_own() {
         let statuses = Outcome::ALL.map(Outcome::exit_status);
-        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 130, 141, 143]);
+        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
     }
 }

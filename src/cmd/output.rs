@@ -1,16 +1,52 @@
-//! Standard output as commands use it.
+//! Standard output as commands use it, and the form of what they print.
 
 use std::io::Write;
 use std::mem;
 
+use clap::{Args, ValueEnum};
+
 use crate::io::{Io, Output};
 use crate::jsonl::{WriteError, Writer};
+
+/// Standard output as a stream of records.
+pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// For people
+    Text,
+    /// Records
+    Jsonl,
+}
+
+/// The option for what is printed.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FormArguments {
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<Form>,
+    /// Print records, as with `-o jsonl`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl FormArguments {
+    /// The form that was asked for; else text on a terminal and records elsewhere.
+    pub(super) fn form(&self, io: &Io) -> Form {
+        match self.output {
+            Some(form) => form,
+            None if io.terminal.stdout && !self.json => Form::Text,
+            None => Form::Jsonl,
+        }
+    }
+}
 
 /// The record writer of a command; it takes standard output with it.
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<Writer<Box<dyn Write + Send>>> {
+pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
     Ok(Writer::new(take_sink(io)?))
 }
 

@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-use super::cli::Leaf;
-use super::color::ColorWhen;
-use super::{Outcome, cli, error, output, usage};
+use super::cli::{self, Invocation};
+use super::globals::ColorWhen;
+use super::{Outcome, error, output, usage};
 use crate::io::{Io, Output};
 
 /// What `--version` prints.
 const VERSION_LINE: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
-/// Runs the command line `arguments`, the program's name first, and returns how it ended. Whatever
-/// there is to say about an error has been said.
+/// Runs the command line `arguments`, the program's name first, and returns how it ended. Errors
+/// have been reported on standard error by then.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcome {
     if matches!(io.stdout, Output::Closed) {
         io.messages
@@ -34,14 +34,13 @@ fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);
     }
-    if let Some(leaf) = Leaf::of(&arguments)
-        && let Some(matches) = leaf.parse(&arguments)
+    if let Some(invocation) = Invocation::of(&arguments)
+        && let Some(matches) = invocation.parse()
     {
-        return leaf.run(&matches, io);
+        return invocation.run(&matches, io);
     }
     let color = ColorWhen::requested(&arguments);
-    let first = arguments.get(1).and_then(|argument| argument.to_str());
-    match cli::parser_for(first).try_get_matches_from(arguments) {
+    match cli::parser().try_get_matches_from(arguments) {
         Ok(matches) => cli::run_parsed(&matches, io),
         Err(error) => usage::answer(&error, color, io),
     }
@@ -62,53 +61,5 @@ mod tests {
             .try_get_matches_from(["turnpipe", "--version"])
             .unwrap_err();
         assert_eq!(error.render().to_string(), VERSION_LINE);
-    }
-
-    #[test]
-    fn a_leaf_takes_only_what_the_whole_parser_takes() {
-        let lines: [&[&str]; 11] = [
-            &[
-                "--no-config",
-                "-v",
-                "check",
-                "text",
-                "--as",
-                "terminal",
-                "-q",
-            ],
-            &["-q", "--no-config", "session", "tail", "x", "--raw"],
-            &["--quiet", "session", "tail"],
-            &["check", "text", "--as", "terminal"],
-            &["check", "text", "-q", "--as=terminal", "--config", "x"],
-            &["check", "text"],
-            &["check", "text", "--as", "nonsense"],
-            &["check", "text", "--help"],
-            &[
-                "check",
-                "text",
-                "--config",
-                "x",
-                "--no-config",
-                "--as",
-                "terminal",
-            ],
-            &["run-tools", "--plan", "--timeout", "5m"],
-            &["run-tools", "--timeout", "soon"],
-        ];
-        for line in lines {
-            let arguments: Vec<OsString> = std::iter::once("turnpipe")
-                .chain(line.iter().copied())
-                .map(Into::into)
-                .collect();
-            let by_leaf = Leaf::of(&arguments).unwrap().parse(&arguments).is_some();
-            let by_all = cli::parser().try_get_matches_from(&arguments).is_ok();
-            assert_eq!(by_leaf, by_all, "{line:?}");
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        cli::parser().debug_assert();
-        cli::parser_for(Some("check")).debug_assert();
     }
 }

@@ -12,19 +12,21 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use super::command::Run;
+use super::inputs::take_stdin;
 use super::lane_arguments::LaneArguments;
-use super::progress_line::observer;
+use super::progress::observer;
 use super::times::parse_span_or_seconds;
-use super::tool_registry::registry;
-use super::{Globals, Outcome, UsageError, output, usage};
+use super::tools::registry;
+use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
-    Options, PermissionMode, Policy, RunEnd, Signal, Surroundings, Trace,
+    Options, PermissionMode, Policy, RunEnd, Surroundings, Trace,
 };
-use crate::io::{Input, Io};
-use crate::jsonl::AhoCorasickPrefilter;
-use crate::process::{EndSignal, Spawners, report_end_signals};
+use crate::io::{Input, Io, Messages};
+use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
+use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
@@ -112,7 +114,7 @@ pub(super) struct RunToolsArguments {
     /// Write the run as a trace for Chrome's or Perfetto's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Exit with 3 if the input had unusable records
+    /// Check every line of the input, and exit with 3 if it has unusable records
     #[arg(long)]
     strict: bool,
     /// Exit with 1 if a call failed or was denied
@@ -120,23 +122,16 @@ pub(super) struct RunToolsArguments {
     exit_status: bool,
 }
 
-impl RunToolsArguments {
-    /// Runs the calls of standard input.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        if io.terminal.stdin {
-            return Ok(usage::expects_piped_input(&["run-tools"], io));
-        }
+impl Run for RunToolsArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let stdin = take_stdin(io)?;
         let overrides = Overrides {
-            source: globals.config_source(),
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
             manifests: self.tools.clone(),
+            ..Overrides::default()
         };
-        let settings = Settings::resolve(overrides, &io.environment)
-            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
         let options = self.options(&settings);
         let context = self.context(&settings, io)?;
@@ -149,80 +144,61 @@ impl RunToolsArguments {
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let spawners = lane.spawners.clone();
-        let end = Self::drive(&options, lifecycle, context, spawners, trace, globals, io)?;
-        Ok(self.outcome(&end, io))
-    }
-
-    fn drive(
-        options: &Options,
-        lifecycle: Lifecycle,
-        context: ToolContext,
-        lane: Spawners,
-        trace: Option<Trace>,
-        globals: &Globals,
-        io: &mut Io,
-    ) -> anyhow::Result<RunEnd> {
         let mut ledger = Ledger::default();
-        if let Input::Descriptor(file) = &io.stdin {
+        if let Input::Descriptor(file) = &stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
             exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
         }
-        #[cfg(target_os = "linux")]
         if options.mode == Mode::Execute {
-            crate::process::plan_guardian(GUARDIAN);
-            if let Err(error) = crate::process::adopt_orphans() {
-                io.messages.note(&format!(
-                    "processes that leave their session may stay: {error}"
-                ));
-            }
+            guard_children(&io.messages);
         }
-        let channels = Channels::new();
-        let report = channels.signals();
-        report_end_signals(move |signal| {
-            report(match signal {
-                EndSignal::Interrupt => Signal::Interrupt,
-                EndSignal::Terminate => Signal::Terminate,
-            });
-        })
-        .context("cannot listen for signals")?;
-        #[cfg(unix)]
-        if let Some(output) = io.stdout_watch.take() {
-            let report = channels.signals();
-            crate::process::report_departure(output, move || report(Signal::OutputGone))
-                .context("cannot watch the output")?;
-        }
-        let decoder = options
-            .dialect
-            .map_or_else(Decoder::detecting, Decoder::pinned);
-        let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
+        let channels = watched_channels(io)?;
         let sink = output::take_sink(io)?;
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+        let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels
-            .start_reading(
-                stdin,
-                AhoCorasickPrefilter::new(prefilter_needles())?,
-                decoder,
-            )
+            .start_reading(stdin, needles, options.unwanted, decoder)
             .context("cannot read input")?;
         let surroundings = Surroundings {
             sink,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            observer: observer(globals, io.terminal),
+            observer: observer(globals.quiet, io.terminal),
             trace,
-            lane,
+            lane: lane.spawners.clone(),
         };
-        Ok(exec::run(
-            options,
-            lifecycle,
-            context,
-            ledger,
-            surroundings,
-            channels,
-        ))
+        let end = exec::run(&options, lifecycle, context, ledger, surroundings, channels);
+        Ok(self.outcome(&end, io))
     }
+}
 
+/// Sees to it that no process outlives the run.
+fn guard_children(messages: &Messages) {
+    #[cfg(target_os = "linux")]
+    {
+        crate::process::plan_guardian(GUARDIAN);
+        if let Err(error) = crate::process::adopt_orphans() {
+            messages.note(&format!(
+                "processes that leave their session may stay: {error}"
+            ));
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = messages;
+}
+
+/// The channels of a run, which signals and the end of the output's reader are reported to.
+fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
+    let channels = Channels::new();
+    report_end_signals(channels.signals()).context("cannot listen for signals")?;
+    if let Some(output) = io.stdout_watch.take() {
+        report_departure(output, channels.output_gone()).context("cannot watch the output")?;
+    }
+    Ok(channels)
+}
+
+impl RunToolsArguments {
     fn options(&self, settings: &Settings) -> Options {
         Options {
             mode: if self.plan { Mode::Plan } else { Mode::Execute },
@@ -251,6 +227,11 @@ impl RunToolsArguments {
             session_id: self.session_id.clone().map(SessionId),
             state_root: Some(settings.state_root.clone()),
             dialect: self.from,
+            unwanted: if self.strict {
+                UnwantedLines::Checked
+            } else {
+                UnwantedLines::Unread
+            },
         }
     }
 
@@ -294,20 +275,15 @@ impl RunToolsArguments {
                 io.messages.note(reason);
                 Outcome::InputOutputFailed
             }
-            EndCause::EndOfInput | EndCause::TimeUp => {
-                if end.cause == EndCause::TimeUp {
-                    io.messages.note("the time for the whole run was up");
-                }
-                if self.strict && end.damaged_lines > 0 {
-                    Outcome::UnusableRecords
-                } else if self.exit_status
-                    && (end.failed_calls > 0 || end.cause == EndCause::TimeUp)
-                {
-                    Outcome::AnswerIsNo
-                } else {
-                    Outcome::Done
-                }
+            EndCause::TimeUp => {
+                io.messages.note("the time for the whole run was up");
+                Outcome::TimedOut
             }
+            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => {
+                Outcome::UnusableRecords
+            }
+            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Outcome::AnswerIsNo,
+            EndCause::EndOfInput => Outcome::Done,
         }
     }
 }

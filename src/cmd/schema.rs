@@ -2,13 +2,14 @@
 
 use clap::Args;
 
-use super::{Outcome, UsageError, output};
+use super::command::Run;
+use super::{Globals, Outcome, UsageError, output};
 use crate::io::Io;
 use crate::wire::records::{record_names, schema};
 
 /// Print the JSON Schema of a record
 ///
-/// Without a name, prints the names, one a line. Within one version of the records (`"v":1`) they
+/// Without a name, prints the names, one per line. Within one version of the records (`"v":1`) they
 /// only gain fields, so a schema allows fields that it does not list.
 #[derive(Debug, Args)]
 pub(super) struct SchemaArguments {
@@ -17,12 +18,8 @@ pub(super) struct SchemaArguments {
     record: Option<String>,
 }
 
-impl SchemaArguments {
-    /// Prints the names or one schema.
-    ///
-    /// # Errors
-    /// There is no such record, or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SchemaArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let text = match self.record {
             None => names(),
             Some(name) => {
@@ -36,8 +33,8 @@ impl SchemaArguments {
 }
 
 fn names() -> String {
-    let mut lines: Vec<&str> = record_names().collect();
-    lines.push("");
+    let mut lines = record_names();
+    lines.push(String::new());
     lines.join("\n")
 }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::Value;
 
-use super::session_source::unreadable;
-use super::{Outcome, UsageError, output, usage};
+use super::command::Run;
+use super::inputs::take_stdin;
+use super::{Globals, Outcome, UsageError, output};
 use crate::io::{Input, Io};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
@@ -24,7 +25,7 @@ use crate::session::record::{
 use crate::text::redact;
 use crate::wire::{Decoder, Event, prefilter_needles};
 
-/// Needles of records that are kept besides those that say something about calls.
+/// Needles of records that are kept besides those about calls.
 const KEPT: [&str; 5] = [
     "\"usage\"",
     "\"title\"",
@@ -39,25 +40,25 @@ const PIECES_AHEAD: usize = 64;
 /// Record a stream in a session file
 ///
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
-/// each as soon as its line is whole. A file that does not exist is begun in the form of a Claude
-/// Code transcript. A file of another agent gets no messages: titles and recaps go into it in its
-/// own form, where it has one, labels and costs into `FILE.turnpipe.jsonl` beside it.
+/// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
+/// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
+/// has one, labels and costs go into `FILE.turnpipe.jsonl` beside it.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
 pub(super) struct SessionAppendArguments {
-    /// The file
+    /// The session file
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The session's id [default: that of the stream or the file, else the file's name]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// How sure it must be that a crash of the machine loses nothing
+    /// What must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    sync: SyncChoice,
-    /// Write to network file systems too: no other machine writes to the file
+    sync: Sync,
+    /// Write to network file systems too; make sure that no other machine writes to the file
     #[arg(long)]
     force: bool,
     /// Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is
@@ -66,42 +67,27 @@ pub(super) struct SessionAppendArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Exit with 10 if no call was made, 11 if the turn was stopped; 0 means: go on
+    /// Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue
     #[arg(long)]
     exit_status: bool,
 }
 
-/// How much is done for durability.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum SyncChoice {
-    /// The data is on the disk before the command ends
-    #[default]
-    Data,
-    /// The system writes it when it likes
-    None,
-}
-
-/// What the main loop waits for.
-enum Happening {
+/// An event of the main loop.
+enum LoopEvent {
     Piece(Piece),
     End,
     Failed(std::io::Error),
     Signal(EndSignal),
 }
 
-impl SessionAppendArguments {
-    /// Records standard input.
-    ///
-    /// # Errors
-    /// The file is not ours to write to, or reading or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        if io.terminal.stdin {
-            return Ok(usage::expects_piped_input(&["session", "append"], io));
-        }
-        let happenings = listen(io)?;
+impl Run for SessionAppendArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let stdin = take_stdin(io)?;
+        let target = self.target(io)?;
+        let events = listen(stdin)?;
         let directory = std::env::current_dir().context("cannot find the working directory")?;
-        let mut run = Run {
-            target: self.target(io)?,
+        let mut run = Recording {
+            target,
             watch: TurnWatch::default(),
             decoder: Decoder::detecting(),
             facts: SessionFacts {
@@ -117,18 +103,17 @@ impl SessionAppendArguments {
                 .then(|| output::record_writer(io))
                 .transpose()?,
         };
-        let end = run.drive(&happenings, &self, io)?;
+        let end = run.drive(&events, &self, io)?;
         if run.messages_left_out > 0 {
             io.messages.note(&format!(
-                "{}: is the file of another agent: {} messages were not recorded",
+                "{}: file of another agent: {} messages were not recorded",
                 self.file.display(),
                 run.messages_left_out
             ));
         }
-        let sync = self.sync.into();
         let recorded = match run.target {
-            Target::Ours(Some(transcript)) => transcript.finish(sync),
-            Target::Foreign(foreign) => foreign.finish(sync),
+            Target::Ours(Some(transcript)) => transcript.finish(self.sync),
+            Target::Foreign(foreign) => foreign.finish(self.sync),
             Target::Ours(None) => Ok(0),
         };
         recorded.map_err(refused)?;
@@ -140,20 +125,24 @@ impl SessionAppendArguments {
             (None, true, Continuation::Stopped) => Outcome::TurnStopped,
         })
     }
+}
 
-    /// What is recorded in.
+impl SessionAppendArguments {
+    /// Where records go.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
-        let whose = ownership(&self.file).map_err(|error| unreadable(&self.file, error.into()))?;
+        let whose = ownership(&self.file)
+            .map_err(|error| UsageError::reason(error).about(self.file.display()))?;
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Ours(None));
         }
-        let session = Session::open(&self.file).map_err(|error| unreadable(&self.file, error))?;
+        let session = Session::open(&self.file)
+            .map_err(|error| UsageError::reason(error).about(self.file.display()))?;
         let known = session
             .quick_facts(Mapping::Allowed)
             .with_context(|| format!("cannot read {}", self.file.display()))?;
         if session.is_document() {
             let problem = format!(
-                "{}: is one document, which nothing can follow",
+                "{}: is a single document, to which nothing can be appended",
                 self.file.display()
             );
             return Err(UsageError::new(problem).into());
@@ -190,7 +179,7 @@ impl SessionAppendArguments {
     }
 }
 
-/// What is recorded in.
+/// Where records go.
 enum Target {
     /// A file of ours; none until there is something to record.
     Ours(Option<Transcript>),
@@ -199,7 +188,7 @@ enum Target {
 }
 
 /// A recording in progress.
-struct Run {
+struct Recording {
     target: Target,
     watch: TurnWatch,
     decoder: Decoder,
@@ -212,35 +201,35 @@ struct Run {
     writer: Option<Writer<Box<dyn Write + Send>>>,
 }
 
-impl Run {
+impl Recording {
     /// Runs to the end of the input. The first interrupt is for the stages before this one, whose
-    /// last words must not be lost (protocol 6.9); a second one ends it.
+    /// last records must not be lost (`docs/protocol.md`, Interrupts and deadlines); a second one ends it.
     fn drive(
         &mut self,
-        happenings: &Receiver<Happening>,
+        events: &Receiver<LoopEvent>,
         arguments: &SessionAppendArguments,
         io: &Io,
     ) -> anyhow::Result<Option<EndSignal>> {
         let mut interrupted = false;
         loop {
-            let happening = if let Ok(happening) = happenings.try_recv() {
-                happening
+            let event = if let Ok(event) = events.try_recv() {
+                event
             } else {
                 self.echo(Writer::flush)?;
-                happenings.recv().unwrap_or(Happening::End)
+                events.recv().unwrap_or(LoopEvent::End)
             };
-            match happening {
-                Happening::Piece(piece) => self.take(&piece, arguments, io)?,
-                Happening::End => {
+            match event {
+                LoopEvent::Piece(piece) => self.take(&piece, arguments, io)?,
+                LoopEvent::End => {
                     for event in self.decoder.finish() {
                         self.watch.event(&event);
                     }
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
-                Happening::Failed(error) => return Err(error).context("cannot read input"),
-                Happening::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
-                Happening::Signal(signal) => return Ok(Some(signal)),
+                LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
+                LoopEvent::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
+                LoopEvent::Signal(signal) => return Ok(Some(signal)),
             }
         }
     }
@@ -252,7 +241,7 @@ impl Run {
         io: &Io,
     ) -> anyhow::Result<()> {
         self.record(piece, arguments, io)?;
-        // Only now: whoever reads the copy may take it that the record is there.
+        // Only now: the reader of the copy may rely on the record being there.
         self.echo(|writer| writer.echo(piece.raw()))?;
         Ok(())
     }
@@ -333,35 +322,34 @@ impl Run {
     }
 }
 
-/// Starts what tells the main loop about input and signals.
-fn listen(io: &mut Io) -> anyhow::Result<Receiver<Happening>> {
-    let (sender, happenings) = sync_channel(PIECES_AHEAD);
+/// Starts the threads that report input and signals to the main loop.
+fn listen(stdin: Input) -> anyhow::Result<Receiver<LoopEvent>> {
+    let (sender, events) = sync_channel(PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
-        let _ = signals.send(Happening::Signal(signal));
+        let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
     let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
     let prefilter = AhoCorasickPrefilter::new(&needles)?;
-    let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
             let mut reader = Reader::new(stdin, prefilter);
             loop {
-                let happening = match reader.next_piece() {
-                    Ok(Some(piece)) => Happening::Piece(piece),
-                    Ok(None) => Happening::End,
-                    Err(error) => Happening::Failed(error),
+                let event = match reader.next_piece() {
+                    Ok(Some(piece)) => LoopEvent::Piece(piece),
+                    Ok(None) => LoopEvent::End,
+                    Err(error) => LoopEvent::Failed(error),
                 };
-                let is_last = !matches!(happening, Happening::Piece(_));
-                if sender.send(happening).is_err() || is_last {
+                let is_last = !matches!(event, LoopEvent::Piece(_));
+                if sender.send(event).is_err() || is_last {
                     return;
                 }
             }
         })
         .context("cannot read input")?;
-    Ok(happenings)
+    Ok(events)
 }
 
 /// The record with masks in place of secrets, in whichever of its strings they stand.
@@ -383,7 +371,7 @@ fn without_secrets(record: &str) -> String {
             mask(&mut value);
             value.to_string()
         }
-        // Nested too deeply to be looked through: better masked too much.
+        // Nested too deeply to be searched: mask the text as a whole.
         Err(_) => redact(record).into_owned(),
     }
 }
@@ -397,7 +385,7 @@ fn is_message(record: &str) -> bool {
         .is_ok_and(|kind| matches!(kind.r#type.as_str(), "user" | "assistant"))
 }
 
-/// A file that must not be written to is the caller's fault, anything else the system's.
+/// A file that must not be written to is a usage error, anything else a failed write.
 fn refused(error: RecordError) -> anyhow::Error {
     match error {
         RecordError::Open(OpenError::Network { .. }) => UsageError::new(error.to_string())
@@ -405,14 +393,5 @@ fn refused(error: RecordError) -> anyhow::Error {
             .into(),
         RecordError::Open(_) => UsageError::new(error.to_string()).into(),
         RecordError::Append { .. } | RecordError::Io { .. } => error.into(),
-    }
-}
-
-impl From<SyncChoice> for Sync {
-    fn from(choice: SyncChoice) -> Self {
-        match choice {
-            SyncChoice::Data => Self::Data,
-            SyncChoice::None => Self::Never,
-        }
     }
 }

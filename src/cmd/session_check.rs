@@ -7,18 +7,21 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::session_source::{ListForm, SourceArguments};
-use super::{Outcome, UsageError, output};
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::output::{self, Form, FormArguments};
+use super::session_source::SourceArguments;
+use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
-use crate::session::{Report, Session, SessionError};
+use crate::session::{Report, Session};
 use crate::wire::SessionId;
 use crate::wire::records::{SessionCheckRecord, SessionDamageRecord, SessionErrorRecord};
 
 /// Report what is wrong with session files
 ///
-/// One record for each finding, then one with the sums. Damage is what is lost or broken: torn or
-/// glued lines, ids that occur twice, circles of parents. The rest is everyday life and is reported
-/// too: calls without results, kinds that are not known, times that run backwards.
+/// Writes one record for each finding, then one with the totals. Damage is what is lost or broken:
+/// torn or glued lines, ids that occur twice, circles of parents. Findings that are no damage are
+/// reported too: calls without results, unknown kinds of records, times that run backwards.
 #[derive(Debug, Args)]
 pub(super) struct SessionCheckArguments {
     /// Files, ids or beginnings of ids, titles, or `latest`
@@ -29,50 +32,50 @@ pub(super) struct SessionCheckArguments {
     /// Exit 1 if there is damage
     #[arg(long)]
     exit_status: bool,
-    /// Only the sums
+    /// Print only the totals
     #[arg(long)]
     summary: bool,
-    /// Write a clean copy of the (single) session: each whole record on a line of its own
+    /// Write a clean copy of the one named session: each whole record on a line of its own
     #[arg(long, value_name = "FILE")]
     repair_to: Option<PathBuf>,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<ListForm>,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
-impl SessionCheckArguments {
-    /// Checks them.
-    ///
-    /// # Errors
-    /// The arguments make no sense, or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SessionCheckArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
-        let form = ListForm::or_usual(self.output, io);
+        let form = self.form.form(io);
         let mut is_damaged = false;
-        let mut answers = Vec::new();
-        for name in &self.sessions {
-            let answer = self.check(name, io);
-            is_damaged |= !answer.as_ref().is_ok_and(|(_, report)| report.is_sound());
-            if let (Ok((session, _)), Some(copy)) = (&answer, &self.repair_to) {
-                repair(session, copy)?;
-            }
-            answers.push((name, answer));
-        }
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named(&self.sessions, io)?;
         let mut writer = output::record_writer(io)?;
-        for (name, answer) in answers {
-            match (answer, form) {
-                (Err(error), ListForm::Jsonl) => writer.record(&SessionErrorRecord {
-                    path: name.clone(),
-                    error,
-                })?,
-                (Err(error), ListForm::Text) => {
-                    let line = format!("{name}: {error}");
-                    let line = crate::text::terminal_safe_line(&line);
-                    writer.echo(format!("{line}\n").as_bytes())?;
+        for named in &sessions {
+            let checked = named.open().and_then(|session| {
+                let report = session.check().map_err(UsageError::reason)?;
+                Ok((session, report))
+            });
+            let (session, report) = match checked {
+                Ok(checked) => checked,
+                Err(error) => {
+                    errors.report(&named.name, &error);
+                    if form == Form::Jsonl {
+                        writer.record(&SessionErrorRecord {
+                            path: named.name.clone(),
+                            error: error.to_string(),
+                        })?;
+                    }
+                    continue;
                 }
-                (Ok((session, report)), ListForm::Jsonl) => {
+            };
+            is_damaged |= !report.is_sound();
+            if let Some(copy) = &self.repair_to {
+                repair(&session, copy)?;
+            }
+            match form {
+                Form::Jsonl => {
                     let path = session.file.path.display().to_string();
                     if !self.summary {
                         for damage in damage(&path, &report) {
@@ -81,30 +84,18 @@ impl SessionCheckArguments {
                     }
                     writer.record(&sums(path, &session, report))?;
                 }
-                (Ok((session, report)), ListForm::Text) => {
+                Form::Text => {
                     let page = page(&session.file.path, &report, self.summary);
                     writer.echo(page.as_bytes())?;
                 }
             }
         }
         writer.flush()?;
-        Ok(if is_damaged && self.exit_status {
+        Ok(errors.outcome(if is_damaged && self.exit_status {
             Outcome::AnswerIsNo
         } else {
             Outcome::Done
-        })
-    }
-
-    fn check(&self, name: &str, io: &Io) -> Result<(Session, Report), String> {
-        let path = self
-            .source
-            .find(name, io)
-            .map_err(|error| error.to_string())?;
-        let session = Session::open(&path).map_err(|error| error.to_string())?;
-        let report = session
-            .check()
-            .map_err(|error| SessionError::from(error).to_string())?;
-        Ok((session, report))
+        }))
     }
 }
 

@@ -1,139 +1,73 @@
 //! Prints what a search of sessions found.
 
-use std::io::Write;
-
+use super::output::{Form, RecordWriter};
 use super::session_source::about;
 use crate::dialog::{Role, Thread, message_origin};
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::WriteError;
 use crate::session::Listed;
 use crate::session::search::{Found, FoundIn};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord};
 
-/// The beginning of a time that people are shown: `2026-01-02T03:04`.
+/// The length of the part of a time that is shown to people: `2026-01-02T03:04`.
 const MINUTES: usize = 16;
 
-/// Prints finds, session by session.
-pub(super) trait HitPrinter {
-    /// The finds that follow are in this session.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn session(&mut self, session: Listed) -> Result<(), WriteError>;
-
-    /// Something was found.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn found(&mut self, found: Found) -> Result<(), WriteError>;
-
-    /// That was all.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn finish(&mut self) -> Result<(), WriteError>;
+/// Prints what was found, session by session.
+pub(super) struct HitPrinter {
+    writer: RecordWriter,
+    form: Form,
+    colored: bool,
+    /// The session of the hits that follow.
+    about: Option<AboutSession>,
 }
 
-/// As records.
-pub(super) struct HitRecords<Sink: Write> {
-    writer: Writer<Sink>,
-    about: AboutSession,
-}
-
-impl<Sink: Write> HitRecords<Sink> {
-    pub(super) fn new(writer: Writer<Sink>) -> Self {
+impl HitPrinter {
+    /// Prints to `writer`; only text is coloured.
+    pub(super) fn new(writer: RecordWriter, form: Form, colored: bool) -> Self {
         Self {
             writer,
-            about: AboutSession::default(),
+            form,
+            colored,
+            about: None,
         }
     }
-}
 
-impl<Sink: Write> HitPrinter for HitRecords<Sink> {
-    fn session(&mut self, session: Listed) -> Result<(), WriteError> {
-        self.about = about(session.path, session.agent, session.facts);
+    /// The hits that follow are in this session.
+    pub(super) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
+        let about = about(session.path, session.agent, session.facts);
+        let is_first = self.about.is_none();
+        if self.form == Form::Text {
+            let title = about.title.as_deref().or(about.first_prompt.as_deref());
+            let title = self.styled("1", &terminal_safe_line(title.unwrap_or("Session")));
+            let path = self.styled("2", &terminal_safe_line(&about.path));
+            let gap = if is_first { "" } else { "\n" };
+            let head = format!("{gap}{title} · {}\n{path}\n", about.agent);
+            self.writer.echo(head.as_bytes())?;
+        }
+        self.about = Some(about);
         Ok(())
     }
 
-    fn found(&mut self, found: Found) -> Result<(), WriteError> {
-        let about = &self.about;
-        self.writer.record(&SessionHitRecord {
-            session_id: about.session_id.clone(),
-            agent: about.agent.clone(),
-            path: about.path.clone(),
-            title: about.title.clone(),
-            line: found.line,
-            role: match found.role {
-                Role::User => HitRole::User,
-                Role::Assistant => HitRole::Assistant,
-                Role::System => HitRole::System,
-            },
-            origin: message_origin(found.origin),
-            subagent: found.thread == Thread::Subagent,
-            place: match found.place {
-                FoundIn::Text => HitPlace::Text,
-                FoundIn::Thinking => HitPlace::Thinking,
-                FoundIn::Call => HitPlace::Call,
-                FoundIn::Result => HitPlace::Result,
-            },
-            snippet: found.excerpt.text(),
-            matched: found.excerpt.matched,
-            matches: found.matches,
-            uuid: found.uuid,
-            timestamp: found.time,
-            tool: found.tool,
-        })
+    /// A hit in the session.
+    pub(super) fn hit(&mut self, found: Found) -> Result<(), WriteError> {
+        match self.form {
+            Form::Text => {
+                let line = self.line(&found);
+                self.writer.echo(line.as_bytes())
+            }
+            Form::Jsonl => {
+                let about = self.about.clone().unwrap_or_default();
+                self.writer.record(&record(found, about))
+            }
+        }
     }
 
-    fn finish(&mut self) -> Result<(), WriteError> {
+    /// There are no more hits.
+    pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.writer.flush()
     }
-}
 
-/// For people: a heading a session, and a line a find.
-pub(super) struct HitText<Sink: Write> {
-    writer: Writer<Sink>,
-    colored: bool,
-    any: bool,
-}
-
-impl<Sink: Write> HitText<Sink> {
-    pub(super) fn new(writer: Writer<Sink>, colored: bool) -> Self {
-        Self {
-            writer,
-            colored,
-            any: false,
-        }
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        if self.colored && !text.is_empty() {
-            format!("\u{1b}[{style}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-}
-
-impl<Sink: Write> HitPrinter for HitText<Sink> {
-    fn session(&mut self, session: Listed) -> Result<(), WriteError> {
-        let facts = &session.facts;
-        let title = facts.title.as_ref().map(|title| title.text.as_str());
-        let title = title.or(facts.first_prompt.as_deref()).unwrap_or("Session");
-        let title = self.styled("1", &terminal_safe_line(title));
-        let path = terminal_safe_line(&session.path.display().to_string());
-        let path = self.styled("2", &path);
-        let break_before = if std::mem::replace(&mut self.any, true) {
-            "\n"
-        } else {
-            ""
-        };
-        let agent = session.agent.name();
-        let head = format!("{break_before}{title} · {agent}\n{path}\n");
-        self.writer.echo(head.as_bytes())
-    }
-
-    fn found(&mut self, found: Found) -> Result<(), WriteError> {
+    fn line(&self, found: &Found) -> String {
         let who = match (found.place, found.role) {
             (FoundIn::Call, _) => found.tool.as_deref().unwrap_or("call"),
             (FoundIn::Result, _) => "result",
@@ -145,29 +79,57 @@ impl<Sink: Write> HitPrinter for HitText<Sink> {
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = found.time.as_deref().unwrap_or_default();
         let time = time.get(..MINUTES).unwrap_or(time).replace('T', " ");
-        let head = format!(
-            "{line:>7}  {:16}  {:10} ",
-            terminal_safe_line(&time),
-            terminal_safe_line(who)
-        );
-        let head = self.styled("2", &head);
-        let matched = self.styled("1;31", &safe_part(&found.excerpt.matched));
+        let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
+        let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
         let before = safe_part(&found.excerpt.before);
+        let matched = self.styled("1;31", &safe_part(&found.excerpt.matched));
         let after = safe_part(&found.excerpt.after);
-        let text = format!(
+        format!(
             "{head} {}{matched}{}\n",
             before.trim_start(),
             after.trim_end()
-        );
-        self.writer.echo(text.as_bytes())
+        )
     }
 
-    fn finish(&mut self) -> Result<(), WriteError> {
-        self.writer.flush()
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.colored && !text.is_empty() {
+            format!("\u{1b}[{style}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }
 
-/// A part of a line, harmless, that keeps the blanks at its ends as one blank.
+fn record(found: Found, about: AboutSession) -> SessionHitRecord {
+    SessionHitRecord {
+        session_id: about.session_id,
+        agent: about.agent,
+        path: about.path,
+        title: about.title,
+        line: found.line,
+        role: match found.role {
+            Role::User => HitRole::User,
+            Role::Assistant => HitRole::Assistant,
+            Role::System => HitRole::System,
+        },
+        origin: message_origin(found.origin),
+        subagent: found.thread == Thread::Subagent,
+        place: match found.place {
+            FoundIn::Text => HitPlace::Text,
+            FoundIn::Thinking => HitPlace::Thinking,
+            FoundIn::Call => HitPlace::Call,
+            FoundIn::Result => HitPlace::Result,
+        },
+        snippet: found.excerpt.text(),
+        matched: found.excerpt.matched,
+        matches: found.matches,
+        uuid: found.uuid,
+        timestamp: found.time,
+        tool: found.tool,
+    }
+}
+
+/// A terminal-safe part of a line, in which blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

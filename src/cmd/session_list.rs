@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::session_filter::FilterArguments;
-use super::session_source::{ListForm, SourceArguments, about};
-use super::session_table::table;
-use super::{Globals, Outcome, output};
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::output::{self, Form, FormArguments};
+use super::session_source::{FilterArguments, SourceArguments, about};
+use super::session_table::session_table;
+use super::{Globals, Outcome};
 use crate::dialog::tokens;
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
@@ -19,7 +21,7 @@ use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
 ///
-/// On a terminal a table, in which titles that a model made are dimmed; else one record a session.
+/// On a terminal a table, in which titles made by a model are dimmed; else one record per session.
 /// Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
 /// given.
 #[derive(Debug, Args)]
@@ -28,38 +30,36 @@ pub(super) struct SessionListArguments {
     source: SourceArguments,
     #[command(flatten)]
     filter: FilterArguments,
-    /// No more than this many
+    /// Print at most N sessions
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
     /// Count messages, calls and tokens, which takes reading whole files
     #[arg(long)]
     counts: bool,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<ListForm>,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
-impl SessionListArguments {
-    /// Lists them.
-    ///
-    /// # Errors
-    /// The arguments make no sense, or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SessionListArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let listing = self.listing(io.clock.now())?;
-        match ListForm::or_usual(self.output, io) {
-            ListForm::Text => {
+        let mut errors = InputErrors::new(&io.messages);
+        self.source.check_roots(&mut errors);
+        match self.form.form(io) {
+            Form::Text => {
                 let (listed, failed) = list(&self.source.candidates(io), &listing);
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
-                let colored = globals.color.applies(io.terminal.stdout, &io.environment);
-                output::print(io, &table(&listed, colored))?;
+                output::print(io, &session_table(&listed, globals.colors_output(io)))?;
             }
-            ListForm::Jsonl => self.print_records(&listing, io)?,
+            Form::Jsonl => self.print_records(&listing, io)?,
         }
-        Ok(Outcome::Done)
+        Ok(errors.outcome(Outcome::Done))
     }
+}
 
+impl SessionListArguments {
     fn print_records(&self, listing: &Listing, io: &mut Io) -> anyhow::Result<()> {
         let filter = &listing.filter;
         if filter.limit.is_some() || filter.since.is_some() {
@@ -92,7 +92,7 @@ impl SessionListArguments {
     }
 }
 
-/// Says what could not be read.
+/// Lists the files that could not be read.
 fn finish(
     mut writer: Writer<impl Write>,
     failed: Vec<(PathBuf, SessionError)>,

@@ -2,8 +2,11 @@
 
 use clap::Args;
 
-use super::session_source::{ListForm, SourceArguments, not_found};
-use super::{Outcome, output};
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::output::{self, Form};
+use super::session_source::SourceArguments;
+use super::{Globals, Outcome};
 use crate::io::Io;
 use crate::session::Session;
 use crate::wire::SessionId;
@@ -11,7 +14,7 @@ use crate::wire::records::SessionPathRecord;
 
 /// Print the files of sessions
 ///
-/// As lines of text, or with `-o jsonl` as records, which tell the title too.
+/// Prints one path per line, or with `-o jsonl` records that also hold the title.
 #[derive(Debug, Args)]
 pub(super) struct SessionPathArguments {
     /// Sessions: ids, beginnings of ids, titles, or `latest`
@@ -28,32 +31,34 @@ pub(super) struct SessionPathArguments {
         hide_default_value = false,
         value_name = "FORM"
     )]
-    output: ListForm,
+    output: Form,
+    /// Print records, as with `-o jsonl`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
 }
 
-impl SessionPathArguments {
-    /// Prints them.
-    ///
-    /// # Errors
-    /// There is no such session, or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        let mut found = Vec::new();
-        for name in &self.sessions {
-            let path = self.source.find(name, io);
-            found.push(path.map_err(|error| not_found(name, &error))?);
-        }
+impl Run for SessionPathArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let form = if self.json { Form::Jsonl } else { self.output };
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named(&self.sessions, io)?;
         let mut writer = output::record_writer(io)?;
-        for path in found {
-            match self.output {
-                ListForm::Text => {
+        for named in &sessions {
+            let path = match named.lasting_path() {
+                Ok(path) => path,
+                Err(error) => {
+                    errors.report(&named.name, &error);
+                    continue;
+                }
+            };
+            match form {
+                Form::Text => {
                     use std::os::unix::ffi::OsStrExt;
                     writer.echo(path.as_os_str().as_bytes())?;
                     writer.echo(b"\n")?;
                 }
-                ListForm::Jsonl => {
-                    let session = Session::open(&path)
-                        .ok()
-                        .map(|session| session.with_threads(self.source.jobs()));
+                Form::Jsonl => {
+                    let session = Session::open(path).ok();
                     let mapping = self.source.mapping();
                     let readable = session.as_ref();
                     let id = readable.and_then(|session| session.id(mapping).ok().flatten());
@@ -73,6 +78,6 @@ impl SessionPathArguments {
             }
         }
         writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(errors.outcome(Outcome::Done))
     }
 }

@@ -3,10 +3,10 @@
 use anyhow::Context;
 use clap::Args;
 
-use super::session_source::{SourceArguments, not_found, unreadable};
-use super::{Outcome, UsageError, output};
+use super::command::Run;
+use super::session_source::SourceArguments;
+use super::{Globals, Outcome, UsageError, output};
 use crate::io::Io;
-use crate::session::Session;
 use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
 use crate::session::record::{RenameFacts, SessionName, follow_file, name_file, name_record};
 use crate::wire::SessionId;
@@ -14,8 +14,8 @@ use crate::wire::records::SessionRenamedRecord;
 
 /// Give a session a name
 ///
-/// Appends the record by which the session's own agent learns its name: for Claude Code and Qwen
-/// Code in the session file, for Codex in its index. A name that begins with a dash goes after `--`.
+/// Appends the record that the session's own agent reads its name from: for Claude Code and Qwen
+/// Code in the session file, for Codex in its index. Put `--` before a name that begins with a dash.
 #[derive(Debug, Args)]
 pub(super) struct SessionRenameArguments {
     /// A file, an id or the beginning of one, a title, or `latest`
@@ -24,28 +24,22 @@ pub(super) struct SessionRenameArguments {
     /// The name; control characters are removed, at most 200 characters
     #[arg(value_name = "NAME")]
     name: String,
-    /// Write to network file systems too: no other machine writes to the file
+    /// Write to network file systems too; make sure that no other machine writes to the file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     source: SourceArguments,
 }
 
-impl SessionRenameArguments {
-    /// Renames it.
-    ///
-    /// # Errors
-    /// There is no such session, its agent knows no names, or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SessionRenameArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
-        let path = self
-            .source
-            .find(&self.session, io)
-            .map_err(|error| not_found(&self.session, &error))?;
-        let session = Session::open(&path).map_err(|error| unreadable(&path, error))?;
+        let named = self.source.one(&self.session, io)?;
+        let path = named.lasting_path().map_err(|error| named.named(&error))?;
+        let session = named.open().map_err(|error| named.named(&error))?;
         let agent = session.agent();
-        let Some(target) = name_file(agent, &path) else {
+        let Some(target) = name_file(agent, path) else {
             let problem = format!("{}: {} keeps no names there", path.display(), agent.name());
             return Err(UsageError::new(problem).into());
         };
@@ -56,7 +50,7 @@ impl SessionRenameArguments {
             let problem = format!("{}: names no session id", path.display());
             return Err(UsageError::new(problem).into());
         };
-        let presence = if target == path {
+        let presence = if target.as_path() == path {
             Presence::Required
         } else {
             Presence::CreatedIfMissing

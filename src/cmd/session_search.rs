@@ -2,14 +2,16 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::session_filter::FilterArguments;
-use super::session_hits::{HitPrinter, HitRecords, HitText};
-use super::session_source::{ListForm, SourceArguments, not_found};
-use super::{Globals, Outcome, UsageError, output};
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::output::{self, FormArguments};
+use super::session_hits::HitPrinter;
+use super::session_names::NamedSession;
+use super::session_source::{FilterArguments, SourceArguments};
+use super::{Globals, Outcome, UsageError};
 use crate::dialog::Role;
 use crate::io::Io;
 use crate::jsonl::WriteError;
@@ -53,19 +55,18 @@ pub(super) struct SessionSearchArguments {
     places: Vec<PlaceName>,
     /// Only messages of these
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHO")]
-    role: Vec<RoleName>,
+    role: Vec<Role>,
     /// No more than this many in each session
     #[arg(short, long, value_name = "N")]
     max_count: Option<NonZeroUsize>,
     /// No more than this many in all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
-    /// Exit 1 if nothing was found
-    #[arg(long)]
+    /// Accepted for older scripts: the exit status is always 1 if nothing was found
+    #[arg(long, hide = true)]
     exit_status: bool,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<ListForm>,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 /// A part of a message, on the command line.
@@ -83,46 +84,33 @@ enum PlaceName {
     All,
 }
 
-/// Who speaks, on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RoleName {
-    /// A person, and the agent on their behalf
-    User,
-    /// The model
-    Assistant,
-    /// The agent, to whoever reads the file
-    System,
-}
-
-impl SessionSearchArguments {
-    /// Searches.
-    ///
-    /// # Errors
-    /// The pattern makes no sense, there is no such session, or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SessionSearchArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let query = self.query()?;
         let mut listing = self.source.listing(Depth::Ends);
         self.filter.apply(&mut listing.filter, io.clock.now())?;
-        let candidates = self.candidates(io)?;
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named(&self.sessions, io)?;
+        let candidates = self.candidates(&sessions, &mut errors, io);
         let writer = output::record_writer(io)?;
-        let mut printer: Box<dyn HitPrinter> = match ListForm::or_usual(self.output, io) {
-            ListForm::Text => Box::new(HitText::new(
-                writer,
-                globals.color.applies(io.terminal.stdout, &io.environment),
-            )),
-            ListForm::Jsonl => Box::new(HitRecords::new(writer)),
-        };
+        let form = self.form.form(io);
+        let mut printer = HitPrinter::new(writer, form, globals.colors_output(io));
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut any = false;
         let mut failure: Option<WriteError> = None;
         let messages = &io.messages;
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
-                SearchEvent::Session(listed) => printer.session(*listed),
+                SearchEvent::Session(mut listed) => {
+                    if sessions.iter().any(|named| named.is_copy(&listed.path)) {
+                        listed.path = "-".into();
+                    }
+                    printer.session(*listed)
+                }
                 SearchEvent::Found(found) => {
                     any = true;
                     left -= 1;
-                    printer.found(*found)
+                    printer.hit(*found)
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
@@ -130,7 +118,7 @@ impl SessionSearchArguments {
                     Ok(())
                 }
                 SearchEvent::Failed { path, error } => {
-                    messages.note(&format!("{}: {error}", path.display()));
+                    errors.report(path.display(), &UsageError::reason(error));
                     Ok(())
                 }
             };
@@ -145,13 +133,15 @@ impl SessionSearchArguments {
             return Err(error.into());
         }
         printer.finish()?;
-        Ok(if self.exit_status && !any {
-            Outcome::AnswerIsNo
-        } else {
+        Ok(errors.outcome(if any {
             Outcome::Done
-        })
+        } else {
+            Outcome::AnswerIsNo
+        }))
     }
+}
 
+impl SessionSearchArguments {
     fn query(&self) -> Result<Query, UsageError> {
         let options = PatternOptions {
             kind: if self.fixed_strings {
@@ -180,32 +170,38 @@ impl SessionSearchArguments {
         if let Some(most) = self.max_count {
             query = query.at_most(most);
         }
-        Ok(query.by_roles(self.role.iter().map(|name| name.role()).collect()))
+        Ok(query.by_roles(self.role.clone()))
     }
 
-    fn candidates(&self, io: &Io) -> anyhow::Result<Vec<Candidate>> {
+    /// The files to search.
+    fn candidates(
+        &self,
+        sessions: &[NamedSession],
+        errors: &mut InputErrors,
+        io: &Io,
+    ) -> Vec<Candidate> {
         if self.sessions.is_empty() {
-            return Ok(self.source.candidates(io));
+            self.source.check_roots(errors);
+            return self.source.candidates(io);
         }
         let mut candidates = Vec::new();
-        for name in &self.sessions {
-            let path = self.source.find(name, io);
-            let path = path.map_err(|error| not_found(name, &error))?;
-            let found = discover(&[Root {
-                agent: None,
-                path: path.clone(),
-            }]);
-            if found.is_empty() {
-                return Err(no_file(&path).into());
+        for named in sessions {
+            let found = named.path().map(|path| {
+                discover(&[Root {
+                    agent: None,
+                    path: path.to_owned(),
+                }])
+            });
+            match found {
+                Ok(found) if found.is_empty() => {
+                    errors.report(&named.name, &UsageError::new("holds no session file"));
+                }
+                Ok(found) => candidates.extend(found),
+                Err(error) => errors.report(&named.name, &error),
             }
-            candidates.extend(found);
         }
-        Ok(candidates)
+        candidates
     }
-}
-
-fn no_file(path: &Path) -> UsageError {
-    UsageError::new(format!("{}: is no file", path.display()))
 }
 
 impl PlaceName {
@@ -221,16 +217,6 @@ impl PlaceName {
                 FoundIn::Call,
                 FoundIn::Result,
             ],
-        }
-    }
-}
-
-impl RoleName {
-    fn role(self) -> Role {
-        match self {
-            Self::User => Role::User,
-            Self::Assistant => Role::Assistant,
-            Self::System => Role::System,
         }
     }
 }

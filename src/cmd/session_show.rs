@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::command::Run;
 use super::session_printer::{DialogForm, Look, Printer};
 use super::session_range::MessageRange;
-use super::session_source::{SourceArguments, about, unreadable};
-use super::{Globals, Outcome, output};
+use super::session_source::{SourceArguments, about};
+use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::{Density, Message, Origin, Selection, Style, Thinking, ToolDetail};
 use crate::io::Io;
 use crate::jsonl::Writer;
@@ -19,8 +20,8 @@ use crate::session::Scope;
 
 /// Show the dialog of a session
 ///
-/// The conversation as it stands, without branches that were left. As records it begins with a
-/// `system/session_start`, so that stages after it take it for history and run nothing.
+/// Shows the conversation without abandoned branches. As records it begins with a
+/// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
@@ -35,12 +36,15 @@ pub(super) struct SessionShowArguments {
     /// What to print [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
+    /// Print records, as with `-o jsonl`
+    #[arg(long, conflicts_with_all = ["output", "html"])]
+    json: bool,
     /// Write a page for browsers into this file; it loads nothing from elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// How much to show of tool calls and results [default: summary in text and Markdown, else full]
     #[arg(long, value_enum, value_name = "HOW")]
-    tools: Option<ToolsShown>,
+    tools: Option<ToolDetail>,
     /// Show what the model thought (records always hold it, unless `--no-thinking`)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
@@ -50,7 +54,7 @@ pub(super) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
-    /// Branches that were left, too
+    /// Show abandoned branches too
     #[arg(long)]
     all_branches: bool,
     /// Put neighbouring tool calls under one heading
@@ -58,32 +62,18 @@ pub(super) struct SessionShowArguments {
     compact: bool,
 }
 
-/// How much is shown of calls and their results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ToolsShown {
-    /// Nothing
-    None,
-    /// Calls, and the beginnings of results
-    Summary,
-    /// Everything
-    Full,
-}
-
-impl SessionShowArguments {
-    /// Shows it.
-    ///
-    /// # Errors
-    /// There is no such session, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let session = self.source.open(&self.session, io)?;
+impl Run for SessionShowArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let named = self.source.one(&self.session, io)?;
+        let session = named.open().map_err(|error| named.named(&error))?;
         let path = session.file.path.clone();
-        let failed = |error: std::io::Error| unreadable(&path, error.into());
+        let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
         let about = about(path.clone(), session.agent(), facts.clone());
         let form = match self.output {
             _ if self.html.is_some() => DialogForm::Html,
             Some(form) => form,
-            None if io.terminal.stdout => DialogForm::Text,
+            None if io.terminal.stdout && !self.json => DialogForm::Text,
             None => DialogForm::Jsonl,
         };
         let scope = if self.all_branches {
@@ -107,7 +97,6 @@ impl SessionShowArguments {
             }
             range => range,
         };
-        let colored = globals.color.applies(io.terminal.stdout, &io.environment);
         let look = Look {
             form,
             selection: self.selection(form),
@@ -116,7 +105,11 @@ impl SessionShowArguments {
             } else {
                 Density::Full
             },
-            style: if colored { Style::Ansi } else { Style::Plain },
+            style: if globals.colors_output(io) {
+                Style::Ansi
+            } else {
+                Style::Plain
+            },
         };
         let sink = match &self.html {
             Some(page) => page_file(page)?,
@@ -164,17 +157,15 @@ impl SessionShowArguments {
         }
         Ok(Outcome::Done)
     }
+}
 
+impl SessionShowArguments {
     fn selection(&self, form: DialogForm) -> Selection {
-        let tools = match (self.tools, form) {
-            (Some(ToolsShown::None), _) => ToolDetail::None,
-            (Some(ToolsShown::Summary), _) | (None, DialogForm::Text | DialogForm::Md) => {
-                ToolDetail::Summary
-            }
-            (Some(ToolsShown::Full), _) | (None, DialogForm::Jsonl | DialogForm::Html) => {
-                ToolDetail::Full
-            }
+        let usual = match form {
+            DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
+            DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
         };
+        let tools = self.tools.unwrap_or(usual);
         let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
         let thinking = if self.thinking || is_usual {
             Thinking::Shown
@@ -191,7 +182,7 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
     Ok(Box::new(file))
 }
 
-/// Readings of meters are for sums.
+/// Readings of token meters are only for totals.
 fn is_shown(message: &Message) -> bool {
     message.origin != Origin::Meter
 }

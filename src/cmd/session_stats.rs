@@ -1,22 +1,25 @@
 //! `session stats`: what sessions cost.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use clap::Args;
 
-use super::session_source::{ListForm, SourceArguments};
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::output::{self, Form, FormArguments};
+use super::session_source::SourceArguments;
+use super::table::table;
 use super::times::parse_moment;
-use super::{Outcome, output};
+use super::{Globals, Outcome, UsageError};
 use crate::dialog::tokens;
 use crate::io::Io;
 use crate::session::{Depth, Session, Share, Stats, list};
-use crate::text::{display_width, terminal_safe_line};
+use crate::text::terminal_safe_line;
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
 /// Count tokens and calls by model, tool, day and what asked for them
 ///
-/// Of the sessions that are named, else of all. All branches of a session count: they were paid
+/// Counts the named sessions, or else all. All branches of a session count, because they were paid
 /// for.
 #[derive(Debug, Args)]
 pub(super) struct SessionStatsArguments {
@@ -28,46 +31,46 @@ pub(super) struct SessionStatsArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<ListForm>,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
-impl SessionStatsArguments {
-    /// Counts.
-    ///
-    /// # Errors
-    /// There is no such session, or reading or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SessionStatsArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let mut stats = Stats::default();
+        let mut errors = InputErrors::new(&io.messages);
         if self.sessions.is_empty() {
+            self.source.check_roots(&mut errors);
             let mut listing = self.source.listing(Depth::Ends);
             if let Some(since) = &self.since {
                 listing.filter.since = Some(parse_moment("--since", since, io.clock.now())?);
             }
             let (listed, _) = list(&self.source.candidates(io), &listing);
             for session in listed {
-                match Session::open(&session.path) {
-                    Ok(opened) => stats.add(&opened)?,
-                    Err(error) => {
-                        io.messages
-                            .note(&format!("{}: {error}", session.path.display()));
-                    }
+                let opened = Session::open(&session.path).map_err(UsageError::reason);
+                let added =
+                    opened.and_then(|opened| stats.add(&opened).map_err(UsageError::reason));
+                if let Err(error) = added {
+                    errors.report(session.path.display(), &error);
                 }
             }
         }
-        for name in &self.sessions {
-            stats.add(&self.source.open(name, io)?)?;
+        for named in self.source.named(&self.sessions, io)? {
+            let session = named.open();
+            let added = session.and_then(|session| stats.add(&session).map_err(UsageError::reason));
+            if let Err(error) = added {
+                errors.report(&named.name, &error);
+            }
         }
-        match ListForm::or_usual(self.output, io) {
-            ListForm::Text => output::print(io, &page(&stats))?,
-            ListForm::Jsonl => {
+        match self.form.form(io) {
+            Form::Text => output::print(io, &page(&stats))?,
+            Form::Jsonl => {
                 let mut writer = output::record_writer(io)?;
                 writer.record(&record(&stats))?;
                 writer.flush()?;
             }
         }
-        Ok(Outcome::Done)
+        Ok(errors.outcome(Outcome::Done))
     }
 }
 
@@ -102,70 +105,44 @@ fn page(stats: &Stats) -> String {
         "{} sessions, {} prompts, {} replies\n",
         stats.sessions, stats.prompts, stats.all.replies
     );
-    for (title, table) in [
+    let usage_head = ["REPLIES", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE"];
+    for (title, shares) in [
         ("MODEL", &stats.by_model),
         ("DAY", &stats.by_day),
         ("ASKED BY", &stats.by_prompt_id),
     ] {
-        let rows: Vec<[String; 6]> = table
-            .iter()
-            .map(|(name, share)| {
-                let usage = &share.usage;
-                [
-                    terminal_safe_line(name),
-                    share.replies.to_string(),
-                    usage.input.to_string(),
-                    usage.output.to_string(),
-                    usage.cache_read.to_string(),
-                    usage.cache_write.to_string(),
-                ]
-            })
-            .collect();
-        let head = [
-            title,
-            "REPLIES",
-            "INPUT",
-            "OUTPUT",
-            "CACHE READ",
-            "CACHE WRITE",
-        ];
-        page.push('\n');
-        columns(&head.map(str::to_owned), &rows, &mut page);
+        let rows = shares.iter().map(|(name, Share { replies, usage })| {
+            let tokens = [
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+            ];
+            (name, [&[*replies], &tokens[..]].concat())
+        });
+        page.push_str(&numbers(title, &usage_head, rows));
     }
-    let rows: Vec<[String; 3]> = stats
-        .by_tool
-        .iter()
-        .map(|(name, calls)| {
-            [
-                terminal_safe_line(name),
-                calls.calls.to_string(),
-                calls.failed.to_string(),
-            ]
-        })
-        .collect();
-    page.push('\n');
-    let head = ["TOOL", "CALLS", "FAILED"].map(str::to_owned);
-    columns(&head, &rows, &mut page);
+    let tools = stats.by_tool.iter();
+    let tools = tools.map(|(name, calls)| (name, vec![calls.calls, calls.failed]));
+    page.push_str(&numbers("TOOL", &["CALLS", "FAILED"], tools));
     page
 }
 
-/// Names to the left, numbers to the right.
-fn columns<const N: usize>(head: &[String; N], rows: &[[String; N]], page: &mut String) {
-    let mut widths = [0; N];
-    for row in std::iter::once(head).chain(rows) {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(display_width(cell));
-        }
+/// A table of numbers by name, below an empty line.
+fn numbers<'a>(
+    title: &str,
+    head: &[&str],
+    rows: impl Iterator<Item = (&'a String, Vec<u64>)>,
+) -> String {
+    let head = std::iter::once(&title).chain(head);
+    let mut lines = vec![head.map(|name| (*name).to_owned()).collect()];
+    for (name, numbers) in rows {
+        let numbers = numbers.iter().map(u64::to_string);
+        lines.push(
+            std::iter::once(terminal_safe_line(name))
+                .chain(numbers)
+                .collect(),
+        );
     }
-    for row in std::iter::once(head).chain(rows) {
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let padding = " ".repeat(width - display_width(cell));
-            if column == 0 {
-                let _ = write!(page, "{cell}{padding}");
-            } else {
-                let _ = write!(page, "  {padding}{cell}");
-            }
-        }
-        page.push('\n');
-    }
+    format!("\n{}", table(lines, 1))
 }

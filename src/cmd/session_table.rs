@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use jiff::tz::TimeZone;
 
+use super::table::aligned;
 use crate::session::{Listed, TitleSource};
 use crate::text::{byte_size, display_width, terminal_safe_line};
 
@@ -13,39 +14,27 @@ const TITLE_COLUMNS: usize = 60;
 /// The beginning of an id that is shown.
 const ID_CHARACTERS: usize = 8;
 
-/// A line for each session below a head. What a model made up is dimmed.
-pub(super) fn table(sessions: &[impl Borrow<Listed>], colored: bool) -> String {
+/// The column of titles.
+const TITLE: usize = 4;
+
+/// A line for each session below a head. Titles that no person gave are dimmed.
+pub(super) fn session_table(sessions: &[impl Borrow<Listed>], colored: bool) -> String {
     let head = ["ID", "AGENT", "LAST ACTIVE", "SIZE", "TITLE", "DIRECTORY"];
-    let rows: Vec<[String; 6]> = sessions
-        .iter()
-        .map(|session| row(session.borrow()))
-        .collect();
-    let mut widths = head.map(display_width);
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(display_width(cell));
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(sessions.iter().map(|session| row(session.borrow())));
+    let mut rows = aligned(rows, head.len());
+    for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
+        let title = session.borrow().facts.title.as_ref();
+        let is_chosen = title.is_some_and(|title| title.source == TitleSource::Manual);
+        if colored && !is_chosen {
+            let title = row[TITLE].trim().to_owned();
+            row[TITLE] = row[TITLE].replace(&title, &format!("\u{1b}[2m{title}\u{1b}[0m"));
         }
     }
-    let mut page = line(&head.map(str::to_owned), &widths, |_, cell| cell.to_owned());
-    for (session, row) in sessions.iter().zip(&rows) {
-        let is_chosen = session
-            .borrow()
-            .facts
-            .title
-            .as_ref()
-            .is_some_and(|title| title.source == TitleSource::Manual);
-        page.push_str(&line(row, &widths, |column, cell| {
-            if colored && column == 4 && !is_chosen {
-                format!("\u{1b}[2m{cell}\u{1b}[0m")
-            } else {
-                cell.to_owned()
-            }
-        }));
-    }
-    page
+    rows.iter().map(|row| row.concat() + "\n").collect()
 }
 
-fn row(session: &Listed) -> [String; 6] {
+fn row(session: &Listed) -> Vec<String> {
     let facts = &session.facts;
     let id: String = facts
         .session_id
@@ -66,7 +55,7 @@ fn row(session: &Listed) -> [String; 6] {
         (None, Some(prompt)) => prompt.as_str(),
         (None, None) => "-",
     };
-    [
+    vec![
         terminal_safe_line(&id),
         session.agent.name().to_owned(),
         active,
@@ -89,19 +78,6 @@ fn shortened(title: &str) -> String {
         kept = longer;
     }
     kept + "…"
-}
-
-fn line(cells: &[String; 6], widths: &[usize; 6], style: impl Fn(usize, &str) -> String) -> String {
-    let mut line = String::new();
-    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        line.push_str(&style(column, cell));
-        if column + 1 < cells.len() {
-            let padding = width.saturating_sub(display_width(cell)) + 2;
-            line.push_str(&" ".repeat(padding));
-        }
-    }
-    line.push('\n');
-    line
 }
 
 #[cfg(test)]
@@ -134,7 +110,7 @@ mod tests {
             session("Fix \u{1b}[31mit\u{1b}]0;x\u{7}", TitleSource::Manual),
             session("修复解析器", TitleSource::Auto),
         ];
-        let page = table(&sessions, false);
+        let page = session_table(&sessions, false);
         let lines: Vec<&str> = page.lines().collect();
         assert!(
             lines[1].starts_with("01234567  qwen   2026-01-02 03:04"),
@@ -145,7 +121,7 @@ mod tests {
             .iter()
             .map(|line| display_width(line.trim_end_matches(['-'])));
         assert_eq!(ends.clone().skip(1).max(), ends.skip(1).min());
-        let page = table(&sessions, true);
+        let page = session_table(&sessions, true);
         assert!(page.contains("\u{1b}[2m修复解析器\u{1b}[0m"));
         assert!(!page.contains("\u{1b}[2mFix"));
     }

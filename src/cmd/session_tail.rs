@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::session_source::{SourceArguments, unreadable};
+use super::command::Run;
+use super::session_source::SourceArguments;
 use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
 use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer};
 use super::times::parse_span;
-use super::{Outcome, UsageError, output};
+use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::{About, Message, to_record};
 use crate::io::Io;
 use crate::session::{
@@ -22,9 +23,10 @@ use crate::wire::records::SessionCursorRecord;
 
 /// Show the end of a session file, whatever its size
 ///
-/// The file is read from its end. Messages come as records (`--raw`: the lines as they stand);
-/// with `-f` what is appended follows, each record as soon as its line is whole. A file that is cut
-/// short, replaced or deleted is read anew, which a `session_switch` record says.
+/// Reads the file from its end. Prints messages as records, or with `--raw` the lines as they are.
+/// With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
+/// that is truncated, replaced or deleted is read again from its start, after a `session_switch`
+/// record.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
@@ -36,53 +38,47 @@ pub(super) struct SessionTailArguments {
     session: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// How many messages (with --raw: records)
+    /// Number of messages, or with --raw of records
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: u64,
-    /// Print lines as they stand in the file
+    /// Print lines as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Go on with what is appended
+    /// Continue with what is appended
     #[arg(short, long)]
     follow: bool,
-    /// Go over to a newer session when one begins
+    /// Switch to a newer session when one begins
     #[arg(long, requires = "follow")]
     latest: bool,
-    /// Show what subagents say from now on, too; their records name them
+    /// Also show what subagents say from now on; their records name them
     #[arg(long, requires = "follow", conflicts_with = "raw")]
     subagents: bool,
-    /// Begin at this place (a cursor's offset in bytes) instead of the last messages
+    /// Begin at this offset in bytes (from a cursor) instead of the last messages
     #[arg(long, value_name = "OFFSET", conflicts_with = "lines")]
     from: Option<u64>,
-    /// After each batch of records write a cursor: where reading can go on
+    /// Write a cursor after each batch of records: where to continue reading
     #[arg(long)]
     cursor: bool,
-    /// End when nothing was appended for this long (e.g. 500ms, 30s, 5m)
+    /// Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
     until_idle: Option<Duration>,
-    /// End after this long in any case
+    /// Stop after this long in any case
     #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
     timeout: Option<Duration>,
-    /// Exit 1 if it was `--timeout` that ended it
+    /// Exit with 1 if --timeout ended it
     #[arg(long)]
     exit_status: bool,
 }
 
-impl SessionTailArguments {
-    /// Shows it.
-    ///
-    /// # Errors
-    /// There is no such session, or reading or writing failed.
-    pub(super) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
-        let path = self
-            .source
-            .find(&self.session, io)
-            .map_err(|error| super::session_source::not_found(&self.session, &error))?;
-        let failed = |error: SessionError| unreadable(&path, error);
-        let session = match open_safely(&path).map_err(|error| failed(error.into()))? {
+impl Run for SessionTailArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let named = self.source.one(&self.session, io)?;
+        let path = named.path().map_err(|error| named.named(&error))?;
+        let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
+        let session = match open_safely(path).map_err(|error| failed(error.into()))? {
             // A session that has just begun holds nothing yet.
             file if self.follow && file.size == 0 => Err(file),
-            // Nothing else would make a difference to its lines.
+            // What else it holds makes no difference to its lines.
             file if self.raw
                 && holds_only_lines(&file).map_err(|error| failed(error.into()))? =>
             {
@@ -91,9 +87,9 @@ impl SessionTailArguments {
             file => match Session::of_file(file) {
                 Ok(session) => Ok(session),
                 Err(SessionError::Unknown) if self.raw => {
-                    Err(open_safely(&path).map_err(|error| failed(error.into()))?)
+                    Err(open_safely(path).map_err(|error| failed(error.into()))?)
                 }
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(failed(error).into()),
             },
         };
         if let Ok(session) = &session
@@ -115,7 +111,9 @@ impl SessionTailArguments {
         }
         self.lines_of(session, io)
     }
+}
 
+impl SessionTailArguments {
     /// The last messages of a session that must be read as a whole.
     fn whole(&self, session: &Session, io: &mut Io) -> anyhow::Result<Outcome> {
         let wanted = usize::try_from(self.lines).unwrap_or(usize::MAX);
@@ -184,7 +182,7 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                // Lines as they stand are nobody's.
+                // Raw lines carry no session id of ours.
                 let id = if self.raw {
                     None
                 } else {
@@ -274,7 +272,7 @@ fn print_to_end<Sink: Write>(
     loop {
         let path = follower.path().to_owned();
         let seen = follower.look();
-        match seen.map_err(|error| unreadable(&path, error.into()))? {
+        match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {
             Seen::Lines(new) => printer.lines(lines, &new, Joining::Joined)?,
             Seen::Bytes => {}
             Seen::Nothing | Seen::Switch(_) => break,

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::session_source::unreadable;
+use super::UsageError;
 use super::session_tail_printer::{Joining, Lines, Printer};
 use crate::dialog::About;
 use crate::io::Io;
@@ -14,7 +14,7 @@ use crate::session::{
 };
 use crate::wire::records::SwitchReason;
 
-/// How long one waits between two looks for newer sessions and new subagents.
+/// How often to look for newer sessions and new subagents.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 
 /// When following ends.
@@ -29,15 +29,15 @@ pub(super) struct Limits {
 /// Why following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Nothing was appended for long.
+    /// Nothing was appended for too long.
     Idle,
     /// Time was up.
     TimeUp,
-    /// Whoever reads the output is gone.
+    /// The reader of the output is gone.
     ReaderIsGone,
 }
 
-/// A file and what was read of it.
+/// A file that is followed, and what was read of it.
 pub(super) struct Followed {
     pub(super) follower: Follower,
     pub(super) lines: Lines,
@@ -51,7 +51,7 @@ pub(super) struct Subagents {
 }
 
 impl Subagents {
-    /// Those of the session in this file; what they have said up to now is passed over.
+    /// The subagents of the session in this file; what they said so far is skipped.
     pub(super) fn of(session: &Path, agent: Agent) -> Self {
         let mut subagents = Self {
             session: session.to_owned(),
@@ -62,7 +62,7 @@ impl Subagents {
         subagents
     }
 
-    /// Takes in the files that were not there before.
+    /// Adds the files that are new.
     fn look(&mut self, start: StartAt) {
         for path in subagent_files(&self.session, self.agent) {
             let is_known = |followed: &Followed| followed.follower.path() == path;
@@ -89,14 +89,14 @@ impl Subagents {
     }
 }
 
-/// From where on a file is followed.
+/// Where following a file starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StartAt {
     Beginning,
     End,
 }
 
-/// Prints what is appended until a limit is reached. `newer` finds the session that one goes over to,
+/// Prints what is appended until a limit is reached. `newer` finds the session to switch to,
 /// if there is one.
 ///
 /// # Errors
@@ -164,7 +164,8 @@ fn watch(path: &Path, subagents: Option<&Subagents>) -> Watch {
     watch
 }
 
-/// Their folder appears with the first of them; until then that of the session tells.
+/// The folder of subagents appears with the first of them; until then the session's folder is
+/// watched.
 fn watch_folder(watch: &mut Watch, subagents: &Subagents) {
     if let Some(folder) = subagent_folder(&subagents.session, subagents.agent) {
         watch.add(&folder);
@@ -178,7 +179,7 @@ fn print_new<Sink: Write>(
 ) -> anyhow::Result<bool> {
     let path = followed.follower.path().to_owned();
     let seen = followed.follower.look();
-    match seen.map_err(|error| unreadable(&path, error.into()))? {
+    match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {
         Seen::Lines(lines) => printer.lines(&mut followed.lines, &lines, Joining::AtOnce)?,
         Seen::Bytes => {}
         Seen::Switch(reason) => printer.switch(&mut followed.lines, reason, &path)?,

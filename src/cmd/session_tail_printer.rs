@@ -11,18 +11,18 @@ use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReaso
 /// What is printed of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
-    /// As they stand in the file.
+    /// As they are in the file.
     Raw,
     /// The messages on them.
     Messages,
 }
 
-/// Whether records of one message wait for each other.
+/// Whether the records of one message are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joining {
     /// Each is printed at once.
     AtOnce,
-    /// They are joined.
+    /// They are joined into one.
     Joined,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Joining {
 pub(super) enum Cursors {
     /// After each batch of records.
     Printed,
-    /// Never.
+    /// Not at all.
     Left,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of a file of this format; if it is not known yet, the first record that tells decides.
+    /// Lines of a file of this format; if it is not known yet, the first records decide.
     pub(super) fn new(format: Option<&'static dyn Format>, about: About) -> Self {
         Self {
             messages: MessageLines::new(format),
@@ -53,7 +53,7 @@ impl Lines {
     }
 }
 
-/// See the module.
+/// Prints the lines of the files that are followed.
 pub(super) struct Printer<Sink: Write> {
     form: LineForm,
     cursors: Cursors,
@@ -142,7 +142,7 @@ impl<Sink: Write> Printer<Sink> {
         ))
     }
 
-    /// Everything that is there was printed.
+    /// Everything that is in the file was printed.
     pub(super) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
         if self.writer.has_buffered() {
             self.end(follower)?;

@@ -1,105 +1,82 @@
-//! What the commands of the services beside the conversation have in common.
+//! What the commands that make labels, titles and recaps have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::UsageError;
 use super::model_arguments::Models;
 use crate::dialog::tokens;
 use crate::flow::Cost;
-use crate::io::Io;
+use crate::io::Messages;
 use crate::model::{Model, ModelName, Provider};
 use crate::wire::records::SideExtension;
 
-/// Options of all services.
+/// Options of all commands that make labels, titles and recaps.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SideArguments {
     /// Use the instructions in this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// Exit with 1 if nothing came of it
+    /// Exit with 1 if there is no result
     #[arg(long)]
     pub(super) exit_status: bool,
 }
 
 impl SideArguments {
-    /// What the model is told first.
+    /// The instructions for the model; `usual` are the built-in ones.
     ///
     /// # Errors
     /// The file cannot be read.
     pub(super) fn instructions(&self, usual: &str) -> Result<String, UsageError> {
         match &self.prompt_file {
             None => Ok(usual.to_owned()),
-            Some(path) => read(path),
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                UsageError::reason(error).about(format!("--prompt-file: {}", path.display()))
+            }),
         }
     }
 }
 
-fn read(path: &Path) -> Result<String, UsageError> {
-    std::fs::read_to_string(path)
-        .map_err(|error| UsageError::new(format!("--prompt-file: {}: {error}", path.display())))
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum SideForm {
-    /// For people
-    Text,
-    /// Records
-    Jsonl,
-}
-
-impl SideForm {
-    /// The form that was asked for, else text on a terminal.
-    pub(super) fn or_usual(form: Option<Self>, io: &Io) -> Self {
-        match form {
-            Some(form) => form,
-            None if io.terminal.stdout => Self::Text,
-            None => Self::Jsonl,
-        }
-    }
-}
-
-/// Who answers.
+/// What makes the texts.
 #[derive(Clone)]
 pub(super) enum Chosen {
-    /// Nobody.
+    /// Nothing does.
     Nobody,
-    /// The rules.
+    /// Built-in rules.
     Rules,
     /// A model.
     Model(Arc<dyn Provider>),
 }
 
-/// Why somebody is asked.
+/// Why a text is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occasion {
-    /// A person wants it: without a model the rules will do.
+    /// A person asked for it: without a model, rules make it.
     Request,
-    /// Nobody asked: without a model nothing is done.
+    /// Nobody asked for it: without a model, nothing is done.
     Automatic,
 }
 
 /// Whether the main model may stand in for the fast one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandIn {
-    /// It may.
+    /// It may stand in.
     MainModel,
-    /// Never.
+    /// Nothing stands in.
     Nobody,
 }
 
-/// The model that is asked, or what stands in for it.
+/// The model to ask, or what replaces it.
 ///
 /// # Errors
-/// What was chosen cannot be asked.
+/// The chosen model cannot be asked.
 pub(super) fn choose(
     models: &Models,
     occasion: Occasion,
     stand_in: StandIn,
-    hints: Option<&Io>,
+    hints: Option<&Messages>,
 ) -> Result<Chosen, UsageError> {
     let mut name = models.fast()?;
     let is_missing = matches!(name, None | Some(ModelName::Nothing));
@@ -110,8 +87,8 @@ pub(super) fn choose(
         (Some(name), _) => name,
         (None, Occasion::Automatic) => return Ok(Chosen::Nobody),
         (None, Occasion::Request) => {
-            if let Some(io) = hints {
-                io.messages
+            if let Some(messages) = hints {
+                messages
                     .hint("no model is configured, so built-in rules are used (`--model`, TURNPIPE_FAST_MODEL)");
             }
             ModelName::Builtin
@@ -124,7 +101,7 @@ pub(super) fn choose(
     })
 }
 
-/// The extension of a record about what was made, by whom, and what it cost.
+/// The part of a record that says which model made a text, and what it cost.
 pub(super) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),

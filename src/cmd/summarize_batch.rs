@@ -1,7 +1,6 @@
 //! `summarize-batch`: labels for finished batches of tool calls.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +8,18 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::command::Run;
+use super::inputs::{InputErrors, open_stream, take_stdin};
 use super::model_arguments::ModelArguments;
-use super::side_arguments::{
-    Chosen, Occasion, SideArguments, SideForm, StandIn, choose, extension,
-};
-use super::{Globals, Outcome, UsageError, output, usage};
+use super::output::{self, Form, FormArguments, RecordWriter};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
+use super::{Globals, Outcome, UsageError};
 use crate::config::side_gates;
 use crate::flow::{
     Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
 };
-use crate::io::{Ids, Input, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, WriteError, Writer};
+use crate::io::{Ids, Io, Messages};
+use crate::jsonl::{AhoCorasickPrefilter, WriteError};
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
@@ -72,9 +72,8 @@ pub(super) struct SummarizeBatchArguments {
     /// Read one dialect only, instead of telling it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// What to print [default: text on a terminal, else jsonl]
-    #[arg(short, long, value_enum, value_name = "FORM")]
-    output: Option<SideForm>,
+    #[command(flatten)]
+    form: FormArguments,
     #[command(flatten)]
     side: SideArguments,
     #[command(flatten)]
@@ -91,39 +90,32 @@ enum EmitLabels {
     Ready,
 }
 
-impl SummarizeBatchArguments {
-    /// Labels the batches of the input.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or reading or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for SummarizeBatchArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let instructions = self.side.instructions(prompts::LABEL)?;
         if self.model.print_prompt {
             output::print(io, &instructions)?;
             return Ok(Outcome::Done);
         }
-        let reads_stdin = self.files.is_empty() || self.files.iter().any(|file| is_stdin(file));
-        if io.terminal.stdin && reads_stdin {
-            return Ok(usage::expects_piped_input(&["summarize-batch"], io));
-        }
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = SideForm::or_usual(self.output, io);
+        let form = self.form.form(io);
         let recorder = self
             .record
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
-        let input = self.input(io)?;
+        let mut errors = InputErrors::new(&io.messages);
+        let input = self.input(&mut errors, io)?;
         let (timing, decoder) = (self.timing(), self.decoder());
         let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
         let printing = match (self.model.dry_run, form) {
             (true, _) => Printing::Bodies,
-            (false, SideForm::Text) => Printing::Text {
-                dim: globals.color.applies(io.terminal.stdout, &io.environment),
+            (false, Form::Text) => Printing::Text {
+                dim: globals.colors_output(io),
             },
-            (false, SideForm::Jsonl) if self.no_echo => Printing::OwnRecords,
-            (false, SideForm::Jsonl) => Printing::Everything,
+            (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
+            (false, Form::Jsonl) => Printing::Everything,
         };
         let mut sink = Sink {
             writer: output::record_writer(io)?,
@@ -137,8 +129,8 @@ impl SummarizeBatchArguments {
             damaged: 0,
         };
         let Some(maker) = maker else {
-            // Labels are switched off, or there is nobody to make them.
-            return copy(input, &mut sink);
+            // Labels are switched off, or there is nothing to make them.
+            return Ok(errors.outcome(copy(input, &mut sink)?));
         };
         let end = Labels::new(timing, &maker, decoder).run(
             input,
@@ -149,9 +141,11 @@ impl SummarizeBatchArguments {
             },
         );
         stop.stop();
-        self.finish(end, sink)
+        Ok(errors.outcome(self.finish(end, sink)?))
     }
+}
 
+impl SummarizeBatchArguments {
     fn finish(&self, end: LabelEnd, sink: Sink) -> anyhow::Result<Outcome> {
         let labels = sink.labels;
         if let Some(recorder) = sink.recorder {
@@ -182,12 +176,12 @@ impl SummarizeBatchArguments {
             self.settings.as_deref(),
             &io.environment,
         )
-        .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        .map_err(|error| UsageError::configuration(&error))?;
         if !gates.labels {
             return Ok(None);
         }
         let models = self.model.models(globals, io)?;
-        let hints = (!globals.quiet).then_some(io);
+        let hints = (!globals.quiet).then_some(&io.messages);
         let chosen = choose(&models, Occasion::Request, StandIn::Nobody, hints)?;
         Ok(match chosen {
             Chosen::Nobody => None,
@@ -232,27 +226,24 @@ impl SummarizeBatchArguments {
         self.from.map_or_else(Decoder::detecting, Decoder::pinned)
     }
 
-    fn input(&self, io: &mut Io) -> anyhow::Result<Box<dyn Read + Send>> {
-        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
+    /// All inputs, one after the other.
+    fn input(
+        &self,
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> Result<Box<dyn Read + Send>, UsageError> {
         if self.files.is_empty() {
-            return Ok(Box::new(std::mem::replace(&mut io.stdin, Input::Closed)));
+            return Ok(Box::new(take_stdin(io)?));
         }
+        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
         for path in &self.files {
-            if is_stdin(path) {
-                let stdin = std::mem::replace(&mut io.stdin, Input::Closed);
-                all = Box::new(all.chain(stdin));
-            } else {
-                let file = File::open(path)
-                    .with_context(|| format!("cannot read `{}`", path.display()))?;
-                all = Box::new(all.chain(file));
+            match open_stream(path, io) {
+                Ok(stream) => all = Box::new(all.chain(stream)),
+                Err(error) => errors.report(path.display(), &error),
             }
         }
         Ok(all)
     }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// The file that labels are appended to: the session's own if it is ours, else one beside it, since
@@ -304,7 +295,7 @@ enum Printing {
 }
 
 struct Sink {
-    writer: Writer<Box<dyn Write + Send>>,
+    writer: RecordWriter,
     printing: Printing,
     ids: Arc<dyn Ids>,
     messages: Messages,

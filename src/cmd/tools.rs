@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::tool_registry::registry;
+use super::command::Run;
+use super::table::table;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
-use crate::text::{display_width, terminal_safe_line};
+use crate::text::terminal_safe_line;
 use crate::tools::{Format, Registry, declarations};
 
 /// Print the tools that calls can name
@@ -17,12 +18,15 @@ use crate::tools::{Format, Registry, declarations};
 /// for people instead.
 #[derive(Debug, Args)]
 pub(super) struct ToolsArguments {
-    /// For which API the tools are declared
+    /// The API to declare the tools for
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
     format: Format,
     /// What to print [default: text on a terminal, else json]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<OutputForm>,
+    /// Print the declarations, as with `-o json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
     /// Add the command tools of a manifest (TOML or JSON); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
@@ -36,23 +40,17 @@ enum OutputForm {
     Json,
 }
 
-impl ToolsArguments {
-    /// Prints the tools.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or writing failed.
-    pub(super) fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for ToolsArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let overrides = Overrides {
-            source: globals.config_source(),
             manifests: self.tools,
             ..Overrides::default()
         };
-        let settings = Settings::resolve(overrides, &io.environment)
-            .map_err(|error| UsageError::new(format!("configuration: {error}")))?;
+        let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
         let form = match self.output {
             Some(form) => form,
-            None if io.terminal.stdout => OutputForm::Text,
+            None if io.terminal.stdout && !self.json => OutputForm::Text,
             None => OutputForm::Json,
         };
         match form {
@@ -66,27 +64,29 @@ impl ToolsArguments {
     }
 }
 
+/// The built-in tools and those of the configured manifests.
+///
+/// # Errors
+/// A manifest cannot be used.
+pub(super) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
+    let mut registry = Registry::builtin();
+    for manifest in &settings.manifests {
+        registry
+            .add_manifest(manifest)
+            .map_err(UsageError::reason)?;
+    }
+    Ok(registry)
+}
+
 /// A line for each tool: its name and the first sentence of its description.
 fn list(registry: &Registry) -> String {
-    let rows: Vec<(String, String)> = registry
-        .iter()
-        .map(|tool| {
-            let description = terminal_safe_line(tool.description());
-            let sentence = description.split(". ").next().unwrap_or_default();
-            let summary = sentence.trim_end_matches('.').to_owned();
-            (terminal_safe_line(tool.name()), summary)
-        })
-        .collect();
-    let column = rows
-        .iter()
-        .map(|(name, _)| display_width(name))
-        .max()
-        .unwrap_or_default();
-    let lines = rows.iter().map(|(name, summary)| {
-        let padding = " ".repeat(column - display_width(name));
-        format!("{name}{padding}  {summary}\n")
+    let rows = registry.iter().map(|tool| {
+        let description = terminal_safe_line(tool.description());
+        let sentence = description.split(". ").next().unwrap_or_default();
+        let summary = sentence.trim_end_matches('.').to_owned();
+        vec![terminal_safe_line(tool.name()), summary]
     });
-    lines.collect()
+    table(rows.collect(), 2)
 }
 
 #[cfg(test)]

@@ -1,35 +1,10 @@
 //! Help and usage errors as this program prints them.
 
-use clap::Command;
 use clap::error::ErrorKind;
 
-use super::color::ColorWhen;
-use super::{Outcome, cli, output};
+use super::globals::ColorWhen;
+use super::{Outcome, output};
 use crate::io::Io;
-
-/// Prints the help of a subcommand on standard error: somebody started on a terminal what
-/// expects to be fed through a pipe.
-pub(super) fn expects_piped_input(subcommand: &[&str], io: &Io) -> Outcome {
-    let mut command = cli::parser();
-    command.build();
-    let mut found: &mut Command = &mut command;
-    for name in subcommand {
-        // The path is a constant of the caller; a wrong one ends at the parent's help.
-        let Some(position) = found
-            .get_subcommands()
-            .position(|candidate| candidate.get_name() == *name)
-        else {
-            break;
-        };
-        let Some(next) = found.get_subcommands_mut().nth(position) else {
-            return Outcome::UsageError;
-        };
-        found = next;
-    }
-    let help = found.render_help();
-    io.messages.line(help.to_string().trim_end());
-    Outcome::UsageError
-}
 
 /// Answers what the parser stopped at: help and version on standard output, anything else as a
 /// one-line message with hints.
@@ -42,22 +17,21 @@ pub(super) fn answer(
     io: &mut Io,
 ) -> anyhow::Result<Outcome> {
     let rendered = error.render();
+    let colored = |is_terminal| {
+        if color.applies(is_terminal, &io.environment) {
+            rendered.ansi().to_string()
+        } else {
+            rendered.to_string()
+        }
+    };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let text = if color.applies(io.terminal.stdout, &io.environment) {
-                rendered.ansi().to_string()
-            } else {
-                rendered.to_string()
-            };
+            let text = colored(io.terminal.stdout);
             output::print(io, &text)?;
             Ok(Outcome::Done)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let text = if color.applies(io.terminal.stderr, &io.environment) {
-                rendered.ansi().to_string()
-            } else {
-                rendered.to_string()
-            };
+            let text = colored(io.terminal.stderr);
             io.messages.line(text.trim_end());
             Ok(Outcome::UsageError)
         }
@@ -111,6 +85,7 @@ fn joined(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cli;
     use super::*;
 
     fn complaint(arguments: &[&str]) -> Complaint {

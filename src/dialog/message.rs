@@ -3,13 +3,13 @@
 use super::{Block, Usage};
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum Role {
     /// A person, or the agent on their behalf.
     User,
     /// The model.
     Assistant,
-    /// The agent, to whoever reads the file.
+    /// The agent, to the reader of the file.
     System,
 }
 

@@ -7,7 +7,7 @@ use crate::text::truncate_utf16;
 const SUMMARY_UNITS: usize = 300;
 
 /// How much is shown of calls and their results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ToolDetail {
     /// Nothing.
     None,

@@ -179,8 +179,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             root: self.options.state_root.clone(),
             session: self.naming.id().clone(),
         };
-        let busy = self.schedule.executing_count() - 1;
-        let job = move || {
+        let job = move |(): &()| {
             let progress = |text: &str| {
                 let text = text.to_owned();
                 let _ = sender.send(Happening::Progress { call: index, text });
@@ -197,7 +196,10 @@ impl<Sink: Write> Runner<'_, Sink> {
                 completed,
             });
         };
-        self.workers.run(Box::new(job), busy);
+        if let Err(no_thread) = self.workers.run(Box::new(job)) {
+            // Better late than never.
+            (no_thread.job)(&());
+        }
     }
 
     /// A worker is done with a call.

@@ -3,9 +3,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::intake::{Arrival, Credit, read_all};
-use super::{CallIndex, Completed, Signal};
+use super::{CallIndex, Completed};
 use crate::io::Input;
-use crate::jsonl::Prefilter;
+use crate::jsonl::{Prefilter, Reader, UnwantedLines};
+use crate::process::EndSignal;
 use crate::wire::Decoder;
 
 /// Something the main loop reacts to.
@@ -30,8 +31,10 @@ pub enum Happening {
         /// How.
         completed: Box<Completed>,
     },
-    /// Somebody wants the run to end.
-    Signal(Signal),
+    /// This process is asked to end.
+    Signal(EndSignal),
+    /// The reader of our output went away.
+    OutputGone,
 }
 
 /// The main loop's end of a run's channels.
@@ -53,10 +56,18 @@ impl Channels {
     }
 
     /// A function that reports signals to the run.
-    pub fn signals(&self) -> impl Fn(Signal) + Send + use<> {
+    pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
             let _ = sender.send(Happening::Signal(signal));
+        }
+    }
+
+    /// A function that tells the run that the reader of its output went away.
+    pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
+        let sender = self.sender.clone();
+        move || {
+            let _ = sender.send(Happening::OutputGone);
         }
     }
 
@@ -68,6 +79,7 @@ impl Channels {
         &self,
         source: Input,
         prefilter: impl Prefilter + 'static,
+        unwanted: UnwantedLines,
         decoder: Decoder,
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
@@ -75,7 +87,8 @@ impl Channels {
             .name("input".to_owned())
             .spawn(move || {
                 let waiting = source.readiness();
-                read_all(source, waiting, prefilter, decoder, &credit, &sender);
+                let reader = Reader::new(source, prefilter).with_unwanted(unwanted);
+                read_all(reader, waiting, decoder, &credit, &sender);
             })?;
         Ok(())
     }

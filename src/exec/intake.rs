@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::channels::Happening;
-use crate::jsonl::{Damage, Piece, Prefilter, Reader};
+use crate::jsonl::{Damage, Piece, Reader};
 use crate::wire::{Decoder, Event};
 
 /// How many bytes of input may be under way between reader and runner.
@@ -88,18 +88,16 @@ impl Credit {
     }
 }
 
-/// Reads `source` to its end, or until the runner is gone. Before a call is handed over,
+/// Reads to the end of the input, or until the runner is gone. Before a call is handed over,
 /// everything is read that `waiting` says is there to be read, since it may hold the call's
 /// result (protocol 6.3).
 pub(super) fn read_all(
-    source: impl Read,
+    mut reader: Reader<impl Read>,
     waiting: impl Fn() -> bool,
-    prefilter: impl Prefilter + 'static,
     mut decoder: Decoder,
     credit: &Credit,
     runner: &Sender<Happening>,
 ) {
-    let mut reader = Reader::new(source, prefilter);
     loop {
         let mut items: Vec<Item> = Vec::new();
         let mut ended = None;
@@ -161,7 +159,7 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         } => Item {
             events: records
                 .iter()
-                .filter_map(|record| decoder.known(record.text(&raw)))
+                .filter_map(|record| decoder.record_with_contents(record.text(&raw)))
                 .flat_map(|(events, _)| events)
                 .collect(),
             reports: reports(number, damage),

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{EndCause, Signal};
+use super::EndCause;
+use crate::process::EndSignal;
 
 /// How long a cancelled call may take to end by itself before its result goes out without it.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -14,7 +15,7 @@ const IDLE: Duration = Duration::from_secs(2);
 pub(super) struct Interruption {
     run_ends: Option<Instant>,
     time_is_up: bool,
-    signal: Option<Signal>,
+    signal: Option<EndSignal>,
     insisted: bool,
     patience_ends: Option<Instant>,
     idle_since: Instant,
@@ -27,8 +28,6 @@ pub(super) enum Demand {
     Stop,
     /// End everything at once.
     StopAtOnce,
-    /// The output is gone: nothing is of use any more.
-    Leave,
 }
 
 impl Interruption {
@@ -45,22 +44,17 @@ impl Interruption {
     }
 
     /// A signal came.
-    pub(super) fn signalled(&mut self, signal: Signal, now: Instant) -> Demand {
-        match (signal, self.signal) {
-            (Signal::OutputGone, _) => Demand::Leave,
-            (_, None) => {
-                self.signal = Some(signal);
-                self.idle_since = now;
-                Demand::Stop
-            }
-            (_, Some(_)) => {
-                self.insisted = true;
-                if signal == Signal::Terminate {
-                    self.signal = Some(signal);
-                }
-                Demand::StopAtOnce
-            }
+    pub(super) fn signalled(&mut self, signal: EndSignal, now: Instant) -> Demand {
+        if self.signal.is_none() {
+            self.signal = Some(signal);
+            self.idle_since = now;
+            return Demand::Stop;
         }
+        self.insisted = true;
+        if signal == EndSignal::Terminate {
+            self.signal = Some(signal);
+        }
+        Demand::StopAtOnce
     }
 
     /// Whether calls that arrive now may still start.
@@ -124,7 +118,7 @@ impl Interruption {
         }
         match (self.signal, stage) {
             (None, _) => self.time_is_up.then_some(EndCause::TimeUp),
-            (Some(Signal::Terminate), _) => Some(EndCause::Terminated),
+            (Some(EndSignal::Terminate), _) => Some(EndCause::Terminated),
             (Some(_), _) if self.insisted => Some(EndCause::Interrupted),
             (Some(_), StageKind::Active) => Some(EndCause::Interrupted),
             (Some(_), StageKind::History) => None,
@@ -137,7 +131,7 @@ impl Interruption {
     /// Why the run is over when its input is.
     pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
-            (Some(Signal::Terminate), _) => EndCause::Terminated,
+            (Some(EndSignal::Terminate), _) => EndCause::Terminated,
             (Some(_), StageKind::Active | StageKind::Untouched) => EndCause::Interrupted,
             (Some(_), StageKind::History) | (None, _) => EndCause::EndOfInput,
         }
@@ -170,7 +164,7 @@ mod tests {
 
     fn interrupted(now: Instant) -> Interruption {
         let mut state = Interruption::new(None);
-        assert_eq!(state.signalled(Signal::Interrupt, now), Demand::Stop);
+        assert_eq!(state.signalled(EndSignal::Interrupt, now), Demand::Stop);
         state
     }
 
@@ -196,7 +190,10 @@ mod tests {
             None
         );
         assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
-        assert_eq!(state.signalled(Signal::Interrupt, now), Demand::StopAtOnce);
+        assert_eq!(
+            state.signalled(EndSignal::Interrupt, now),
+            Demand::StopAtOnce
+        );
         let end = state.ends_the_run(Open::Nothing, StageKind::History, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }

@@ -23,11 +23,9 @@ mod refusals;
 mod runner;
 mod schedule;
 mod session;
-mod signal;
 mod stopping;
 mod trace;
 mod turns;
-mod workers;
 
 pub use admission::{Admission, PermissionMode};
 pub use answered::enter_results;
@@ -40,6 +38,5 @@ pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd};
 pub use ownership::{Insistence, Owner, Ownership};
 pub use runner::{Surroundings, run};
 pub use schedule::{CallIndex, Policy, Schedule};
-pub use signal::Signal;
 pub use trace::Trace;
 pub use turns::{BatchNumber, FinishedTurn, TurnNumber, Turns};

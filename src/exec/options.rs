@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::{Insistence, PermissionMode, Policy};
+use crate::jsonl::UnwantedLines;
 use crate::results::ToolLimits;
 use crate::state::StateRoot;
 use crate::wire::{Dialect, SessionId};
@@ -42,6 +43,8 @@ pub struct Options {
     pub state_root: Option<StateRoot>,
     /// The dialect, if it is pinned.
     pub dialect: Option<Dialect>,
+    /// What happens to lines that hold no call and no result.
+    pub unwanted: UnwantedLines,
 }
 
 /// Run, or only plan.

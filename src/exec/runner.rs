@@ -15,14 +15,13 @@ use super::emitter::Emitter;
 use super::intake::{Arrival, Credit, Item};
 use super::interruption::{Interruption, Open};
 use super::session::{Naming, Session};
-use super::workers::Workers;
 use super::{
     CallIndex, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd, Schedule,
     Trace, Turns,
 };
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
-use crate::process::Spawners;
+use crate::process::{Spawners, ThreadPool};
 use crate::tools::{ContextChange, ToolContext};
 use crate::wire::{Event, SessionId};
 
@@ -78,7 +77,7 @@ pub(super) struct Runner<'a, Sink: Write> {
     pub(super) weight: usize,
     /// Changes of the running concurrent batch, applied when it is over.
     pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
-    pub(super) workers: Workers,
+    pub(super) workers: ThreadPool,
     pub(super) sender: Sender<Happening>,
     happenings: Receiver<Happening>,
     credit: Credit,
@@ -152,7 +151,7 @@ pub fn run<Sink: Write>(
         input: InputState::Open,
         weight: 0,
         pending_changes: BTreeMap::new(),
-        workers: Workers::new(options.cap),
+        workers: ThreadPool::new("call", options.cap.get(), || ()),
         sender: channels.sender,
         happenings: channels.happenings,
         credit: channels.credit,
@@ -249,7 +248,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             Happening::Arrival(Arrival::Failed(_)) => {}
             Happening::Progress { call, text } => self.progress(call, &text)?,
             Happening::Finished { call, completed } => self.finish(call, *completed),
-            Happening::Signal(signal) => self.signalled(signal)?,
+            Happening::Signal(signal) => self.signalled(signal),
+            Happening::OutputGone => return Err(WriteError::BrokenPipe),
         }
         Ok(())
     }

@@ -7,12 +7,12 @@ use super::call::{CallStage, CancelReason};
 use super::interruption::{Demand, StageKind};
 use super::refusals::{ended_early, never_started};
 use super::runner::Runner;
-use super::{CallIndex, Owner, Signal};
-use crate::jsonl::WriteError;
+use super::{CallIndex, Owner};
+use crate::process::EndSignal;
 use crate::tools::InterruptBehavior;
 
 impl<Sink: Write> Runner<'_, Sink> {
-    pub(super) fn signalled(&mut self, signal: Signal) -> Result<(), WriteError> {
+    pub(super) fn signalled(&mut self, signal: EndSignal) {
         match self.interruption.signalled(signal, Instant::now()) {
             Demand::Stop => {
                 self.stop_for(&CancelReason::Interrupt);
@@ -22,9 +22,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.stop_for(&CancelReason::Interrupt);
                 self.end_running(Force::AtOnce);
             }
-            Demand::Leave => return Err(WriteError::BrokenPipe),
         }
-        Ok(())
     }
 
     /// Gives every queued call its result and tells the running ones to end, but for those that

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::side::builtin::{Done, DoneCall};
 use crate::side::label::shown;
-use crate::wire::{ResultContent, SessionId, ToolCall, ToolUseId, result_text};
+use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
 /// So much of the beginning and of the end of a result is kept for the rules, in bytes.
 const KEPT: usize = 64 * 1024;
@@ -131,7 +131,7 @@ impl BatchCall {
 
 impl BatchResult {
     /// What a result says.
-    pub fn new(content: &ResultContent<'_>, need: Need) -> Self {
+    pub fn new(content: &ResultBody<'_>, need: Need) -> Self {
         let text = match need {
             Need::Model => String::new(),
             Need::Rules | Need::Both => beginning_and_end(&result_text(content.content)),

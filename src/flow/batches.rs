@@ -2,7 +2,9 @@
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
 use crate::side::label::intent;
-use crate::wire::{Aloud, Contents, Event, ResultContent, SessionId, ToolCall, ToolUseId, TurnEnd};
+use crate::wire::{
+    AssistantText, Contents, Event, ResultBody, SessionId, ToolCall, ToolUseId, TurnEnd,
+};
 
 /// So many batches without a result are remembered.
 const MOST_OPEN: usize = 64;
@@ -88,7 +90,7 @@ impl Batches {
         self.events(events, &[]);
     }
 
-    fn events(&mut self, events: Vec<Event>, results: &[ResultContent<'_>]) {
+    fn events(&mut self, events: Vec<Event>, results: &[ResultBody<'_>]) {
         let mut results = results.iter();
         for event in events {
             match event {
@@ -214,9 +216,9 @@ impl Batches {
     }
 
     fn listen(&mut self, contents: &Contents<'_>) {
-        match contents.aloud() {
-            Some(Aloud::Whole(said)) if !said.trim().is_empty() => self.said = said,
-            Some(Aloud::More(more)) => {
+        match contents.assistant_text() {
+            Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
+            Some(AssistantText::Part(more)) => {
                 if self.said_is_over() {
                     self.said.clear();
                 }
@@ -255,7 +257,7 @@ mod tests {
             }
         };
         for line in lines {
-            let (events, contents) = decoder.known(line).unwrap();
+            let (events, contents) = decoder.record_with_contents(line).unwrap();
             if Batches::boundary(&events).is_boundary {
                 take(&mut batches, &mut found);
             }
@@ -312,7 +314,7 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
-            let (events, contents) = decoder.known(&line).unwrap();
+            let (events, contents) = decoder.record_with_contents(&line).unwrap();
             batches.record(&contents, events);
         }
         assert!(batches.take_settled(false).is_empty());

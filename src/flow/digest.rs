@@ -50,6 +50,16 @@ impl Digest {
         self.head.iter().chain(&self.tail).cloned().collect()
     }
 
+    /// The beginning of this conversation, and then all that another digest kept: the end of the
+    /// same conversation.
+    #[must_use]
+    pub fn followed_by(self, end: &Self) -> Self {
+        Self {
+            tail: end.texts().into(),
+            ..self
+        }
+    }
+
     /// What people and the model said.
     pub fn spoken(&self) -> Spoken {
         let mut spoken = Spoken::default();

@@ -304,7 +304,9 @@ impl<'a> Labels<'a> {
                     ));
                 }
                 for record in records {
-                    let Some((events, contents)) = self.decoder.known(record.text(raw)) else {
+                    let Some((events, contents)) =
+                        self.decoder.record_with_contents(record.text(raw))
+                    else {
                         continue;
                     };
                     if Batches::boundary(&events).is_boundary {

@@ -1,6 +1,7 @@
-//! Addresses of servers.
+//! Addresses of servers, and where secrets may be sent.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
 
 use reqwest::Url;
 
@@ -10,17 +11,17 @@ pub struct Address {
     pub(super) url: Url,
 }
 
-/// A text is no address that requests are sent to.
+/// A text cannot be used as the address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableAddress {
-    /// It is no URL.
+    /// It is not a URL.
     #[error("not an address: {0}")]
     Unreadable(String),
     /// It is a URL of something else.
-    #[error("only http and https addresses are used, not {0}")]
+    #[error("only http and https addresses are supported, not {0}")]
     Scheme(String),
-    /// It has a user or a password in it; it is not repeated here.
-    #[error("an address with a user or password in it is not used; put them into a header")]
+    /// It contains a user or a password, and is not repeated here.
+    #[error("an address must not contain a user or password; put them into a header")]
     Credentials,
     /// A secret would go over the open network.
     #[error("a key is not sent to {host} without https")]
@@ -34,7 +35,7 @@ impl Address {
     /// Reads an address.
     ///
     /// # Errors
-    /// It is none that requests are sent to.
+    /// It is not such an address.
     pub fn parse(text: &str) -> Result<Self, UnusableAddress> {
         let text = text.trim();
         let url =
@@ -79,7 +80,7 @@ impl Address {
         }
     }
 
-    /// The host and port, as far as they are given.
+    /// The host, and the port if there is one.
     pub fn authority(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         match self.url.port() {
@@ -98,6 +99,59 @@ impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.url.fmt(formatter)
     }
+}
+
+/// Whether secrets may be sent without encryption.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PlainText {
+    /// To this machine and to private networks only.
+    #[default]
+    Nearby,
+    /// Anywhere: the configuration allows it.
+    Anywhere,
+}
+
+/// Names that only private networks resolve.
+const PRIVATE_SUFFIXES: &[&str] = &[".local", ".internal", ".lan", ".localhost", ".home.arpa"];
+
+impl Address {
+    /// Checks that a secret may be sent there.
+    ///
+    /// # Errors
+    /// It would cross the open network unencrypted.
+    pub fn admit_secrets(&self, plain_text: PlainText) -> Result<(), UnusableAddress> {
+        if self.is_encrypted() || plain_text == PlainText::Anywhere || self.is_nearby() {
+            return Ok(());
+        }
+        Err(UnusableAddress::PlainText {
+            host: self.authority(),
+        })
+    }
+
+    /// Whether the host is this machine or one of a private network, judging by its name.
+    fn is_nearby(&self) -> bool {
+        let Some(host) = self.url.host_str() else {
+            return false;
+        };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        match bare.parse::<IpAddr>() {
+            Ok(IpAddr::V4(address)) => {
+                address.is_loopback() || address.is_private() || address.is_link_local()
+            }
+            Ok(IpAddr::V6(address)) => is_nearby_v6(address),
+            Err(_) => {
+                let name = bare.trim_end_matches('.').to_ascii_lowercase();
+                !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|end| name.ends_with(end))
+            }
+        }
+    }
+}
+
+fn is_nearby_v6(address: Ipv6Addr) -> bool {
+    if let Some(mapped) = address.to_ipv4_mapped() {
+        return mapped.is_loopback() || mapped.is_private() || mapped.is_link_local();
+    }
+    address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
 }
 
 #[cfg(test)]
@@ -147,5 +201,42 @@ mod tests {
         let error = Address::parse("https://me:canary@host/").unwrap_err();
         assert_eq!(error, UnusableAddress::Credentials);
         assert!(!error.to_string().contains("canary"));
+    }
+
+    #[test]
+    fn secrets_stay_on_private_networks_or_are_encrypted() {
+        let allowed = [
+            "https://api.example.com",
+            "http://localhost:8000",
+            "http://127.0.0.1:1",
+            "http://127.9.9.9",
+            "http://[::1]:4",
+            "http://[fd00::2]",
+            "http://[::ffff:10.0.0.1]",
+            "http://10.1.2.3",
+            "http://172.20.0.5:11434",
+            "http://192.168.1.7",
+            "http://gpu:8000",
+            "http://gpu.lan",
+            "http://HOST.docker.internal:11434",
+        ];
+        for text in allowed {
+            let address = Address::parse(text).unwrap();
+            assert_eq!(address.admit_secrets(PlainText::Nearby), Ok(()), "{text}");
+        }
+        let refused = [
+            "http://api.example.com/v1",
+            "http://8.8.8.8",
+            "http://172.32.0.1",
+            "http://[2001:db8::1]",
+            "http://[::ffff:8.8.8.8]",
+            "http://localhost.example.com",
+            "http://0.0.0.0",
+        ];
+        for text in refused {
+            let address = Address::parse(text).unwrap();
+            assert!(address.admit_secrets(PlainText::Nearby).is_err(), "{text}");
+            assert_eq!(address.admit_secrets(PlainText::Anywhere), Ok(()));
+        }
     }
 }

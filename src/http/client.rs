@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use reqwest::redirect::Policy;
 use tokio::time::timeout;
 
-use super::{Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
+use super::{Address, Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
 
-/// The longest error that is told, in bytes.
+/// The longest error message, in bytes.
 const LONGEST_MESSAGE: usize = 300;
 
-/// Sends requests. Redirects are not followed: they would take keys to somebody else.
+/// Sends requests. Redirects are not followed: they would send keys to another server.
 #[derive(Debug)]
 pub struct Client {
     settings: HttpSettings,
@@ -36,11 +36,11 @@ impl Client {
         }
     }
 
-    /// Sends a request and returns what is answered, as soon as its headers are there. Must be
-    /// called within an [`super::Engine`].
+    /// Sends a request and returns the answer once its headers have arrived. Must be called within
+    /// an [`super::Engine`].
     ///
     /// # Errors
-    /// There is no answer in time.
+    /// No answer arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let redaction = outgoing.redaction();
         let idle = self.settings.limits.idle;
@@ -48,7 +48,7 @@ impl Client {
         let response = timeout(idle, request.send())
             .await
             .map_err(|_| HttpFailure::TimedOut(idle))?
-            .map_err(|error| self.failure(&error, &redaction))?;
+            .map_err(|error| self.failure(&error, &outgoing.address, &redaction))?;
         let headers: Headers = response
             .headers()
             .iter()
@@ -85,7 +85,7 @@ impl Client {
         Ok(request.body(outgoing.body.clone()))
     }
 
-    fn client(&self, address: &super::Address) -> Result<&reqwest::Client, HttpFailure> {
+    fn client(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
         let (slot, encryption) = if address.is_encrypted() || self.settings.proxies.has_encrypted()
         {
             (&self.encrypted, Encryption::Some)
@@ -108,7 +108,7 @@ impl Client {
             .connect_timeout(self.settings.limits.connect)
             .tls_backend_preconfigured(tls)
             .http1_only()
-            // What the process's environment says about proxies has been read by `config`.
+            // `config` has read the proxies from the environment.
             .no_proxy();
         for proxy in self.settings.proxies.build()? {
             builder = builder.proxy(proxy);
@@ -118,29 +118,35 @@ impl Client {
             .map_err(|error| HttpFailure::Unusable(chain(&error)))
     }
 
-    fn failure(&self, error: &reqwest::Error, redaction: &Redaction) -> HttpFailure {
+    fn failure(
+        &self,
+        error: &reqwest::Error,
+        address: &Address,
+        redaction: &Redaction,
+    ) -> HttpFailure {
         if error.is_timeout() && error.is_connect() {
             return HttpFailure::TimedOut(self.settings.limits.connect);
         }
-        HttpFailure::Unreachable(redaction.clean_line(&chain(error), LONGEST_MESSAGE))
+        let message = format!("{}: {}", address.authority(), chain(error));
+        HttpFailure::Unreachable(redaction.clean_line(&message, LONGEST_MESSAGE))
     }
 }
 
-/// The causes of an error, without the address: who asked knows it, and it may hold a key.
+/// The causes of an error, without the URL, which may contain a key.
 pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut causes: Vec<String> = Vec::new();
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        if !told.iter().any(|known| known.contains(&text)) {
-            told.push(text);
+        if !causes.iter().any(|known| known.contains(&text)) {
+            causes.push(text);
         }
         cause = error.source();
     }
-    if told.is_empty() {
+    if causes.is_empty() {
         return "the request failed".to_owned();
     }
-    told.join(": ")
+    causes.join(": ")
 }
 
 #[cfg(test)]

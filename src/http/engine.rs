@@ -1,8 +1,7 @@
 //! The thread that all requests run on.
 //!
-//! It is started by the first request and ends with the last handle. A thread of its own, because
-//! a connection is only closed while somebody drives it: a call that was stopped returns at once
-//! and its socket is closed all the same.
+//! It is started by the first request and ends with the last handle. With a thread of its own, a
+//! call that is stopped can return at once, and its connection is still closed properly.
 
 use std::future::Future;
 use std::io;
@@ -12,10 +11,10 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 
-/// How many messages a task may be ahead of whoever reads them.
+/// How many messages of a task may wait to be read.
 const AHEAD: usize = 64;
 
-/// Runs tasks that others wait for. Clones share the thread.
+/// Runs tasks whose callers wait. Clones share the thread.
 #[derive(Debug, Clone, Default)]
 pub struct Engine {
     running: Arc<Mutex<Option<Running>>>,
@@ -28,7 +27,7 @@ struct Running {
     _alive: oneshot::Sender<()>,
 }
 
-/// What a task is given to talk to whoever waits for it.
+/// What a task sends messages to its caller with.
 pub type Task<Message> = mpsc::Sender<Message>;
 
 impl Engine {

@@ -1,18 +1,10 @@
 //! Server-sent events from bytes that come in pieces. Pure: bytes in, events out.
 
 use super::TooLong;
-use super::line_splitter::LineSplitter;
+use super::lines::LineSplitter;
 
-/// One event.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StreamEvent {
-    /// Its type; empty if it has none.
-    pub name: String,
-    /// Its data lines, with line feeds between. Invalid UTF-8 is U+FFFD.
-    pub data: String,
-}
-
-/// The decoder of one stream.
+/// The decoder of one stream. Of an event only the data is used: its lines, separated by line feeds.
+/// Invalid UTF-8 becomes U+FFFD.
 #[derive(Debug, Default)]
 pub struct EventStream {
     lines: LineSplitter,
@@ -23,7 +15,6 @@ pub struct EventStream {
 
 #[derive(Debug, Default)]
 struct Pending {
-    name: String,
     data: Vec<u8>,
     has_data: bool,
 }
@@ -31,11 +22,11 @@ struct Pending {
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl EventStream {
-    /// The events that a piece completes.
+    /// The data of the events that a piece completes.
     ///
     /// # Errors
     /// A line is too long.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<StreamEvent>, TooLong> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
         let (begun, event) = (&mut self.begun, &mut self.event);
         self.lines.push(bytes, |line| {
@@ -53,9 +44,9 @@ impl EventStream {
         Ok(events)
     }
 
-    /// What stands at the end of the stream without the blank line that completes an event. It
+    /// The data at the end of the stream, of an event without the blank line that completes it. It
     /// may be torn.
-    pub fn rest(mut self) -> Option<StreamEvent> {
+    pub fn rest(mut self) -> Option<String> {
         let line = self.lines.rest();
         let line = if self.begun {
             line.as_slice()
@@ -82,18 +73,16 @@ impl Pending {
                 self.has_data = true;
                 self.data.extend_from_slice(value);
             }
-            b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
-            // A comment, a field for reconnecting, or one that nobody knows.
+            // A comment, the type, a field for reconnecting, or an unknown one.
             _ => {}
         }
     }
 
-    fn take(&mut self) -> Option<StreamEvent> {
+    fn take(&mut self) -> Option<String> {
         let event = std::mem::take(self);
-        event.has_data.then(|| StreamEvent {
-            name: event.name,
-            data: String::from_utf8_lossy(&event.data).into_owned(),
-        })
+        event
+            .has_data
+            .then(|| String::from_utf8_lossy(&event.data).into_owned())
     }
 }
 
@@ -103,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
+    fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         let mut stream = EventStream::default();
         let mut events = Vec::new();
         for piece in pieces {
@@ -113,23 +102,12 @@ mod tests {
         events
     }
 
-    fn event(name: &str, data: &str) -> StreamEvent {
-        StreamEvent {
-            name: name.to_owned(),
-            data: data.to_owned(),
-        }
-    }
-
     #[test]
     fn events_are_read_by_the_rules_wherever_the_pieces_split() {
         let text = "\u{feff}: hello\r\nevent: a\r\ndata: 1\r\ndata:2\r\ndata\r\n\r\n\
                     : ping\n\nevent: lost\n\nid: 7\nretry: 1\ndata:  ä€😀\n\ndata: [DONE]"
             .as_bytes();
-        let expected = [
-            event("a", "1\n2\n"),
-            event("", " ä€😀"),
-            event("", "[DONE]"),
-        ];
+        let expected = ["1\n2\n", " ä€😀", "[DONE]"];
         assert_eq!(decode([text]), expected);
         for split in 0..=text.len() {
             assert_eq!(
@@ -144,7 +122,7 @@ mod tests {
     #[test]
     fn invalid_bytes_do_not_end_the_stream() {
         let decoded = decode([&b"data: a\xFFb\n\ndata: c\n\n"[..]]);
-        assert_eq!(decoded, [event("", "a\u{fffd}b"), event("", "c")]);
+        assert_eq!(decoded, ["a\u{fffd}b", "c"]);
     }
 
     proptest! {
@@ -174,7 +152,7 @@ mod tests {
         #[test]
         fn what_is_sent_arrives(data in prop::collection::vec("[^\r\n]{0,12}", 1..6)) {
             let sent = format!("data: {}\n\n", data.join("\n\ndata: "));
-            let got: Vec<String> = decode([sent.as_bytes()]).into_iter().map(|event| event.data).collect();
+            let got = decode([sent.as_bytes()]);
             prop_assert_eq!(got, data);
         }
     }

@@ -1,11 +1,13 @@
-//! A request before it is sent.
+//! A request before it is sent, and the secrets in it.
 
-use super::{Address, Redaction, Secret};
+use std::fmt;
+
+use super::{Address, Redaction};
 
 /// A request that posts JSON.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Where to.
+    /// The address.
     pub address: Address,
     /// Headers besides the type and length of the content.
     pub headers: Vec<Header>,
@@ -25,9 +27,9 @@ pub struct Header {
 /// The value of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderValue {
-    /// Anybody may see it.
+    /// May be shown.
     Open(String),
-    /// Nobody may.
+    /// Must never be shown.
     Secret(Secret),
 }
 
@@ -42,7 +44,7 @@ impl HeaderValue {
 }
 
 impl Header {
-    /// A header that anybody may see.
+    /// A header that may be shown.
     pub fn open(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,7 +52,7 @@ impl Header {
         }
     }
 
-    /// A header that nobody may see.
+    /// A header that must never be shown.
     pub fn secret(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -60,7 +62,7 @@ impl Header {
 }
 
 impl Outgoing {
-    /// What nobody may see of it.
+    /// Masks its secrets.
     pub fn redaction(&self) -> Redaction {
         Redaction::of(
             self.headers
@@ -72,9 +74,31 @@ impl Outgoing {
         )
     }
 
-    /// Whether there is anything that nobody may see.
+    /// Whether it contains secrets.
     pub fn has_secrets(&self) -> bool {
         let secret = |header: &Header| matches!(header.value, HeaderValue::Secret(_));
         self.headers.iter().any(secret)
+    }
+}
+
+/// A key, token or password. It has no `Display`, and `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, to be sent and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[redacted]")
     }
 }

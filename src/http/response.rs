@@ -6,43 +6,29 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::client::chain;
-use super::{ContentType, HttpFailure, Redaction};
+use super::{ContentType, Headers, Redaction};
 
 /// The largest answer, in bytes.
 const LARGEST: usize = 64 << 20;
 
-/// The headers of an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Headers {
-    fields: Vec<(String, String)>,
-}
-
-impl Headers {
-    /// The first value of a header; the case of its name does not matter.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
-        self.fields
-            .iter()
-            .find(same)
-            .map(|(_, value)| value.as_str())
-    }
-
-    /// All of them, names in small letters.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-}
-
-impl<Name: AsRef<str>, Value: Into<String>> FromIterator<(Name, Value)> for Headers {
-    fn from_iter<Pairs: IntoIterator<Item = (Name, Value)>>(pairs: Pairs) -> Self {
-        let lower =
-            |(name, value): (Name, Value)| (name.as_ref().to_ascii_lowercase(), value.into());
-        Self {
-            fields: pairs.into_iter().map(lower).collect(),
-        }
-    }
+/// Why there is no answer, or no more of it. The texts are one line, and free of secrets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HttpFailure {
+    /// No connection, or one that broke before the answer.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The answer broke off.
+    #[error("the connection ended in the middle of the answer: {0}")]
+    Broken(String),
+    /// A limit was reached.
+    #[error("no answer within {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// The answer is too long.
+    #[error("the answer is longer than {0} bytes")]
+    TooLarge(usize),
+    /// The request cannot be made: certificates, a header, the address.
+    #[error("{0}")]
+    Unusable(String),
 }
 
 /// An answer whose body is still to come.

@@ -6,7 +6,6 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use memchr::memmem::Finder;
@@ -14,34 +13,26 @@ use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
 use super::reader::LONGEST_LINE;
-use super::side_by_side::{Cut, last_on_lines, search_windows};
 
 /// The size of the very first window, in bytes: what is looked for often stands at the end.
 const FIRST_WINDOW: u64 = 16 * 1024;
 
-/// How far the second window goes, in bytes from the end: as far as those look who read the last
-/// lines before, so that it is there already.
+/// How far from the end the second window begins, in bytes. Those who read the last lines first have
+/// read that far.
 const NEAR: u64 = 64 * 1024;
 
 /// The size of the next windows, in bytes: they stay in a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
 
-/// The size of windows once the search goes on for long, in bytes, of all threads together: worth
-/// mappings, and all that is in memory at a time. They begin at multiples of their size, since the
-/// system maps the large pages of its cache at once where they are not cut.
-const LARGE_WINDOWS: u64 = 8 * 1024 * 1024;
-
-/// The smallest of them, in bytes: as large as the largest pages.
-const LARGE_WINDOW: u64 = 2 * 1024 * 1024;
+/// The size of windows once the search has come far, in bytes: large enough for mappings. They begin
+/// at multiples of their size, so that the system can map large pages.
+const LARGE_WINDOW: u64 = 8 * 1024 * 1024;
 
 /// How far a search goes before windows become large, in bytes.
 const LONG_WAY: u64 = 2 * 1024 * 1024;
 
-/// How far one thread searches before others help, in bytes: starting them must be worth it.
-const WAY_ALONE: u64 = 16 * 1024 * 1024;
-
-/// Longer lines are not handed to searchers, in bytes. What one looks for by its needle are small
-/// records; a large one holds the needle in somebody's text.
+/// Longer lines are skipped, in bytes. The records that are searched for are small; a large one only
+/// quotes the needle.
 const LONGEST_HIT: u64 = 4 * 1024 * 1024;
 
 /// A line that holds the needle.
@@ -53,26 +44,26 @@ pub struct Hit<'a> {
     pub offset: u64,
 }
 
-/// How far a search goes on.
+/// Whether a search goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Onward {
-    /// No further.
+pub enum SearchControl {
+    /// It ends.
     Stop,
-    /// As far as the needle stands at this place or behind it, in bytes from the start of the file.
+    /// It goes on down to this place, in bytes from the start of the file.
     DownTo(u64),
-    /// To the start of the file, or as far as was said before.
-    Further,
+    /// It goes on to the start of the file, or to the place that was named before.
+    Continue,
 }
 
 /// Shows the lines that hold `needle` to `visit`, the last one first. Lines of more than 4 MiB are
-/// passed over.
+/// skipped.
 ///
 /// # Errors
 /// Reading failed.
 pub fn search_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     needle: &[u8],
-    visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+    visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
 ) -> io::Result<()> {
     let finder = Finder::new(needle);
     // A needle may lie across the end of a window.
@@ -85,19 +76,15 @@ pub fn search_backward<Source: Borrow<File>>(
     };
     let mut end = length;
     while end > search.floor {
-        if length - end >= WAY_ALONE && file.threads().get() > 1 {
-            file.release();
-            return search.side_by_side(file, &finder, end, visit);
-        }
         let start = match length - end {
             0 => end.saturating_sub(FIRST_WINDOW),
             way if way < NEAR => length.saturating_sub(NEAR),
             way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
-            _ => start_of_window(end, large_window(file.threads())),
+            _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
         for hit in last_on_lines(&finder, window).into_iter().rev() {
-            if !search.at(window, handle, start, hit, length, visit)? {
+            if !search.visit_hit(window, handle, start, hit, length, visit)? {
                 return Ok(());
             }
         }
@@ -106,134 +93,69 @@ pub fn search_backward<Source: Borrow<File>>(
     Ok(())
 }
 
-/// The size of one of the large windows of so many threads, in bytes: a power of two.
-fn large_window(threads: NonZeroUsize) -> u64 {
-    let threads = threads.get() as u64;
-    let share = LARGE_WINDOWS / threads.min(LARGE_WINDOWS).next_power_of_two();
-    share.max(LARGE_WINDOW)
-}
-
-/// Where the window starts that ends at `end`: at a multiple of `size`, in bytes.
-pub(super) fn start_of_window(end: u64, size: u64) -> u64 {
-    end.saturating_sub(1) / size * size
+/// The last place of the needle on each line of the window.
+fn last_on_lines(finder: &Finder<'_>, window: &[u8]) -> Vec<usize> {
+    let mut places: Vec<usize> = Vec::new();
+    for place in finder.find_iter(window) {
+        match places.last_mut() {
+            Some(last) if memchr(b'\n', &window[*last..place]).is_none() => *last = place,
+            _ => places.push(place),
+        }
+    }
+    places
 }
 
 struct Search {
-    /// Needles before this place are of no interest.
+    /// Needles before this place do not count.
     floor: u64,
-    /// Where the line starts that was visited last.
+    /// Where the last line starts that was visited.
     visited: u64,
     /// A stretch without a newline, too long for a hit.
     barren: Range<u64>,
 }
 
-/// What a needle at some place means.
-enum Interest {
-    /// Its line is to be visited.
-    Some,
-    /// Its line was visited, or is too long.
-    None,
-    /// So far one does not look any more.
-    Over,
-}
-
 impl Search {
     /// Visits the line around the needle at `hit` in the window that starts at `start`; false once
     /// the search is over.
-    fn at(
+    fn visit_hit(
         &mut self,
         window: &[u8],
         handle: &File,
         start: u64,
         hit: usize,
         length: u64,
-        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
+        visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
     ) -> io::Result<bool> {
         let place = start + hit as u64;
-        match self.interest(place) {
-            Interest::Over => return Ok(false),
-            Interest::None => return Ok(true),
-            Interest::Some => {}
+        if place < self.floor {
+            return Ok(false);
+        }
+        if place >= self.visited || self.barren.contains(&place) {
+            return Ok(true);
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
         let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
-        let (Some(from), Some(to)) = (inner_start, inner_end) else {
-            return self.at_place(handle, place, length, visit);
-        };
-        self.visited = start + from as u64;
-        Ok(self.goes_on(visit(Hit {
-            line: &window[from..to],
-            offset: self.visited,
-        })))
-    }
-
-    /// The same for a needle whose line is yet to be read.
-    fn at_place(
-        &mut self,
-        handle: &File,
-        place: u64,
-        length: u64,
-        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
-    ) -> io::Result<bool> {
-        match self.interest(place) {
-            Interest::Over => return Ok(false),
-            Interest::None => return Ok(true),
-            Interest::Some => {}
-        }
-        let Some(line) = self.line_around(handle, place, length)? else {
-            return Ok(true);
-        };
-        self.visited = line.start;
-        let mut bytes = vec![0; usize::try_from(line.end - line.start).unwrap_or(0)];
-        let filled = read_at(handle, &mut bytes, line.start)?;
-        Ok(self.goes_on(visit(Hit {
-            line: &bytes[..filled],
-            offset: self.visited,
-        })))
-    }
-
-    fn interest(&self, place: u64) -> Interest {
-        if place < self.floor {
-            Interest::Over
-        } else if place >= self.visited || self.barren.contains(&place) {
-            Interest::None
+        let mut crossing = Vec::new();
+        let line = if let (Some(from), Some(to)) = (inner_start, inner_end) {
+            self.visited = start + from as u64;
+            &window[from..to]
         } else {
-            Interest::Some
-        }
-    }
-
-    /// Whether the search goes on after a visit that ended so.
-    fn goes_on(&mut self, onward: Onward) -> bool {
-        if let Onward::DownTo(floor) = onward {
+            let Some(line) = self.line_around(handle, place, length)? else {
+                return Ok(true);
+            };
+            self.visited = line.start;
+            crossing.resize(usize::try_from(line.end - line.start).unwrap_or(0), 0);
+            let filled = read_at(handle, &mut crossing, line.start)?;
+            &crossing[..filled]
+        };
+        let control = visit(Hit {
+            line,
+            offset: self.visited,
+        });
+        if let SearchControl::DownTo(floor) = control {
             self.floor = self.floor.max(floor);
         }
-        onward != Onward::Stop
-    }
-
-    /// Searches what lies before `end` on several threads.
-    fn side_by_side<Source: Borrow<File>>(
-        &mut self,
-        file: &FixedFile<Source>,
-        finder: &Finder<'_>,
-        end: u64,
-        visit: &mut dyn FnMut(Hit<'_>) -> Onward,
-    ) -> io::Result<()> {
-        let (handle, length) = (file.file(), file.length());
-        let cut = Cut {
-            end,
-            size: large_window(file.threads()),
-        };
-        search_windows(file, finder, cut, &mut |searched| {
-            if searched.end <= self.floor {
-                return Ok(false);
-            }
-            for place in searched.places.into_iter().rev() {
-                if !self.at_place(handle, place, length, visit)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+        Ok(control != SearchControl::Stop)
     }
 
     /// Where the line around `place` stands; `None` if it is too long.
@@ -281,12 +203,12 @@ impl Search {
     }
 }
 
-/// Is shown a line and where it stands; answers whether the one before it is wanted, too.
+/// Gets the place of a line and the line; returns whether to go on with the line before it.
 pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 
-/// Shows the lines to `visit`, the last one first, until it answers false: where each stands, and the
-/// line itself, unless it is too long to be looked into. Both include the newline, which the last
-/// line of a file may lack.
+/// Shows the lines to `visit`, the last one first, until it returns false: where each stands, and the
+/// line itself unless it is too long to be read. Both include the newline, which the last line of a
+/// file may lack.
 ///
 /// # Errors
 /// Reading failed.

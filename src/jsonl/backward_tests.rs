@@ -15,19 +15,10 @@ fn hits(text: &[u8], needle: &str) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     search_backward(&mut fixed(text), needle.as_bytes(), &mut |hit| {
         found.push((hit.offset, String::from_utf8_lossy(hit.line).into_owned()));
-        Onward::Further
+        SearchControl::Continue
     })
     .unwrap();
     found
-}
-
-#[test]
-fn threads_share_what_may_be_in_memory() {
-    let sizes = [1, 2, 3, 4, 64, usize::MAX].map(|threads| {
-        let size = large_window(NonZeroUsize::new(threads).unwrap());
-        size / 1024 / 1024
-    });
-    assert_eq!(sizes, [8, 4, 2, 2, 2, 2]);
 }
 
 #[test]
@@ -49,8 +40,8 @@ fn boundaries_of_windows_hide_nothing() {
         NEAR,
         NEAR + SMALL_WINDOW,
         LONG_WAY,
-        LARGE_WINDOWS,
-        LONG_WAY + LARGE_WINDOWS,
+        LARGE_WINDOW,
+        LONG_WAY + LARGE_WINDOW,
     ] {
         for shift in 0..12 {
             let mut text = b"h\n".repeat(300);
@@ -85,21 +76,21 @@ fn a_line_may_be_longer_than_windows_but_not_endless() {
 #[test]
 fn a_search_stops_where_it_is_told() {
     let text = b"needle 1\nneedle 2\nneedle 3\n";
-    let run = |answers: &[Onward]| {
+    let run = |answers: &[SearchControl]| {
         let mut answers = answers.iter();
         let mut seen = 0;
         search_backward(&mut fixed(text), b"needle", &mut |_| {
             seen += 1;
-            *answers.next().unwrap_or(&Onward::Further)
+            *answers.next().unwrap_or(&SearchControl::Continue)
         })
         .unwrap();
         seen
     };
     assert_eq!(run(&[]), 3);
-    assert_eq!(run(&[Onward::Stop]), 1);
-    assert_eq!(run(&[Onward::DownTo(9)]), 2);
-    assert_eq!(run(&[Onward::DownTo(10)]), 1);
-    assert_eq!(run(&[Onward::DownTo(0)]), 3);
+    assert_eq!(run(&[SearchControl::Stop]), 1);
+    assert_eq!(run(&[SearchControl::DownTo(9)]), 2);
+    assert_eq!(run(&[SearchControl::DownTo(10)]), 1);
+    assert_eq!(run(&[SearchControl::DownTo(0)]), 3);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Memory to read into, which the next reader on the same thread uses again. Fresh memory is cleared
-//! and then brought in page by page, which takes longer than reading a small file does.
+//! Memory to read into that is used again on the same thread. Fresh memory is cleared and brought in
+//! page by page, which takes longer than reading a small file.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ thread_local! {
     static KEPT: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// See the module.
+/// Memory to read into. It is kept for the next one when it is dropped.
 #[derive(Debug)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ impl Buffer {
         }
     }
 
-    /// The first `size` bytes; what they hold is of no interest.
+    /// The first `size` bytes; what they hold means nothing.
     pub(super) fn room(&mut self, size: usize) -> &mut [u8] {
         if self.bytes.len() < size {
             self.bytes.resize(size, 0);
@@ -47,8 +47,8 @@ impl Buffer {
     }
 }
 
-/// So many bytes to read into; what they hold is of no interest. They are those of a reader that is
-/// gone, if there are any.
+/// `size` bytes to read into, from a buffer that was dropped if there is one. What they hold means
+/// nothing.
 pub fn room_to_read(size: usize) -> Vec<u8> {
     let mut buffer = Buffer::take();
     let mut bytes = std::mem::take(&mut buffer.bytes);

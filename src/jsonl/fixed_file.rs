@@ -6,14 +6,12 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 
-use super::beginning::Beginning;
 use super::buffer::Buffer;
 
 /// Smaller windows are read, not mapped: page faults cost more than copying.
@@ -28,13 +26,36 @@ pub enum Mapping {
     Refused,
 }
 
-/// See the module.
+/// The first bytes of a file, read once for everything that needs them.
+#[derive(Debug)]
+pub struct Beginning {
+    buffer: Buffer,
+    length: usize,
+}
+
+impl Beginning {
+    /// Reads up to `size` bytes.
+    ///
+    /// # Errors
+    /// Reading failed (interrupted reads are repeated).
+    pub fn read(file: &File, size: usize) -> io::Result<Self> {
+        let mut buffer = Buffer::take();
+        let length = read_at(file, buffer.room(size), 0)?;
+        Ok(Self { buffer, length })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.filled(self.length)
+    }
+}
+
+/// The first bytes of a file, up to a length that does not change.
 #[derive(Debug)]
 pub struct FixedFile<Source = File> {
     file: Source,
     length: u64,
     mapping: Mapping,
-    threads: NonZeroUsize,
     /// What was read before.
     beginning: Option<Arc<Beginning>>,
     buffer: Option<Buffer>,
@@ -50,7 +71,6 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             file,
             length,
             mapping,
-            threads: NonZeroUsize::MIN,
             beginning: None,
             buffer: None,
             held: 0..0,
@@ -58,35 +78,11 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
     }
 
-    /// The same, for searches that may use this many threads where the way is long.
-    #[must_use]
-    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = threads;
-        self
-    }
-
     /// The same, but the first bytes were read already.
     #[must_use]
     pub fn with_beginning(mut self, beginning: Arc<Beginning>) -> Self {
         self.beginning = Some(beginning);
         self
-    }
-
-    /// Gives the memory of the last window back.
-    pub(super) fn release(&mut self) {
-        self.map = None;
-        self.buffer = None;
-        self.held = 0..0;
-    }
-
-    /// How many threads a search may use.
-    pub(super) fn threads(&self) -> NonZeroUsize {
-        self.threads
-    }
-
-    /// The same bytes, for another thread.
-    pub(super) fn beside(&self) -> FixedFile<&File> {
-        FixedFile::new(self.file.borrow(), self.length, self.mapping)
     }
 
     /// In bytes.
@@ -186,13 +182,10 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             return None;
         }
         let mut options = MmapOptions::new();
-        // Pages come in when they are touched: filling them in at once looks at each of them, also
-        // where the system could map large ones, and makes the other threads wait.
         options.offset(start).len(size);
-        // SAFETY: the mapping is private to this struct and read only. Session files are written
-        // by appending; that this range was just there was looked at above. A process that cuts
-        // the file short meanwhile could make a later access fail, which is why `Mapping::Refused`
-        // exists.
+        // SAFETY: the mapping is private to this struct and read only, and the range was within the
+        // file just now. Session files are written by appending. A process that cuts the file short
+        // meanwhile could make a later access fail, which is why `Mapping::Refused` exists.
         unsafe { options.map(self.file.borrow()) }.ok()
     }
 }

@@ -5,18 +5,19 @@ use std::ops::Range;
 /// The next part of the input. The `raw` bytes of all pieces, joined, are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Whole lines, each a well-formed JSON object or blank, none of which the prefilter wants.
-    /// Each ends with its newline, but for the last line of the input, which may lack it.
+    /// Whole lines, none of which the prefilter wants. They were not read, or nothing is wrong with
+    /// them. Each ends with its newline, but for the last line of the input, which may lack it.
     Plain {
         /// The lines.
         raw: Vec<u8>,
     },
-    /// One line that the prefilter wants or that is damaged, with its newline if it has one.
+    /// One line that the prefilter wants, or that was checked and is damaged, with its newline if it
+    /// has one.
     Line {
         /// The line as it stood in the input (with BOM, CR, NUL runs, …).
         raw: Vec<u8>,
-        /// The whole JSON objects on the line that the prefilter wants, in order: one on a healthy
-        /// line, none on a hopeless one, several on a glued one.
+        /// The whole JSON objects on the line, in order: one on a healthy line, none on a hopeless
+        /// one, several on a glued one.
         records: Vec<Record>,
         /// What was wrong with the line, in order.
         damage: Vec<Damage>,
@@ -27,7 +28,7 @@ pub enum Piece {
         /// The line ended with a newline. Only the last line of the input may not.
         terminated: bool,
     },
-    /// A part of a line of more than [`super::LONGEST_LINE`] bytes, passed on unparsed. The first
+    /// A part of a line of more than [`super::LONGEST_LINE`] bytes, passed on unread. The first
     /// part carries the damage report.
     Giant {
         /// A part of the line; the last one ends with the newline if there is one, and is empty

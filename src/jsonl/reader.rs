@@ -1,39 +1,58 @@
-//! Splits a byte stream into lines without losing a byte, and finds the JSON objects in them.
-//!
-//! The reader keeps the books (offsets, line numbers, giant lines); [`super::slab`] holds the
-//! bytes, [`super::outlook`] judges the lines.
+//! Splits a byte stream into lines without losing a byte, and finds the JSON objects on those that
+//! are wanted.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 
-use memchr::memchr;
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter, memrchr};
 
-use super::examine::Defect;
-use super::outlook::{Line, Outlook, Place, Stretch};
-use super::slab::{Filled, Slab};
+use super::line::{Defect, is_sound, split_from};
 use super::{Damage, Piece, Prefilter};
 
-/// A longer line, in bytes without its newline, is passed on without being looked into.
+/// A longer line, in bytes without its newline, is passed on unread.
 pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-/// The reader. See [`Piece`].
+/// How much is read at once, in bytes. It stays in a core's cache while it is searched and copied,
+/// and allocators serve it without asking the system.
+const READ_SIZE: usize = 112 * 1024;
+
+/// A larger buffer is given back once the long line that it was for is over, in bytes.
+const LARGEST_KEPT: usize = 4 * READ_SIZE;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// What happens to lines that the prefilter does not want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnwantedLines {
+    /// They are passed on unread.
+    Unread,
+    /// They are checked, and come as [`Piece::Line`] if something is wrong with them.
+    Checked,
+}
+
+/// Reads lines from a source and hands them out as [`Piece`]s.
 pub struct Reader<Source> {
     source: Source,
     prefilter: Box<dyn Prefilter>,
-    slab: Slab,
-    outlook: Outlook,
-    /// Where the first byte that was not returned stands in the input.
+    unwanted: UnwantedLines,
+    buffer: Vec<u8>,
+    /// Where the bytes begin that were not returned yet.
+    start: usize,
+    /// Where the last whole line of them ends.
+    lines_end: usize,
+    /// Where they end.
+    end: usize,
+    /// Where the next needle stands in the whole lines, or their end; `None` if not known.
+    needle: Option<usize>,
+    /// Where `start` stands in the input.
     offset: u64,
-    /// The number of its line.
+    /// The number of the line at `start`.
     number: u64,
-    /// The giant line that is being passed on.
+    /// The line that is being passed on in parts.
     giant: Option<Giant>,
-    /// A line that was looked into together with those before it.
-    pending: Option<Line>,
     ended: bool,
 }
 
-/// Where a giant line stands.
+/// Where a line stands that is too long.
 #[derive(Clone, Copy)]
 struct Giant {
     number: u64,
@@ -41,19 +60,30 @@ struct Giant {
 }
 
 impl<Source: Read> Reader<Source> {
-    /// Reads from `source`; lines without a needle of `prefilter` come as [`Piece::Plain`].
+    /// Reads from `source`; lines without a needle of `prefilter` come unread, as
+    /// [`Piece::Plain`].
     pub fn new(source: Source, prefilter: impl Prefilter + 'static) -> Self {
         Self {
             source,
             prefilter: Box::new(prefilter),
-            slab: Slab::default(),
-            outlook: Outlook::default(),
+            unwanted: UnwantedLines::Unread,
+            buffer: Vec::new(),
+            start: 0,
+            lines_end: 0,
+            end: 0,
+            needle: None,
             offset: 0,
             number: 1,
             giant: None,
-            pending: None,
             ended: false,
         }
+    }
+
+    /// Sets what happens to lines without a needle.
+    #[must_use]
+    pub fn with_unwanted(mut self, unwanted: UnwantedLines) -> Self {
+        self.unwanted = unwanted;
+        self
     }
 
     /// The next piece, or `None` at the end. Never waits for more input while it holds a whole
@@ -70,10 +100,9 @@ impl<Source: Read> Reader<Source> {
             if self.ended {
                 return Ok(None);
             }
-            self.outlook = Outlook::default();
-            if self.slab.fill(&mut self.source)? == Filled::End {
+            if self.fill()? == 0 {
                 self.ended = true;
-                self.slab.end_last_line();
+                self.lines_end = self.end;
                 if let Some(giant) = self.giant.take() {
                     return Ok(Some(self.part_of(giant, 0, Some(false))));
                 }
@@ -84,73 +113,92 @@ impl<Source: Read> Reader<Source> {
     /// Whether the next call of [`Reader::next_piece`] can be answered without reading. If not, it
     /// is time to flush what was written.
     pub fn holds_a_piece(&self) -> bool {
-        self.pending.is_some()
-            || !self.slab.lines().is_empty()
-            || self.slab.rest_length() > self.longest_held()
-    }
-
-    /// Gives the memory of a piece back to the reader, which saves allocating it anew.
-    pub fn recycle(&mut self, piece: Piece) {
-        let (Piece::Plain { raw } | Piece::Line { raw, .. } | Piece::Giant { raw, .. }) = piece;
-        self.slab.recycle(raw);
+        let longest_held = if self.giant.is_some() {
+            0
+        } else {
+            LONGEST_LINE
+        };
+        self.start < self.lines_end || self.end - self.start > longest_held
     }
 
     /// The next piece, if it does not take reading.
     fn held_piece(&mut self) -> Option<Piece> {
-        if let Some(line) = self.pending.take() {
-            return Some(self.line(line));
-        }
-        if let Some(giant) = self.giant {
-            return self.more_of(giant);
-        }
-        if !self.slab.lines().is_empty() {
-            return Some(self.next_lines());
-        }
-        (self.slab.rest_length() > self.longest_held()).then(|| self.start_of_giant())
-    }
-
-    /// How much of an unfinished line is held back.
-    fn longest_held(&self) -> usize {
-        match self.giant {
-            Some(_) => 0,
-            None => LONGEST_LINE,
-        }
-    }
-
-    fn next_lines(&mut self) -> Piece {
-        let place = if self.offset == 0 {
-            Place::Start
+        if !self.holds_a_piece() {
+            None
+        } else if let Some(giant) = self.giant {
+            Some(self.more_of(giant))
+        } else if self.start < self.lines_end {
+            Some(self.next_lines())
         } else {
-            Place::Later
-        };
-        let lines = self.slab.lines();
-        let Stretch { plain, line } = self.outlook.sort(lines, place, self.prefilter.as_ref());
-        match line {
-            Some(line) if plain == 0 => self.line(line),
-            line => {
-                self.pending = line;
-                Piece::Plain {
-                    raw: self.take(plain),
-                }
-            }
+            Some(self.start_of_giant())
         }
     }
 
-    fn line(&mut self, line: Line) -> Piece {
-        let (number, offset) = (self.number, self.offset);
-        let raw = self.take(line.length);
+    /// The lines before the next one that is to be read, or that one.
+    fn next_lines(&mut self) -> Piece {
+        let wanted = self.wanted_line();
+        let plain_end = match self.unwanted {
+            UnwantedLines::Unread => wanted,
+            UnwantedLines::Checked => self.first_damaged(wanted),
+        };
+        if plain_end > self.start {
+            let raw = self.take(plain_end - self.start);
+            return Piece::Plain { raw };
+        }
+        let lines = &self.buffer[self.start..self.lines_end];
+        let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
+        let (number, offset, bom) = (self.number, self.offset, self.bom_length());
+        let raw = self.take(length);
+        let (records, mut damage) = split_from(&raw, bom);
+        for damage in &mut damage {
+            damage.offset += offset;
+        }
         Piece::Line {
             terminated: raw.ends_with(b"\n"),
             raw,
-            records: line.records,
-            damage: line
-                .findings
-                .into_iter()
-                .map(|(defect, at)| damage(defect, offset + at as u64))
-                .collect(),
+            records,
+            damage,
             number,
             offset,
         }
+    }
+
+    /// Where the next line begins that the prefilter wants, or where the whole lines end.
+    fn wanted_line(&mut self) -> usize {
+        let needle = match self.needle {
+            Some(known) if known >= self.start => known,
+            _ => {
+                let lines = &self.buffer[..self.lines_end];
+                let found = self.prefilter.find(lines, self.start);
+                *self.needle.insert(found.unwrap_or(self.lines_end))
+            }
+        };
+        if needle == self.lines_end {
+            return needle;
+        }
+        let before = &self.buffer[self.start..needle];
+        memrchr(b'\n', before).map_or(self.start, |at| self.start + at + 1)
+    }
+
+    /// Where the first line before `end` begins that something is wrong with, or `end`.
+    fn first_damaged(&self, end: usize) -> usize {
+        let mut at = self.start;
+        let mut text = self.start + self.bom_length();
+        while at < end {
+            let length = memchr(b'\n', &self.buffer[at..end]);
+            let line_end = length.map_or(end, |length| at + length + 1);
+            if !is_sound(&self.buffer[text.min(line_end)..line_end]) {
+                return at;
+            }
+            (at, text) = (line_end, line_end);
+        }
+        end
+    }
+
+    /// The length of the byte order mark at `start`, which may stand only where the input begins.
+    fn bom_length(&self) -> usize {
+        let has_bom = self.offset == 0 && self.buffer[self.start..self.end].starts_with(BOM);
+        if has_bom { BOM.len() } else { 0 }
     }
 
     fn start_of_giant(&mut self) -> Piece {
@@ -160,21 +208,24 @@ impl<Source: Read> Reader<Source> {
         };
         self.giant = Some(giant);
         Piece::Giant {
-            raw: self.take(self.slab.rest_length()),
-            damage: Some(damage(Defect::TooLong, giant.offset)),
+            raw: self.take(self.end - self.start),
+            damage: Some(Damage {
+                reason: Defect::TooLong.to_string(),
+                offset: giant.offset,
+            }),
             number: giant.number,
             offset: giant.offset,
             end: None,
         }
     }
 
-    fn more_of(&mut self, giant: Giant) -> Option<Piece> {
-        if let Some(newline) = memchr(b'\n', self.slab.lines()) {
+    fn more_of(&mut self, giant: Giant) -> Piece {
+        let lines = &self.buffer[self.start..self.lines_end];
+        if let Some(newline) = memchr(b'\n', lines) {
             self.giant = None;
-            return Some(self.part_of(giant, newline + 1, Some(true)));
+            return self.part_of(giant, newline + 1, Some(true));
         }
-        let length = self.slab.rest_length();
-        (length > 0).then(|| self.part_of(giant, length, None))
+        self.part_of(giant, self.end - self.start, None)
     }
 
     fn part_of(&mut self, giant: Giant, length: usize, end: Option<bool>) -> Piece {
@@ -187,20 +238,42 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Takes bytes out of the slab and counts them.
+    /// Takes bytes out of the buffer and counts them.
     fn take(&mut self, length: usize) -> Vec<u8> {
-        let raw = self.slab.take(length);
-        self.outlook.advance(length);
+        let raw = self.buffer[self.start..self.start + length].to_vec();
+        self.start += length;
+        self.lines_end = self.lines_end.max(self.start);
         self.offset += length as u64;
         self.number += memchr_iter(b'\n', &raw).count() as u64;
         raw
     }
-}
 
-fn damage(defect: Defect, offset: u64) -> Damage {
-    Damage {
-        reason: defect.to_string(),
-        offset,
+    /// Reads once, behind the unfinished line in the buffer; 0 at the end of the input.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        (self.start, self.lines_end, self.needle) = (0, 0, None);
+        let room = (self.end + READ_SIZE).min(LONGEST_LINE + 1);
+        if self.buffer.len() < room {
+            let doubled = (2 * self.buffer.len()).min(LONGEST_LINE + 1);
+            self.buffer.resize(room.max(doubled), 0);
+        } else if self.buffer.len() > LARGEST_KEPT && self.end < READ_SIZE {
+            self.buffer.truncate(room);
+            self.buffer.shrink_to_fit();
+        }
+        let length = loop {
+            match self.source.read(&mut self.buffer[self.end..room]) {
+                Ok(length) => break length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let new = &self.buffer[self.end..self.end + length];
+        if let Some(newline) = memrchr(b'\n', new) {
+            self.lines_end = self.end + newline + 1;
+        }
+        self.end += length;
+        Ok(length)
     }
 }
 

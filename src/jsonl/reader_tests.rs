@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::samples::{interesting_byte, mutated, object_line};
 use super::super::{
-    AhoCorasickPrefilter, Damage, Kind, LONGEST_LINE, Piece, Prefilter, Record, Verdict, validate,
+    AhoCorasickPrefilter, Damage, FirstValue, LONGEST_LINE, Piece, Prefilter, Record, first_value,
 };
-use super::Reader;
+use super::{Reader, UnwantedLines};
 
 /// Hands out its parts one a read, with an interruption before each.
 struct Chunks {
@@ -67,7 +67,15 @@ impl Prefilter for All {
 }
 
 fn pieces(source: impl Read, prefilter: impl Prefilter + 'static) -> Vec<Piece> {
-    let mut reader = Reader::new(source, prefilter);
+    pieces_of(Reader::new(source, prefilter))
+}
+
+/// Lines without a needle are checked, too.
+fn checked(source: impl Read) -> Vec<Piece> {
+    pieces_of(Reader::new(source, prefilter()).with_unwanted(UnwantedLines::Checked))
+}
+
+fn pieces_of(mut reader: Reader<impl Read>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     while let Some(piece) = reader.next_piece().unwrap() {
         pieces.push(piece);
@@ -128,7 +136,8 @@ fn bad_input_matrix() {
     const UTF8: &str = "invalid utf-8";
     const NULS: &str = "nul bytes beside a record";
     const OTHER: &str = "not a json object";
-    const CONTROL: &str = "not json: raw control character in a string";
+    const CONTROL: &str =
+        "not json: control character (\\u0000-\\u001F) found while parsing a string";
     const GLUED: &str = "several records on one line";
     const CUT: &str = "record is cut off";
     type Row<'a> = (&'a [u8], &'a [&'a str], &'a [(&'a str, u64)]);
@@ -140,7 +149,7 @@ fn bad_input_matrix() {
         (
             b"{}\n\xef\xbb\xbf{}\n",
             &["{}"],
-            &[("not json: a value was expected", 3)],
+            &[("not json: expected value", 3)],
         ),
         (b"{\"a\":1}\r\n {} \r\n", &["{\"a\":1}", "{}"], &[]),
         (b"{}\n\0\0{}\0\n", &["{}", "{}"], &[(NULS, 3)]),
@@ -152,7 +161,7 @@ fn bad_input_matrix() {
         (
             b"\xff{}\n",
             &[],
-            &[("not json: a value was expected", 0), (UTF8, 0)],
+            &[("not json: expected value", 0), (UTF8, 0)],
         ),
         (
             b"{\"a\":\"\\ud83d\xff\"}",
@@ -217,59 +226,73 @@ fn depth_is_no_damage() {
     assert!(damage.is_empty());
     // Without a needle it is passed on.
     let line = line.replace('w', "x");
-    let pieces = super::tests::pieces(line.as_bytes(), prefilter());
-    assert!(matches!(pieces.as_slice(), [Piece::Plain { .. }]));
+    for pieces in [
+        super::tests::pieces(line.as_bytes(), prefilter()),
+        checked(line.as_bytes()),
+    ] {
+        assert!(matches!(pieces.as_slice(), [Piece::Plain { .. }]));
+    }
 }
 
 #[test]
 fn lines_without_needle_come_in_runs() {
     let input = "{\"a\":1}\n\n{\"b\":2}\r\n{\"w\":3}\n{\"c\":4}\n{bad\n{\"d\":5}";
-    let pieces = pieces(input.as_bytes(), prefilter());
-    let [
-        Piece::Plain { raw: first },
-        wanted,
-        Piece::Plain { raw: second },
-        bad,
-        Piece::Plain { raw: last },
-    ] = pieces.as_slice()
-    else {
-        panic!("{pieces:?}");
+    let wanted = Piece::Line {
+        raw: b"{\"w\":3}\n".to_vec(),
+        records: vec![Record::Range(0..7)],
+        damage: vec![],
+        number: 4,
+        offset: 18,
+        terminated: true,
     };
-    assert_eq!(first, b"{\"a\":1}\n\n{\"b\":2}\r\n");
-    assert_eq!(second, b"{\"c\":4}\n");
-    assert_eq!(last, b"{\"d\":5}");
+    let bad = Piece::Line {
+        raw: b"{bad\n".to_vec(),
+        records: vec![],
+        damage: vec![Damage {
+            reason: "not json: key must be a string".into(),
+            offset: 35,
+        }],
+        number: 6,
+        offset: 34,
+        terminated: true,
+    };
+    let plain = |text: &str| Piece::Plain {
+        raw: text.as_bytes().to_vec(),
+    };
+    let before = plain("{\"a\":1}\n\n{\"b\":2}\r\n");
     assert_eq!(
-        *wanted,
-        Piece::Line {
-            raw: b"{\"w\":3}\n".to_vec(),
-            records: vec![Record::Range(0..7)],
-            damage: vec![],
-            number: 4,
-            offset: 18,
-            terminated: true,
-        }
+        pieces(input.as_bytes(), prefilter()),
+        [
+            before.clone(),
+            wanted.clone(),
+            plain("{\"c\":4}\n{bad\n"),
+            plain("{\"d\":5}"),
+        ]
     );
     assert_eq!(
-        *bad,
-        Piece::Line {
-            raw: b"{bad\n".to_vec(),
-            records: vec![],
-            damage: vec![Damage {
-                reason: "not json: a key was expected".into(),
-                offset: 35
-            }],
-            number: 6,
-            offset: 34,
-            terminated: true,
-        }
+        checked(input.as_bytes()),
+        [
+            before,
+            wanted,
+            plain("{\"c\":4}\n"),
+            bad,
+            plain("{\"d\":5}")
+        ]
     );
 }
 
+/// Many damaged lines without a needle do not make the search for the next needle start anew.
 #[test]
-fn only_the_wanted_records_of_a_glued_line_are_delivered() {
+fn hostile_lines_are_checked_in_linear_time() {
+    let input = "x\n".repeat(1_000_000);
+    assert_eq!(checked(input.as_bytes()).len(), 1_000_000);
+}
+
+#[test]
+fn all_records_of_a_glued_line_are_delivered() {
     let pieces = pieces(b"{\"a\":1}{\"w\":2}{\"b\":3}".as_slice(), prefilter());
     let lines = lines(&pieces);
-    assert_eq!(lines[0].3, ["{\"w\":2}"]);
+    assert_eq!(lines[0].3, ["{\"a\":1}", "{\"w\":2}", "{\"b\":3}"]);
     assert_eq!(lines[0].4.len(), 2);
 }
 
@@ -351,7 +374,6 @@ fn giant_lines_are_passed_on_in_parts() {
                     }
                     Piece::Plain { .. } => panic!("plain"),
                 }
-                reader.recycle(piece);
             }
             assert!(output == input);
             assert_eq!(damages, usize::from(giant));
@@ -406,6 +428,10 @@ proptest! {
         let in_parts = pieces(Chunks::new(&input, &lengths), prefilter());
         prop_assert_eq!(&joined(&in_parts), &input);
         prop_assert_eq!(lines(&in_parts), lines(&at_once));
+        let at_once = checked(input.as_slice());
+        let in_parts = checked(Chunks::new(&input, &lengths));
+        prop_assert_eq!(&joined(&in_parts), &input);
+        prop_assert_eq!(lines(&in_parts), lines(&at_once));
     }
 
     #[test]
@@ -418,8 +444,7 @@ proptest! {
     fn records_are_objects_that_parse(input in input()) {
         for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), All)) {
             for text in texts {
-                let whole = Verdict::Whole { kind: Kind::Object, span: 0..text.len() };
-                prop_assert_eq!(validate(text.as_bytes()), whole);
+                prop_assert_eq!(first_value(text.as_bytes()), FirstValue::Object(0..text.len()));
                 let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
                 // A number may be out of range; nothing else may be wrong.
                 let fine = value.map_or_else(|error| error.to_string().contains("out of range"), |value| value.is_object());
@@ -428,18 +453,33 @@ proptest! {
         }
     }
 
-    /// What comes as plain is what comes without damage and without a needle.
     #[test]
-    fn plain_lines_are_healthy_and_unwanted(input in input()) {
+    fn plain_lines_are_unwanted(input in input()) {
         for piece in pieces(input.as_slice(), prefilter()) {
             if let Piece::Plain { raw } = piece {
                 prop_assert_eq!(prefilter().find(&raw, 0), None);
-                prop_assert!(std::str::from_utf8(&raw).is_ok());
-                for line in raw.split(|byte| *byte == b'\n') {
-                    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-                    let value = serde_json::from_slice::<serde::de::IgnoredAny>(line);
-                    prop_assert!(value.is_ok() || line.trim_ascii().is_empty());
+            }
+        }
+    }
+
+    /// Of checked lines, the plain ones are those without damage and without a needle.
+    #[test]
+    fn plain_lines_are_sound_if_checked(input in input()) {
+        for piece in checked(input.as_slice()) {
+            match piece {
+                Piece::Plain { raw } => {
+                    prop_assert_eq!(prefilter().find(&raw, 0), None);
+                    prop_assert!(std::str::from_utf8(&raw).is_ok());
+                    for line in raw.split(|byte| *byte == b'\n') {
+                        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+                        let value = serde_json::from_slice::<serde::de::IgnoredAny>(line);
+                        prop_assert!(value.is_ok() || line.trim_ascii().is_empty());
+                    }
                 }
+                Piece::Line { raw, damage, .. } => {
+                    prop_assert!(!damage.is_empty() || prefilter().find(&raw, 0).is_some());
+                }
+                Piece::Giant { .. } => prop_assert!(false, "no line is that long"),
             }
         }
     }

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use super::split_text::SplitText;
-use super::think_tags::without_think_tags;
+use super::text_parts::{SplitText, without_think_tags};
 use super::{Cut, Event, Failure, Finish, Input, Reply, Silence, ToolCall};
 use crate::dialog::Usage;
 use crate::io::Ids;
@@ -245,7 +244,7 @@ impl Draft {
             return Err(Failure::Empty { silence, usage });
         }
         let finish = if calls.is_empty() {
-            Finish::Said
+            Finish::Complete
         } else {
             Finish::CalledTools
         };

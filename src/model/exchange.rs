@@ -1,5 +1,5 @@
-//! One attempt: a request out, an answer in. The order in which an answer is judged stands here:
-//! status, type of the content, errors in it, and only then the content.
+//! One attempt to get a reply. An answer is judged in this order: its status, the type of its
+//! content, errors in the content, and only then what it says.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,15 @@ use super::listener::Listener;
 use super::server_error::ServerError;
 use super::transport::{Incoming, failure};
 use super::{Delivery, Failure, Reply};
+use crate::dialog::Usage;
 use crate::http::{ContentType, EventStream, JsonLines, retry_after};
 use crate::io::{Clock, Ids};
 
-/// How much of an answer is read that is an error, in bytes.
+/// How much of an error is read, in bytes.
 const LONGEST_ERROR: usize = 256 * 1024;
 
-/// How long is waited for the end of a connection whose answer is complete: one that has ended
-/// can be used again.
+/// How long to wait for the last bytes of a complete answer: the connection can be used again once
+/// they are read.
 const LAST_BYTES: Duration = Duration::from_millis(20);
 
 /// Reads the answer to one request.
@@ -29,7 +30,7 @@ pub(super) struct Reading<'a> {
     pub(super) delivery: Delivery,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) clock: &'a dyn Clock,
-    /// Who is told the parts of a streamed reply.
+    /// Receives the parts of a streamed reply.
     pub(super) listener: Listener<'a>,
 }
 
@@ -40,15 +41,15 @@ enum Framing {
     Value,
     /// Server-sent events.
     Events,
-    /// A JSON value a line.
+    /// One JSON value per line.
     Lines,
 }
 
 impl Reading<'_> {
-    /// The reply that an answer holds.
+    /// The reply in an answer.
     ///
     /// # Errors
-    /// It holds no whole, usable reply.
+    /// There is no whole, usable reply.
     pub(super) async fn reply(&mut self, mut incoming: Incoming) -> Result<Reply, Failure> {
         let status = incoming.response.status;
         if !(200..300).contains(&status) {
@@ -67,16 +68,9 @@ impl Reading<'_> {
         }
     }
 
-    async fn value(&mut self, mut incoming: Incoming) -> Result<Reply, Failure> {
+    async fn value(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
+        let body = whole_body(incoming).await?;
         let draft = Draft::new(Arc::clone(&self.ids));
-        let mut body = Vec::new();
-        loop {
-            match incoming.piece().await {
-                Ok(Some(piece)) => body.extend_from_slice(&piece),
-                Ok(None) => break,
-                Err(error) => return Err(failure(error, draft.usage)),
-            }
-        }
         self.whole(&String::from_utf8_lossy(&body), draft).await
     }
 
@@ -84,7 +78,7 @@ impl Reading<'_> {
         let json: Result<&serde_json::value::RawValue, _> = serde_json::from_str(body.trim());
         if let Err(error) = json {
             if error.is_eof() && !body.trim().is_empty() {
-                // Whoever sends a length and ends earlier is caught below; who sends none is here.
+                // A body that is shorter than its declared length fails elsewhere; this one had no length.
                 return Err(Failure::Cut {
                     cut: super::Cut::Connection,
                     usage: draft.usage,
@@ -108,7 +102,7 @@ impl Reading<'_> {
                 Ok(None) => break,
                 Err(error @ crate::http::HttpFailure::Broken(_)) => {
                     self.listener.tell(draft.take_events()).await;
-                    // What went wrong tells more than that the connection broke.
+                    // What the server said is more useful than that the connection broke.
                     return draft
                         .settle(Delivered::InPart)
                         .map_err(|settled| match settled {
@@ -131,7 +125,7 @@ impl Reading<'_> {
             }
         }
         if let Some(json) = frames.rest() {
-            // What is torn at the end of a stream is a cut, and no nonsense.
+            // A torn end of a stream means that it was cut, not that it is malformed.
             let torn = serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
@@ -150,17 +144,10 @@ impl Reading<'_> {
         read_part(self.api, json, draft)
     }
 
-    /// The server does not say what it sends: its first sign does.
-    async fn unsaid(&mut self, mut incoming: Incoming) -> Result<Reply, Failure> {
+    /// The server does not say what it sends: the first character decides.
+    async fn unsaid(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
-        let mut body = Vec::new();
-        loop {
-            match incoming.piece().await {
-                Ok(Some(piece)) => body.extend_from_slice(&piece),
-                Ok(None) => break,
-                Err(error) => return Err(failure(error, draft.usage)),
-            }
-        }
+        let body = whole_body(incoming).await?;
         let text = String::from_utf8_lossy(&body);
         let first = text.trim_start_matches('\u{feff}').trim_start();
         let framing = match first.bytes().next() {
@@ -185,6 +172,18 @@ impl Reading<'_> {
     }
 }
 
+async fn whole_body(mut incoming: Incoming) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(piece) = incoming
+        .piece()
+        .await
+        .map_err(|error| failure(error, Usage::default()))?
+    {
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
 /// What `OpenAI`'s streams end with.
 const DONE: &str = "[DONE]";
 
@@ -204,28 +203,27 @@ impl Frames {
 
     fn push(&mut self, piece: &[u8]) -> Result<Vec<String>, Failure> {
         let parts = match self {
-            Self::Events(stream) => stream.push(piece).map(|events| {
-                let data = events.into_iter().map(|event| event.data);
-                data.filter(|data| !data.trim().is_empty()).collect()
-            }),
+            Self::Events(stream) => stream.push(piece),
             Self::Lines(lines) => lines.push(piece),
         };
-        parts.map_err(|error| Failure::Malformed {
+        let mut parts = parts.map_err(|error| Failure::Malformed {
             reason: error.to_string(),
-        })
+        })?;
+        parts.retain(|part| !part.trim().is_empty());
+        Ok(parts)
     }
 
     fn rest(self) -> Option<String> {
         let rest = match self {
-            Self::Events(stream) => stream.rest().map(|event| event.data),
+            Self::Events(stream) => stream.rest(),
             Self::Lines(lines) => lines.rest(),
         };
         rest.filter(|rest| !rest.trim().is_empty())
     }
 }
 
-/// How an answer is framed. What the server says counts, not what it was asked for; `None` if it
-/// does not say.
+/// How an answer is framed: by what the server says, not by what was requested. `None` if it does
+/// not say.
 fn framing(
     api: Api,
     delivery: Delivery,
@@ -239,20 +237,20 @@ fn framing(
         }
         ContentType::Json => Framing::Value,
         ContentType::Html => {
-            let reason = "a web page came instead of an answer: is the address right?".to_owned();
+            let reason =
+                "the server sent a web page instead of an answer; check the address".to_owned();
             return Err(Failure::Malformed { reason });
         }
         ContentType::Other | ContentType::Unsaid => return Ok(None),
     }))
 }
 
-/// Who sent good parts before a senseless one speaks the right language, and may do better next
-/// time.
+/// A server that sent good parts before a malformed one may do better next time.
 fn spoiled(failure: Failure, good_parts: usize) -> Failure {
     match failure {
         Failure::Malformed { reason } if good_parts > 0 => Failure::Overloaded {
             status: None,
-            message: format!("a part of the stream is spoiled: {reason}"),
+            message: format!("a part of the stream is malformed: {reason}"),
             retry_after: None,
         },
         other => other,
@@ -272,7 +270,7 @@ async fn beginning(incoming: &mut Incoming) -> String {
 
 fn refused(status: u16, kind: ContentType, body: &str, wait: Option<Duration>) -> Failure {
     let body = match kind {
-        // The markup of some proxy's page tells nobody anything.
+        // The markup of an error page is useless in a message.
         ContentType::Html => "a web page",
         _ => body,
     };

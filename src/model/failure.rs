@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use crate::dialog::Usage;
+use crate::http::Redaction;
 
-/// Why there is no whole, usable reply. Every text in it is one line without secrets; it comes
-/// from a server, though, and is not safe for a terminal.
+/// The longest message, in bytes.
+const LONGEST_MESSAGE: usize = 400;
+
+/// Why there is no whole, usable reply. Every text in it is one line without secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// The provider refused the request: key, quota, an invalid request, an unknown model.
@@ -16,7 +19,7 @@ pub enum Failure {
         /// What it said.
         message: String,
     },
-    /// The provider has no time, or is broken.
+    /// The provider is overloaded or broken.
     #[error("the provider is overloaded or failing: {}{message}", status_prefix(*status))]
     Overloaded {
         /// The HTTP status; `None` if the error came inside of a reply.
@@ -26,38 +29,38 @@ pub enum Failure {
         /// How long it asks to wait.
         retry_after: Option<Duration>,
     },
-    /// There was no connection, or it broke before an answer began.
+    /// There was no connection, or it broke before the answer began.
     #[error("the provider cannot be reached: {message}")]
     Unreachable {
         /// What happened.
         message: String,
     },
-    /// The answer did not come in time.
+    /// The answer did not arrive in time.
     #[error("no answer within {} ms", limit.as_millis())]
     TimedOut {
         /// The limit that was reached.
         limit: Duration,
     },
-    /// Somebody stopped the call ([`super::Stop`]).
+    /// The call was stopped ([`super::Stop`]).
     #[error("aborted")]
     Aborted,
     /// The answer began and was cut off.
     #[error("the answer was cut off: {cut}")]
     Cut {
-        /// By what.
+        /// What cut it off.
         cut: Cut,
-        /// What it cost, as far as it is known.
+        /// What it cost, as far as known.
         usage: Usage,
     },
-    /// The answer has nothing in it.
+    /// The answer is empty.
     #[error("the answer is empty{silence}")]
     Empty {
-        /// Whether at least something was thought.
+        /// Whether the model at least produced thinking.
         silence: Silence,
         /// What it cost.
         usage: Usage,
     },
-    /// The model, or a filter before it, will not answer.
+    /// The model, or a filter, declined to answer.
     #[error("the model declined: {reason}")]
     Declined {
         /// Why, in its words or the API's.
@@ -65,7 +68,7 @@ pub enum Failure {
         /// What it cost.
         usage: Usage,
     },
-    /// What came is not what the API says: a web page, another type, broken JSON.
+    /// The answer does not follow the API: a web page, another type, broken JSON.
     #[error("unusable answer: {reason}")]
     Malformed {
         /// What is wrong with it.
@@ -76,12 +79,12 @@ pub enum Failure {
     NotRecorded {
         /// The recording.
         file: String,
-        /// What is different to the nearest request.
+        /// How the request differs from the nearest recorded one.
         reason: String,
         /// The differences, one a line, for people; empty if the recording is.
         difference: String,
     },
-    /// The machine has no certificate, key or file that the request needs.
+    /// The request cannot be made: a certificate, key or file is missing.
     #[error("{message}")]
     Unusable {
         /// What is missing.
@@ -92,7 +95,7 @@ pub enum Failure {
 /// What cut an answer off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Cut {
-    /// The token budget was used up.
+    /// The token budget ran out.
     #[error("the token budget was used up")]
     Budget,
     /// The connection ended before the answer did.
@@ -118,20 +121,20 @@ impl std::fmt::Display for Silence {
     }
 }
 
-/// What another try would be good for.
+/// Whether another attempt makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prospect {
-    /// Nothing: the request has to change (exit status 4).
-    Hopeless,
-    /// The trouble may pass (exit status 5).
-    MayPass,
-    /// Nobody wants one.
+pub enum Retryability {
+    /// It does not: the request has to change (exit status 4).
+    Permanent,
+    /// It does: the trouble may pass (exit status 5).
+    Temporary,
+    /// The call was stopped.
     Stopped,
 }
 
 impl Failure {
-    /// What another try would be good for.
-    pub fn prospect(&self) -> Prospect {
+    /// Whether another attempt makes sense.
+    pub fn retryability(&self) -> Retryability {
         match self {
             Self::Rejected { .. }
             | Self::Declined { .. }
@@ -141,19 +144,19 @@ impl Failure {
             | Self::Empty { .. }
             | Self::Cut {
                 cut: Cut::Budget, ..
-            } => Prospect::Hopeless,
+            } => Retryability::Permanent,
             Self::Overloaded { .. }
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
             | Self::Cut {
                 cut: Cut::Connection,
                 ..
-            } => Prospect::MayPass,
-            Self::Aborted => Prospect::Stopped,
+            } => Retryability::Temporary,
+            Self::Aborted => Retryability::Stopped,
         }
     }
 
-    /// What was paid all the same.
+    /// What was paid nevertheless.
     pub fn usage(&self) -> Option<&Usage> {
         match self {
             Self::Cut { usage, .. } | Self::Empty { usage, .. } | Self::Declined { usage, .. } => {
@@ -168,6 +171,32 @@ impl Failure {
             | Self::NotRecorded { .. }
             | Self::Unusable { .. } => None,
         }
+    }
+}
+
+impl Failure {
+    /// The same failure with texts that are short, on one line, and without secrets.
+    pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
+        match &mut self {
+            Self::Rejected { message, .. }
+            | Self::Overloaded { message, .. }
+            | Self::Unreachable { message }
+            | Self::Unusable { message }
+            | Self::Declined {
+                reason: message, ..
+            }
+            | Self::Malformed { reason: message } => {
+                *message = redaction.clean_line(message, LONGEST_MESSAGE);
+            }
+            Self::NotRecorded {
+                reason, difference, ..
+            } => {
+                *reason = redaction.clean_line(reason, LONGEST_MESSAGE);
+                *difference = redaction.clean(difference);
+            }
+            Self::TimedOut { .. } | Self::Aborted | Self::Cut { .. } | Self::Empty { .. } => {}
+        }
+        self
     }
 }
 

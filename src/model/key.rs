@@ -11,7 +11,7 @@ use crate::http::{Header, Secret};
 use crate::io::Environment;
 use crate::process::{CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
 
-/// How long a command may take to print a key.
+/// How long a command may take to print a key, if the request has more time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The longest key, in bytes.
@@ -29,7 +29,7 @@ pub enum KeySource {
     Token(Secret),
     /// The first line of a file.
     File(PathBuf),
-    /// The first line that a command prints: its words.
+    /// The first line that a command prints; the words of the command.
     Command(Vec<String>),
 }
 
@@ -43,15 +43,15 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The header that carries the key. The first time this may run a command.
+    /// The header that carries the key. The first call may run a command for up to `limit`.
     ///
     /// # Errors
-    /// It cannot be had.
-    pub(super) fn header(&self) -> Result<Option<Header>, Failure> {
-        self.fetched.get_or_init(|| self.fetch()).clone()
+    /// There is no usable key.
+    pub(super) fn header(&self, limit: Duration) -> Result<Option<Header>, Failure> {
+        self.fetched.get_or_init(|| self.fetch(limit)).clone()
     }
 
-    fn fetch(&self) -> Result<Option<Header>, Failure> {
+    fn fetch(&self, limit: Duration) -> Result<Option<Header>, Failure> {
         let secret = match &self.source {
             KeySource::None => return Ok(None),
             KeySource::Given(secret) => usable(secret.expose(), "the key of the environment")?,
@@ -66,7 +66,7 @@ impl Key {
                 usable(&text, &told)?
             }
             KeySource::Command(words) => {
-                usable(&self.printed(words)?, "what the key command printed")?
+                usable(&self.printed(words, limit)?, "what the key command printed")?
             }
         };
         Ok(Some(match &self.scheme {
@@ -75,7 +75,8 @@ impl Key {
         }))
     }
 
-    fn printed(&self, words: &[String]) -> Result<String, Failure> {
+    fn printed(&self, words: &[String], limit: Duration) -> Result<String, Failure> {
+        let limit = limit.min(PATIENCE);
         let Some((program, arguments)) = words.split_first() else {
             return Err(unusable("the key command is empty".to_owned()));
         };
@@ -90,7 +91,7 @@ impl Key {
             directory: PathBuf::from("."),
             stdin: Stdin::Null,
             capture: Capture::default(),
-            limits: Limits::with_timeout(PATIENCE),
+            limits: Limits::with_timeout(limit),
         };
         let finished = Spawners::new(1)
             .run(&command, &CancelToken::default())
@@ -107,9 +108,9 @@ impl Key {
                 )))
             }
             (Ended::TimedOut | Ended::Cancelled, _) => {
-                let seconds = PATIENCE.as_secs();
+                let milliseconds = limit.as_millis();
                 Err(unusable(format!(
-                    "the key command took more than {seconds} s"
+                    "the key command took more than {milliseconds} ms"
                 )))
             }
         }
@@ -120,7 +121,7 @@ fn bearer(secret: &str) -> Header {
     Header::secret("authorization", format!("Bearer {secret}"))
 }
 
-/// The first line, if it can be a key. What it is instead is not told: it may be one.
+/// The first line, if it can be a key. The error does not repeat it.
 fn usable(text: &str, told: &str) -> Result<String, Failure> {
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
@@ -128,7 +129,7 @@ fn usable(text: &str, told: &str) -> Result<String, Failure> {
     }
     if !line.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(unusable(format!(
-            "{told} has blanks or other signs in it that no key has"
+            "{told} contains characters that no key has"
         )));
     }
     Ok(line.to_owned())
@@ -151,7 +152,7 @@ mod tests {
                 .collect(),
             fetched: OnceLock::new(),
         };
-        key.header()
+        key.header(Duration::from_secs(30))
     }
 
     #[test]
@@ -178,6 +179,19 @@ mod tests {
             KeyScheme::Header("x-api-key".to_owned()),
         );
         assert_eq!(named, Ok(Some(Header::secret("x-api-key", "sk-canary"))));
+    }
+
+    #[test]
+    fn a_command_gets_no_more_time_than_the_request() {
+        let key = Key {
+            source: KeySource::Command(["sleep", "20"].map(str::to_owned).into()),
+            scheme: KeyScheme::Bearer,
+            environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+            fetched: OnceLock::new(),
+        };
+        let failure = key.header(Duration::from_millis(50)).unwrap_err();
+        let message = "the key command took more than 50 ms";
+        assert_eq!(failure.to_string(), message);
     }
 
     #[test]

@@ -177,7 +177,7 @@ fn side_calls_are_tried_once() {
         let failure = openai(&server)
             .complete(&request(), &Stop::default())
             .unwrap_err();
-        assert_eq!(failure.prospect(), Prospect::MayPass, "{failure}");
+        assert_eq!(failure.retryability(), Retryability::Temporary, "{failure}");
         assert_eq!(server.requests().len(), 1);
     }
 }
@@ -265,7 +265,11 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         let failure = openai(&server)
             .complete(&persistent(), &Stop::default())
             .unwrap_err();
-        assert_eq!(failure.prospect(), Prospect::Hopeless, "{told}: {failure}");
+        assert_eq!(
+            failure.retryability(),
+            Retryability::Permanent,
+            "{told}: {failure}"
+        );
         assert_eq!(server.requests().len(), 1);
     }
 }
@@ -406,7 +410,7 @@ fn several_threads_ask_at_once() {
 }
 
 #[test]
-fn nobody_there_is_told_without_the_address_of_a_key() {
+fn a_connection_error_names_the_host() {
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
@@ -419,6 +423,8 @@ fn nobody_there_is_told_without_the_address_of_a_key() {
         matches!(failure, Failure::Unreachable { .. }),
         "{failure:?}"
     );
+    let address = format!("127.0.0.1:{port}: ");
+    assert!(failure.to_string().contains(&address), "{failure}");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
 use super::apis::encode;
-use super::clean::{clean_failure, clean_reply};
 use super::exchange::Reading;
 use super::key::Key;
 use super::listener::Listener;
@@ -16,7 +15,7 @@ use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
-/// How often a request is changed after a refusal.
+/// How often a request is adapted after a refusal.
 const MOST_ADAPTATIONS: usize = 3;
 
 /// A model behind an API.
@@ -33,7 +32,7 @@ pub(super) struct Shared {
     pub(super) plain_text: PlainText,
     pub(super) headers: Vec<Header>,
     pub(super) key: Key,
-    /// Changed by what servers refuse.
+    /// Adapted to what the server refuses.
     pub(super) dialect: Mutex<Dialect>,
     pub(super) transport: Transport,
     pub(super) limits: TimeLimits,
@@ -122,7 +121,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         let mut headers = self.headers.clone();
-        headers.extend(self.key.header()?);
+        headers.extend(self.key.header(self.limits.total)?);
         Ok(headers)
     }
 
@@ -153,7 +152,7 @@ impl Shared {
             };
             let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
             let failure = match outcome {
-                Ok(reply) => return Ok(clean_reply(reply, &redaction)),
+                Ok(reply) => return Ok(reply.cleaned(&redaction)),
                 Err(failure) => failure,
             };
             let told = reading.listener.has_told();
@@ -164,7 +163,7 @@ impl Shared {
                 *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
                 continue;
             }
-            let failure = clean_failure(failure, &redaction);
+            let failure = failure.cleaned(&redaction);
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Decision::GiveUp => return Err(failure),
                 Decision::Wait(wait) => sleep(wait).await,

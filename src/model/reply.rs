@@ -1,37 +1,39 @@
-//! What a model answered, in no API's form.
+//! What a model answered, independent of any API.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::dialog::Usage;
+use crate::http::Redaction;
 
-/// A whole answer. Answers that were cut off, or have nothing in them, are failures.
+/// A whole answer. Answers that were cut off or are empty are failures.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// What was said aloud.
+    /// The text.
     pub text: String,
-    /// What was thought, where the server tells; never part of the answer.
+    /// The thinking, if the server reports it. Not part of the answer.
     pub thinking: String,
     /// Calls, in order.
     pub calls: Vec<ToolCall>,
     /// Why the answer ends.
     pub finish: Finish,
-    /// What it cost. Zeros if the server does not tell.
+    /// What it cost. Zeros if the server does not report it.
     pub usage: Usage,
 }
 
 /// Why a whole answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
-    /// The model had said all.
-    Said,
-    /// It waits for results of its calls.
+    /// The model finished its answer.
+    Complete,
+    /// The model waits for the results of its calls.
     CalledTools,
 }
 
 /// A call of a function.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Names the call; made up where the server gives none.
+    /// The id of the call; generated if the server gives none.
     pub id: String,
     /// The function.
     pub name: String,
@@ -44,12 +46,28 @@ pub struct ToolCall {
 pub enum Input {
     /// A JSON object.
     Object(Box<RawValue>),
-    /// Something else: models write what they like.
+    /// Anything else that a model wrote.
     Unusable(String),
 }
 
+impl Reply {
+    /// The same reply without secrets: a server may send back what it was sent.
+    pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
+        self.text = redaction.clean(&self.text);
+        self.thinking = redaction.clean(&self.thinking);
+        for call in &mut self.calls {
+            call.input = match &call.input {
+                // The mask needs no escaping, and secrets only stand in strings.
+                Input::Object(raw) => Input::of_text(&redaction.clean(raw.get())),
+                Input::Unusable(text) => Input::Unusable(redaction.clean(text)),
+            };
+        }
+        self
+    }
+}
+
 impl Input {
-    /// The arguments that a model wrote; none at all are an empty object.
+    /// The arguments that a model wrote. An empty text stands for an empty object.
     pub fn of_text(text: &str) -> Self {
         let text = text.trim();
         let json = if text.is_empty() { "{}" } else { text };
@@ -57,5 +75,135 @@ impl Input {
             Ok(raw) if raw.get().starts_with('{') => Self::Object(raw),
             Ok(_) | Err(_) => Self::Unusable(text.to_owned()),
         }
+    }
+}
+
+/// A reply has no structured answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unstructured {
+    /// The function was not called, and the text contains no JSON object.
+    #[error("the answer is neither a call of {function} nor json")]
+    Missing {
+        /// The function that should have been called.
+        function: String,
+    },
+    /// The function was called with something other than an object.
+    #[error("the arguments of {function} are no json object")]
+    UnusableArguments {
+        /// The function.
+        function: String,
+    },
+}
+
+impl Reply {
+    /// The structured answer: the arguments of the first call of `function`, else the first JSON
+    /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a fence.
+    ///
+    /// # Errors
+    /// There is neither.
+    pub fn structured(&self, function: &str) -> Result<Value, Unstructured> {
+        let named = self.calls.iter().filter(|call| call.name == function);
+        let mut called = false;
+        for call in named {
+            called = true;
+            if let Input::Object(raw) = &call.input
+                && let Ok(value) = serde_json::from_str(raw.get())
+            {
+                return Ok(value);
+            }
+        }
+        json_object(&self.text).ok_or_else(|| {
+            let function = function.to_owned();
+            if called {
+                Unstructured::UnusableArguments { function }
+            } else {
+                Unstructured::Missing { function }
+            }
+        })
+    }
+}
+
+/// The JSON object that `text` is, apart from prose around it and a fence.
+fn json_object(text: &str) -> Option<Value> {
+    text.match_indices('{')
+        .take(MOST_STARTS)
+        .find_map(|(start, _)| {
+            let mut values =
+                serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            values.next()?.ok().filter(Value::is_object)
+        })
+}
+
+/// How many opening brackets of a text are tried. Without a limit, a text of brackets would take
+/// quadratic time.
+const MOST_STARTS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reply(text: &str, calls: &[(&str, &str)]) -> Reply {
+        Reply {
+            text: text.to_owned(),
+            thinking: String::new(),
+            calls: calls
+                .iter()
+                .map(|(name, input)| ToolCall {
+                    id: "1".to_owned(),
+                    name: (*name).to_owned(),
+                    input: Input::of_text(input),
+                })
+                .collect(),
+            finish: Finish::Complete,
+            usage: Usage::default(),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_wherever_it_stands() {
+        let title = json!({"title": "A"});
+        let found: [(&str, &[(&str, &str)]); 8] = [
+            ("", &[("f", r#"{"title":"A"}"#)]),
+            (
+                "prose",
+                &[
+                    ("g", "{}"),
+                    ("f", r#"{"title":"A"}"#),
+                    ("f", r#"{"title":"B"}"#),
+                ],
+            ),
+            (r#"{"title":"A"}"#, &[]),
+            ("```json\n{\"title\": \"A\"}\n```", &[]),
+            ("Sure {here}: {\"title\": \"A\"}", &[]),
+            (r#"{"title":"A"}"#, &[("read_file", r#"{"path":"x"}"#)]),
+            (r#"{"title":"A"}"#, &[("f", "{")]),
+            ("", &[("f", "{"), ("f", r#"{"title":"A"}"#)]),
+        ];
+        for (text, calls) in found {
+            assert_eq!(
+                reply(text, calls).structured("f"),
+                Ok(title.clone()),
+                "{text} {calls:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_answer_has_a_reason() {
+        let missing = Unstructured::Missing {
+            function: "f".to_owned(),
+        };
+        for text in ["", "Fix login", "{\"title\":", "[1]", &"{".repeat(100_000)] {
+            assert_eq!(reply(text, &[]).structured("f"), Err(missing.clone()));
+        }
+        let unusable = reply("", &[("f", "[]")]).structured("f");
+        assert_eq!(
+            unusable,
+            Err(Unstructured::UnusableArguments {
+                function: "f".to_owned()
+            })
+        );
     }
 }

@@ -1,31 +1,32 @@
-//! What is asked of a model, in no API's form.
+//! What is asked of a model, independent of any API.
+
+use std::borrow::Cow;
+use std::fmt;
 
 use serde_json::Value;
 
-use super::PromptId;
 use crate::dialog::{Block, Role};
 
 /// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which prompt it is made from. Not sent; for accounting.
+    /// The prompt that it is made from. For accounting; not sent.
     pub prompt: PromptId,
     /// The instructions; empty for none.
     pub system: String,
-    /// The conversation, oldest first. Neighbours may have the same speaker; they are merged
-    /// where an API wants turns.
+    /// The conversation, oldest first. Neighbours with the same role are merged.
     pub turns: Vec<Turn>,
     /// The form of the answer.
     pub answer: Answer,
-    /// How many tokens the answer may have.
+    /// The token budget of the answer.
     pub max_output_tokens: u32,
-    /// The temperature; `None` is the model's own.
+    /// The temperature; `None` for the model's default.
     pub temperature: Option<f64>,
-    /// Whether the model thinks first.
+    /// Whether the model may think first.
     pub thinking: Thinking,
     /// How often it is tried.
     pub attempts: Attempts,
-    /// Which part of it the next request will begin with.
+    /// The part that the next request will begin with.
     pub shared: SharedPrefix,
 }
 
@@ -51,7 +52,7 @@ impl Request {
 pub struct Turn {
     /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
-    /// What. Thinking is not sent back; results belong to the user's turn after their calls.
+    /// The content. Thinking is not sent; results belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }
 
@@ -75,13 +76,13 @@ impl Turn {
     }
 }
 
-/// The form that the answer shall have.
+/// The form of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// Text.
     Text,
-    /// The arguments of this function, which has to be called. Where a server cannot force a call
-    /// it is asked for JSON; [`super::Reply::structured`] takes whatever comes.
+    /// The arguments of a call of this function. A server that cannot force a call is asked for
+    /// JSON; [`super::Reply::structured`] accepts both.
     Forced(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),
@@ -92,7 +93,7 @@ pub enum Answer {
 pub struct Function {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// What it is for.
+    /// What it does.
     pub description: String,
     /// The JSON Schema of its parameters, an object.
     pub parameters: Value,
@@ -101,28 +102,61 @@ pub struct Function {
 /// Whether a model thinks before it answers, where it has the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// It shall not.
+    /// It must not.
     Off,
-    /// Nothing is said about it.
+    /// The request does not say.
     Unspecified,
 }
 
 /// How often a request is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempts {
-    /// Once: nobody waits for the answer.
+    /// Once.
     One,
-    /// Again after failures that may pass, by the retry policy. What was handed out of a streamed
-    /// reply is taken back ([`super::Event::Restart`]).
+    /// Again after temporary failures, by the retry policy. The parts of a streamed reply that were
+    /// handed out are then void ([`super::Event::Restart`]).
     ByPolicy,
 }
 
-/// The part of a request that others are expected to begin with: where it is long enough and the
-/// API wants to be told, it is marked for the prompt cache.
+/// The part of a request that others are expected to begin with. It is marked for the prompt cache
+/// if it is long enough and the API uses marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedPrefix {
     /// The functions and the instructions.
     Instructions,
     /// The whole conversation: the next request continues it.
     Conversation,
+}
+
+/// Names the prompt that a request is made from. Its tokens are accounted under this id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PromptId(Cow<'static, str>);
+
+impl PromptId {
+    /// A label for a batch of tool calls.
+    pub const TOOL_USE_SUMMARY: Self = Self::fixed("tool_use_summary_generation");
+    /// A title for a session.
+    pub const SESSION_TITLE: Self = Self::fixed("session_title");
+    /// A recap of a session.
+    pub const SESSION_RECAP: Self = Self::fixed("session_recap");
+
+    const fn fixed(id: &'static str) -> Self {
+        Self(Cow::Borrowed(id))
+    }
+
+    /// Another prompt.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(Cow::Owned(id.into()))
+    }
+
+    /// The id as records carry it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PromptId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
 }

@@ -1,19 +1,19 @@
-//! Whether and when a failed request is tried again: a pure state machine over given times.
+//! Whether and when a failed request is tried again. Pure: times are passed in.
 
 use std::time::Duration;
 
-use super::{Attempts, Failure, Prospect};
+use super::{Attempts, Failure, Retryability};
 
 /// The limits of trying again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// How often a request is tried in all.
+    /// How many attempts a request gets in all.
     pub most_attempts: u32,
     /// The wait after the first failure; it doubles with each.
     pub first_wait: Duration,
-    /// The longest wait of our own choice.
+    /// The longest wait, unless the server asks for another.
     pub longest_wait: Duration,
-    /// The longest wait that a server can ask for; who asks for more is left alone.
+    /// The longest wait that a server can ask for. If it asks for more, the request fails.
     pub longest_asked: Duration,
 }
 
@@ -33,11 +33,11 @@ impl Default for RetryPolicy {
 pub enum Decision {
     /// Try again after this time.
     Wait(Duration),
-    /// Leave it at that.
+    /// Do not try again.
     GiveUp,
 }
 
-/// One request's way through its attempts.
+/// The attempts of one request.
 #[derive(Debug)]
 pub struct Retry {
     policy: RetryPolicy,
@@ -46,7 +46,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// A request that is tried as often as it says; `deadline` counts from the first attempt.
+    /// For a request with this number of attempts; `deadline` counts from the first one.
     pub fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
         let most_attempts = match attempts {
             Attempts::One => 1,
@@ -66,7 +66,9 @@ impl Retry {
     /// 1: it spreads the waits of many clients.
     pub fn failed(&mut self, failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
         self.failed += 1;
-        if self.failed >= self.policy.most_attempts || failure.prospect() != Prospect::MayPass {
+        if self.failed >= self.policy.most_attempts
+            || failure.retryability() != Retryability::Temporary
+        {
             return Decision::GiveUp;
         }
         let chance = chance.clamp(0.0, 1.0);
@@ -78,7 +80,7 @@ impl Retry {
             if *asked > self.policy.longest_asked {
                 return Decision::GiveUp;
             }
-            // Never less than what was asked for, and not everybody at the same moment.
+            // Never less than what was asked for, and not all clients at the same moment.
             *asked + self.policy.first_wait.mul_f64(chance / 2.0)
         } else {
             let doublings = (self.failed - 1).min(16);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::Failure;
-use crate::wire::object::{elements, given, object, text};
+use crate::wire::object::{elements, non_null, object, text};
 
 object! {
     /// Anything that may hold an error.
@@ -66,7 +66,7 @@ impl ServerError {
     pub(super) fn inside(json: &str) -> Option<Self> {
         let json = first_element(json);
         let outer = Outer::read(&json)?;
-        let error = given(outer.error)?;
+        let error = non_null(outer.error)?;
         Some(Self::read(error))
     }
 
@@ -79,7 +79,7 @@ impl ServerError {
                 ..Self::default()
             };
         };
-        if let Some(error) = given(outer.error) {
+        if let Some(error) = non_null(outer.error) {
             let mut read = Self::read(error);
             if read.message.is_empty()
                 && let Some(message) = text(outer.message)

@@ -1,13 +1,9 @@
 //! Cancelling what runs, from another thread.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::io::{PipeReader, PipeWriter, pipe};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-#[cfg(unix)]
-use std::os::fd::BorrowedFd;
-
-#[cfg(unix)]
-use super::waker::Waker;
 
 /// Fires once; clones share the state. A child that runs under a token is ended (TERM to its
 /// group, grace, KILL) as soon as it fires; a second, [`CancelToken::kill`], skips the grace.
@@ -20,9 +16,7 @@ pub struct CancelToken {
 struct Shared {
     level: Mutex<Level>,
     changed: Condvar,
-    #[cfg(unix)]
     on_cancel: Waker,
-    #[cfg(unix)]
     on_kill: Waker,
 }
 
@@ -86,7 +80,6 @@ impl CancelToken {
 
     /// A descriptor that becomes readable when the token goes beyond `seen`. `None` if it can go
     /// no further, or if the system has no descriptor left: then the level must be asked for.
-    #[cfg(unix)]
     pub(super) fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
         let (waker, fires_at) = match seen {
             Level::Running => (&self.shared.on_cancel, Level::Cancelled),
@@ -113,12 +106,37 @@ impl CancelToken {
         let mut level = self.lock();
         *level = (*level).max(to);
         self.shared.changed.notify_all();
-        #[cfg(unix)]
         {
             self.shared.on_cancel.wake();
             if *level == Level::Killed {
                 self.shared.on_kill.wake();
             }
+        }
+    }
+}
+
+/// A pipe that becomes readable when its writing end is closed. It is made when its descriptor is
+/// first asked for; a wake before that is not remembered, since the token keeps the level.
+#[derive(Debug, Default)]
+struct Waker {
+    ends: OnceLock<(PipeReader, Mutex<Option<PipeWriter>>)>,
+}
+
+impl Waker {
+    /// The descriptor to poll for reading; `None` if the system has none left.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        if self.ends.get().is_none()
+            && let Ok((reader, writer)) = pipe()
+        {
+            // If another thread was first, these are closed again.
+            let _ = self.ends.set((reader, Mutex::new(Some(writer))));
+        }
+        self.ends.get().map(|(reader, _)| reader.as_fd())
+    }
+
+    fn wake(&self) {
+        if let Some((_, writer)) = self.ends.get() {
+            *writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 }
@@ -151,7 +169,6 @@ mod tests {
         assert!(token.is_cancelled() && token.is_killed());
     }
 
-    #[cfg(unix)]
     mod descriptors {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
 

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use super::spill::{Appended, SpillFile};
+use super::captured::{Appended, SpillFile};
 use super::{Capture, Captured};
 
-/// The most bytes of a tail. They are kept in memory, since a file would be overwritten over and
-/// over by a child that prints without end.
+/// The most bytes of a tail. They are kept in memory, since a child that prints without end would
+/// overwrite a file over and over.
 const TAIL_BYTES: u64 = 1024 * 1024;
 
 /// A stream while it is read. Up to `total_bytes` everything is kept; past that the first bytes
@@ -64,7 +64,7 @@ impl<'a> CaptureBuffer<'a> {
         self.memory.len() as u64 + self.spill.as_ref().map_or(0, SpillFile::length)
     }
 
-    /// Keeps as much as belongs to the head, and says how much that was.
+    /// Keeps what belongs to the head and returns how many bytes that was.
     fn push_head(&mut self, bytes: &[u8]) -> usize {
         let room = self.head_bytes - self.kept_in_head();
         let bytes = &bytes[..clamp(room, bytes.len())];
@@ -99,7 +99,7 @@ impl<'a> CaptureBuffer<'a> {
         match appended {
             Appended::All => bytes.len(),
             Appended::Only(count) => {
-                // No more room on disk: the head ends here, the rest is the tail's.
+                // The disk is full: the head ends here, and the rest goes to the tail.
                 self.head_bytes = self.kept_in_head();
                 count
             }

@@ -10,7 +10,7 @@ use super::Captured;
 /// Environment variables, shared by the children that get the same ones.
 pub type Variables = Arc<[(OsString, OsString)]>;
 
-/// A program to run. Nothing is inherited but what stands here: the child gets its own session and
+/// A program to run. It inherits only what is listed here: the child gets its own session and
 /// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2.
 #[derive(Debug, Clone)]
 pub struct Command {
@@ -85,7 +85,7 @@ impl Limits {
 /// How a child ended, as the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// It exited with this code; -1 if somebody else in this process waited for it.
+    /// It exited with this code; -1 if other code of this process waited for it.
     Code(i32),
     /// It was ended by this signal.
     Signal(i32),
@@ -113,10 +113,21 @@ pub enum Ended {
     Cancelled,
 }
 
+/// What became of processes that outlived the child that started them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// There were none, or they ended in time.
+    None,
+    /// They were ended after the child had ended by itself.
+    Ended,
+    /// They could not be found or ended: one still held a pipe or was seen alive.
+    Running,
+}
+
 /// A child that has ended and was waited for.
 #[derive(Debug)]
 pub struct Finished {
-    /// The kernel's word.
+    /// How it ended.
     pub status: ExitStatus,
     /// Who ended it.
     pub ended: Ended,
@@ -124,11 +135,10 @@ pub struct Finished {
     pub stdout: Captured,
     /// What it printed on stderr.
     pub stderr: Captured,
-    /// A grandchild still held a pipe when we stopped reading.
-    pub pipes_held: bool,
+    /// What it had started and did not wait for.
+    pub leftovers: Leftovers,
 }
 
-#[cfg(unix)]
 impl Finished {
     /// For a call that was cancelled before anything was started.
     pub(super) fn never_started() -> Self {
@@ -137,7 +147,7 @@ impl Finished {
             ended: Ended::Cancelled,
             stdout: Captured::default(),
             stderr: Captured::default(),
-            pipes_held: false,
+            leftovers: Leftovers::None,
         }
     }
 }
@@ -159,7 +169,7 @@ pub enum SpawnError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Anything else the system said.
+    /// Any other failure.
     #[error("{}: cannot start: {source}", program.display())]
     System {
         /// The program.

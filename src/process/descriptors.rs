@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Nothing was recorded; what this system's streams are is anybody's guess, so: open.
+/// Nothing was recorded; the stream counts as open.
 const UNKNOWN: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;

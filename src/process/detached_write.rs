@@ -6,10 +6,12 @@
 //! the machine still tears it. What the bytes mean is not this file's business.
 
 use std::io::{self, PipeReader};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
 
-use super::reap::reap;
-use super::signal_mask::SignalMask;
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 /// Bytes of a child's report: what `write` returned, or the negated error number.
 const REPORT: usize = size_of::<i64>();
@@ -82,6 +84,45 @@ fn read_report(from: &PipeReader) -> io::Result<Option<i64>> {
     }
 }
 
+/// Waits until the child with this number has ended, so that it does not stay a zombie.
+fn reap(child: libc::pid_t) {
+    let Some(child) = Pid::from_raw(child) else {
+        return;
+    };
+    while let Err(Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
+}
+
+/// The signals that this thread took before; it takes them again when this is dropped.
+struct SignalMask {
+    previous: libc::sigset_t,
+}
+
+impl SignalMask {
+    /// Has the calling thread, and what it starts, take no signal.
+    fn block_all() -> io::Result<Self> {
+        let mut all = MaybeUninit::uninit();
+        let mut previous = MaybeUninit::uninit();
+        // SAFETY: `sigfillset` initialises `all`, a successful `pthread_sigmask` `previous`.
+        unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            match libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), previous.as_mut_ptr()) {
+                0 => Ok(Self {
+                    previous: previous.assume_init(),
+                }),
+                number => Err(io::Error::from_raw_os_error(number)),
+            }
+        }
+    }
+}
+
+impl Drop for SignalMask {
+    fn drop(&mut self) {
+        let previous = &raw const self.previous;
+        // SAFETY: the set is initialised; a null pointer for the one before is allowed.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, previous, ptr::null_mut()) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};
@@ -111,5 +152,28 @@ mod tests {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let error = write_detached(full.as_fd(), b"x").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+
+    fn taken() -> Vec<bool> {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: a null set only asks.
+        let set = unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), set.as_mut_ptr());
+            set.assume_init()
+        };
+        (1..32)
+            // SAFETY: the set is initialised.
+            .map(|signal| unsafe { libc::sigismember(&raw const set, signal) } == 0)
+            .collect()
+    }
+
+    #[test]
+    fn signals_are_taken_again_afterwards() {
+        let before = taken();
+        let blocked = SignalMask::block_all().unwrap();
+        // KILL and STOP cannot be kept away.
+        assert_eq!(taken().iter().filter(|taken| **taken).count(), 2);
+        drop(blocked);
+        assert_eq!(taken(), before);
     }
 }

@@ -1,5 +1,5 @@
-//! The rule of how a child is brought to its end, without any I/O: given what is seen of it, what
-//! is to be done next.
+//! How a child is brought to its end, without any I/O: given what is seen of it, what is to be done
+//! next.
 //!
 //! A child that runs is told to end (TERM) when its time is up or its token fires, and killed when
 //! the grace is over. When it ended by itself, what it left behind (processes of its group, or
@@ -34,7 +34,7 @@ pub(super) enum Leader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pipes {
-    /// Somebody can still write to one of them.
+    /// One of them still has a writer.
     Open,
     AtEnd,
 }
@@ -43,8 +43,6 @@ pub(super) enum Pipes {
 pub(super) enum Rest {
     Gone,
     Alive,
-    /// The system cannot say cheaply.
-    Unknown,
 }
 
 /// What to do next.
@@ -75,7 +73,7 @@ pub(super) struct Escalation {
     stage: Stage,
     deadline: Duration,
     ended: Ended,
-    pipes_held: bool,
+    left_something: bool,
 }
 
 impl Escalation {
@@ -85,7 +83,7 @@ impl Escalation {
             stage: Stage::Running,
             deadline: limits.timeout,
             ended: Ended::Exited,
-            pipes_held: false,
+            left_something: false,
         }
     }
 
@@ -94,9 +92,9 @@ impl Escalation {
         self.ended
     }
 
-    /// Whether a pipe was still open when it should have been at its end.
-    pub(super) fn pipes_held(&self) -> bool {
-        self.pipes_held
+    /// Whether the child ended by itself and left something behind that had to be ended.
+    pub(super) fn left_something(&self) -> bool {
+        self.left_something
     }
 
     /// When the present stage is over.
@@ -149,12 +147,11 @@ impl Escalation {
 
     fn step_draining(&mut self, now: Duration, seen: Observation) -> Step {
         let hurry = seen.token > Level::Running;
-        let unknown = seen.pipes == Pipes::AtEnd && seen.rest == Rest::Unknown;
-        if unknown || seen.token == Level::Killed {
-            self.pipes_held |= seen.pipes == Pipes::Open;
+        if seen.token == Level::Killed {
+            self.left_something = true;
             self.kill(now)
         } else if hurry || now >= self.deadline {
-            self.pipes_held |= seen.pipes == Pipes::Open;
+            self.left_something = true;
             self.terminate(now)
         } else {
             Step::Wait(self.deadline)
@@ -162,10 +159,7 @@ impl Escalation {
     }
 
     fn step_terminating(&mut self, now: Duration, seen: Observation) -> Step {
-        let only_unknown = seen.leader == Leader::Ended
-            && seen.pipes == Pipes::AtEnd
-            && seen.rest == Rest::Unknown;
-        if only_unknown || seen.token == Level::Killed || now >= self.deadline {
+        if seen.token == Level::Killed || now >= self.deadline {
             self.kill(now)
         } else {
             Step::Wait(self.deadline)
@@ -176,7 +170,6 @@ impl Escalation {
         if now < self.deadline {
             return Step::Wait(self.deadline);
         }
-        self.pipes_held |= seen.pipes == Pipes::Open;
         let give_up = since.saturating_add(UNKILLABLE);
         if seen.leader == Leader::Ended || now >= give_up {
             return Step::Finish;

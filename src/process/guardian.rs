@@ -1,10 +1,10 @@
 //! The guardian: a small process of our own binary that ends the sessions of our children when
 //! this process is killed and cannot do it itself.
 //!
-//! It holds the reading end of a pipe that nobody writes to; its end is our end. Which sessions
-//! there are stands in a table in shared memory, so that a call costs three stores and wakes
-//! nobody. Orphans it has to look for itself while we live, see [`WATCH`]; what it missed it
-//! knows by a variable that all children have in their environment.
+//! It holds the reading end of a pipe that is never written to; the end of that pipe is our end.
+//! The sessions are in a table in shared memory, so that a call costs three stores and wakes no
+//! process. Orphans it has to find itself while we live, see [`WATCH`]; those that it missed have a
+//! variable in their environment that all children get.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr, OsString};
@@ -15,15 +15,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, Signal};
 
-use super::exec_strings::ExecStrings;
 use super::guardian_table::{GuardedCall, Table, calls};
-use super::pipes::ChildEnds;
-use super::process_table::{Stat, all, has_variable, parse_children, stat};
+use super::pipes::{ChildEnds, above_standard_streams};
+use super::posix_spawn::spawn;
+use super::process_table::{
+    ProcessTable, has_variable, living_descendants, now, parse_children, read_table, signal_if,
+    stat,
+};
 use super::signals::END_SIGNALS;
-use super::start::Start;
-use super::system_spawn::{Attributes, spawn};
+use super::start::{Start, c_string};
 
 /// How often the guardian looks for orphans while calls run. What is orphaned, leaves its session
 /// and drops its environment less than this before we are killed escapes it.
@@ -32,19 +34,18 @@ const WATCH: Duration = Duration::from_millis(100);
 /// How often it looks whether calls run.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// How long it tries to end what will not end.
+/// How long it tries to end what does not end.
 const ROUNDS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How often nothing must be found. The table is not read in one moment, so what is forked while
-/// it is read may not be in it.
+/// How often in a row nothing must be found: what is forked while the table is read may not be in
+/// it.
 const LAST_LOOKS: u32 = 3;
 
-/// What the guardian is started with.
 static PLAN: OnceLock<GuardianPlan> = OnceLock::new();
 static GUARDIAN: OnceLock<Option<Guardian>> = OnceLock::new();
 
-/// How the program that runs here becomes a guardian when it is started once more.
+/// How this program becomes a guardian when it is started a second time.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardianPlan {
     /// Its first argument; the program then must call [`guard`] with the others, and end.
@@ -74,9 +75,9 @@ pub(super) struct Entry {
     place: usize,
 }
 
-/// Has the program that runs here started once more as a guardian, before the first child.
+/// Has this program started a second time as a guardian, before the first child.
 pub fn plan_guardian(plan: GuardianPlan) {
-    // Whoever was first decides.
+    // The first plan counts.
     let _ = PLAN.set(plan);
 }
 
@@ -85,8 +86,8 @@ pub(super) fn pid() -> Option<Pid> {
     GUARDIAN.get()?.as_ref().map(|guardian| guardian.pid)
 }
 
-/// Enters a call whose child is about to be started. If there is to be a guardian and there is
-/// none, it is started; that this fails is no reason not to run anything.
+/// Enters a call whose child is about to be started. If a guardian is planned, it is started first;
+/// calls run also if that fails.
 pub(super) fn enter() -> Option<Entry> {
     let plan = PLAN.get()?;
     let guardian = GUARDIAN.get_or_init(|| Guardian::start(plan).ok());
@@ -98,7 +99,7 @@ pub(super) fn enter() -> Option<Entry> {
             places.used - 1
         })
     };
-    guardian.table.set(place, 0, super::orphans::now().max(1));
+    guardian.table.set(place, 0, now().max(1));
     Some(Entry { place })
 }
 
@@ -125,23 +126,25 @@ impl Guardian {
         let (theirs, lifeline) = io::pipe()?;
         let table = Table::new()?;
         let own = rustix::process::getpid().to_string();
-        let mut arguments = ExecStrings::with_capacity(4, 64);
-        for argument in ["turnpipe-guardian", plan.argument, plan.mark, &own] {
-            arguments.push(&[OsStr::new(argument)])?;
-        }
+        let arguments = ["turnpipe-guardian", plan.argument, plan.mark, &own];
         let start = Start {
             program: CString::from(c"/proc/self/exe"),
-            arguments,
-            environment: ExecStrings::default(),
+            arguments: arguments
+                .map(|argument| c_string(OsStr::new(argument)))
+                .into_iter()
+                .collect::<io::Result<_>>()?,
+            environment: Vec::new(),
             directory: CString::from(c"/"),
             ends: ChildEnds {
-                stdin: Arc::new(above_streams(theirs.into())?),
+                stdin: Arc::new(above_standard_streams(theirs.into())?),
                 stdout: table.descriptor()?,
-                stderr: above_streams(File::options().write(true).open("/dev/null")?.into())?,
+                stderr: above_standard_streams(
+                    File::options().write(true).open("/dev/null")?.into(),
+                )?,
             },
         };
         Ok(Self {
-            pid: spawn(&Attributes::new()?, &start)?.leader,
+            pid: spawn(&start)?,
             table,
             places: Mutex::default(),
             _lifeline: lifeline.into(),
@@ -153,13 +156,9 @@ impl Guardian {
     }
 }
 
-fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
-    super::pipes::above_standard_streams(descriptor)
-}
-
-/// The guardian's life, in a process that was started as one: until the process that started it is
-/// gone and, if that could not do it, what it ran is ended. `arguments` are those after the one of
-/// its [`GuardianPlan`].
+/// Runs the guardian, in a process that was started as one, until the process that it guards is gone
+/// and what that left running is ended. `arguments` are those after the one of its
+/// [`GuardianPlan`].
 pub fn guard(arguments: &[OsString]) {
     let [mark, parent] = arguments else { return };
     let Some(parent) = parent
@@ -206,7 +205,7 @@ fn ignore_end_signals() {
     }
 }
 
-/// Waits; returns whether nobody holds the other end any more.
+/// Waits; returns whether the other end is closed.
 fn is_over(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     let mut set = [PollFd::from_borrowed_fd(lifeline, PollFlags::IN)];
     let pause = Timespec::try_from(pause).ok();
@@ -231,19 +230,18 @@ impl Watch {
     fn look(&mut self) {
         let parent = self.parent;
         let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-        let own = rustix::process::getpid();
+        let own = rustix::process::getpid().as_raw_pid();
         self.orphans = parse_children(&list.unwrap_or_default())
             .filter(|child| *child != own)
-            .filter_map(|child| Some((child.as_raw_pid(), stat(child.as_raw_pid())?)))
+            .filter_map(|child| Some((child, stat(child)?)))
             .filter(|(_, stat)| stat.session != self.own_session)
             .map(|(child, stat)| (child, stat.began))
             .collect();
     }
 
-    /// Takes for orphans of ours what was orphaned where we were just now, is marked, and began
-    /// after the oldest of the calls. What another process like the guarded one runs has that as its
-    /// parent.
-    fn recognise(&mut self, table: &BTreeMap<i32, Stat>, mark: &OsStr, began: u64) {
+    /// Counts as orphans what has the same parent as we have now, is marked, and began after the
+    /// oldest of the calls. What another process like the guarded one runs has that as its parent.
+    fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {
             if stat.parent == heir && stat.began >= began && has_variable(*pid, mark) {
@@ -259,13 +257,13 @@ impl Watch {
         let mut sessions: BTreeSet<i32> = leaders.filter(|leader| *leader > 0).collect();
         let mut rounds_without = 0;
         for _ in 0..ROUNDS {
-            let table = all();
-            // Again in each round: something may have been forked and orphaned meanwhile.
+            let table = read_table();
+            // Again in each round: more may have been forked and orphaned meanwhile.
             if let Some(began) = began {
                 self.recognise(&table, mark, began);
             }
-            let doomed = self.doomed(&table, &sessions);
-            if doomed.is_empty() {
+            let victims = self.victims(&table, &sessions);
+            if victims.is_empty() {
                 rounds_without += 1;
                 if rounds_without == LAST_LOOKS || calls.is_empty() {
                     return;
@@ -273,57 +271,32 @@ impl Watch {
             } else {
                 rounds_without = 0;
             }
-            for pid in doomed {
-                let stat = table[&pid];
-                if stat.session == pid {
+            for (pid, seen) in victims {
+                if seen.session == pid {
                     sessions.insert(pid);
                 }
-                kill(pid, stat);
+                signal_if(pid, |now| now.began == seen.began, Signal::KILL);
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn doomed(&self, table: &BTreeMap<i32, Stat>, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
+    fn victims(&self, table: &ProcessTable, sessions: &BTreeSet<i32>) -> ProcessTable {
         let own = rustix::process::getpid().as_raw_pid();
-        let is_root = |pid: i32, stat: &Stat| {
+        let mut victims = living_descendants(table, |pid, stat| {
             sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.began)
-        };
-        let descends = |pid: i32| {
-            let mut ancestors =
-                std::iter::successors(Some(pid), |pid| table.get(pid).map(|stat| stat.parent));
-            // The table was not read in one moment: a chain could lead round in a circle.
-            ancestors
-                .by_ref()
-                .take(table.len())
-                .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
-        };
-        table
-            .iter()
-            .filter(|(pid, stat)| **pid != own && !stat.has_ended() && descends(**pid))
-            .map(|(pid, _)| *pid)
-            .collect()
-    }
-}
-
-/// Kills the process that the table told of, not another one that got its number.
-fn kill(pid: i32, seen: Stat) {
-    let Some(pid) = Pid::from_raw(pid) else {
-        return;
-    };
-    let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
-        return;
-    };
-    if stat(pid.as_raw_pid()).is_some_and(|stat| stat.began == seen.began) {
-        let _ = pidfd_send_signal(&descriptor, Signal::KILL);
+        });
+        victims.remove(&own);
+        victims
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::process_table::Stat;
     use super::*;
 
-    fn table(rows: &[(i32, i32, i32, u64)]) -> BTreeMap<i32, Stat> {
+    fn table(rows: &[(i32, i32, i32, u64)]) -> ProcessTable {
         rows.iter()
             .map(|(pid, parent, session, began)| {
                 let stat = Stat {
@@ -339,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_orphans_and_their_descendants_are_doomed() {
+    fn sessions_orphans_and_their_descendants_are_found() {
         let watch = Watch {
             parent: Pid::INIT,
             own_session: 1,
@@ -347,7 +320,7 @@ mod tests {
         };
         let table = table(&[
             (1, 0, 1, 0),
-            // A session, somebody in it without parents, somebody who left it.
+            // A session, a member without its parent, one that left it.
             (10, 1, 10, 5),
             (11, 1, 10, 5),
             (12, 11, 12, 5),
@@ -356,22 +329,11 @@ mod tests {
             (30, 1, 30, 7),
             (31, 30, 30, 8),
             (40, 1, 40, 9),
-            // Strangers.
+            // Others.
             (50, 1, 50, 5),
             (51, 50, 50, 5),
         ]);
-        let doomed = watch.doomed(&table, &[10].into());
-        assert_eq!(doomed, [10, 11, 12, 13, 30, 31].into());
-    }
-
-    #[test]
-    fn circles_of_parents_are_left() {
-        let watch = Watch {
-            parent: Pid::INIT,
-            own_session: 1,
-            orphans: BTreeMap::new(),
-        };
-        let table = table(&[(5, 6, 5, 0), (6, 5, 6, 0)]);
-        assert_eq!(watch.doomed(&table, &[9].into()), BTreeSet::new());
+        let victims = watch.victims(&table, &[10].into());
+        assert!(victims.into_keys().eq([10, 11, 12, 13, 30, 31]));
     }
 }

@@ -1,29 +1,34 @@
 //! Orphans of our children. Once this process adopts them, whatever a call started and lost sight
-//! of (`setsid`, a double fork) becomes a child of ours when its parent ends, instead of one of
-//! the system's first process.
+//! of (`setsid`, a double fork) becomes a child of our first thread when its parent ends, instead
+//! of one of the system's first process.
 //!
 //! Then it can be ended with its call, and it must be waited for, or it stays a zombie. Only such
-//! orphans are touched here: children of the main thread that no call started and that left our
-//! session. Our own children are children of the threads that started them, never of the main one;
-//! what other code of this process starts is in our session.
+//! orphans are touched here: children of the first thread that no call started and that left our
+//! session. The children of calls are children of the threads that started them, never of the
+//! first one; what other code of this process starts is in our session.
 
 use std::fs::File;
 use std::io;
-use std::io::{Read as _, Seek as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::guardian;
-use super::process_table::{HeldProcess, Stat, holds_pipe, parse_children, stat};
+use super::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
 
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// Held while an orphan is looked at, so that nobody waits for it meanwhile and its number cannot
+/// Held while an orphan is examined, so that no other thread waits for it and its number cannot
 /// come to mean another process.
-static LOOKING: Mutex<()> = Mutex::new(());
+static EXAMINING: Mutex<()> = Mutex::new(());
+
+/// How much of the list of children is read at once.
+const LIST_BYTES: usize = 4096;
+
+/// How often orphans are looked for again where some have just ended.
+const LOOKS: u32 = 100;
 
 /// Lets this process adopt the orphans of its children from now on, so that they end with the calls
 /// that made them. For a program whose children are all run by [`super::Spawners`], or stay in its
@@ -47,7 +52,7 @@ pub(super) fn are_adopted() -> bool {
 pub(super) struct Claim<'a> {
     /// The leader of the call that asks.
     pub(super) leader: Pid,
-    /// When the call began, as [`now`].
+    /// When the call began, on the clock of the process table.
     pub(super) began: u64,
     /// The pipes that it reads, by inode.
     pub(super) pipes: &'a [u64],
@@ -63,18 +68,60 @@ pub(super) struct Rival {
 
 /// The living orphans that belong to the call: those in its session, those that hold its pipes,
 /// and those that no other running call can have made. Ended ones are waited for.
-pub(super) fn of_call(claim: Claim<'_>, rivals: impl Fn() -> Vec<Rival>) -> Vec<HeldProcess> {
-    let mut orphans = living();
-    if orphans.is_empty() {
-        return Vec::new();
+pub(super) fn of_call(claim: Claim<'_>, rivals: impl Fn() -> Vec<Rival>) -> ProcessTable {
+    let mut is_wanted = owned(claim, rivals);
+    // Where some have just ended, one may have started the next: it is looked for again.
+    for _ in 0..LOOKS {
+        let found = examine(&mut is_wanted, |_| {});
+        if !found.wanted.is_empty() || !found.any_ended {
+            return found.wanted;
+        }
+        std::thread::yield_now();
     }
-    let rivals = rivals();
-    orphans.retain(|(process, stat)| belongs(process.pid, *stat, claim, &rivals));
-    orphans.into_iter().map(|(process, _)| process).collect()
+    ProcessTable::new()
 }
 
-fn belongs(orphan: Pid, stat: Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool {
-    if stat.session == claim.leader.as_raw_pid() || holds_pipe(orphan, claim.pipes) {
+/// Kills the orphans that belong to the call as soon as each is seen: one that starts the next and
+/// ends has to be hit in between. Returns whether there were any, living or ended.
+pub(super) fn kill_of_call(claim: Claim<'_>, rivals: impl Fn() -> Vec<Rival>) -> bool {
+    let found = examine(&mut owned(claim, rivals), kill);
+    !found.wanted.is_empty() || found.any_ended
+}
+
+/// Kills all orphans, for our own exit.
+pub(super) fn kill_all() {
+    if rustix::process::getpid().is_init() {
+        return;
+    }
+    for _ in 0..LOOKS {
+        let found = examine(&mut |_, _| true, kill);
+        if found.wanted.is_empty() && !found.any_ended {
+            return;
+        }
+    }
+}
+
+/// Waits for the orphans that have ended, and for no others.
+pub(super) fn reap() {
+    examine(&mut |_, _| false, |_| {});
+}
+
+/// A number of a child that was not waited for means that child.
+fn kill(pid: Pid) {
+    let _ = kill_process(pid, Signal::KILL);
+}
+
+/// Whether an orphan belongs to the call. The others are asked for at the first orphan.
+fn owned<'a>(
+    claim: Claim<'a>,
+    rivals: impl Fn() -> Vec<Rival> + 'a,
+) -> impl FnMut(Pid, &Stat) -> bool + 'a {
+    let mut known = None;
+    move |pid, stat| belongs(pid, stat, claim, known.get_or_insert_with(&rivals))
+}
+
+fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool {
+    if stat.session == claim.leader.as_raw_pid() {
         return true;
     }
     let is_of_rival = rivals.iter().any(|rival| {
@@ -84,110 +131,73 @@ fn belongs(orphan: Pid, stat: Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool 
         leads || rival.began <= stat.began
     });
     // The first process of a system or container inherits orphans from everywhere.
-    !is_of_rival && claim.began <= stat.began && !rustix::process::getpid().is_init()
+    let is_only_ours =
+        !is_of_rival && claim.began <= stat.began && !rustix::process::getpid().is_init();
+    is_only_ours || holds_pipe(orphan.as_raw_pid(), claim.pipes)
 }
 
-/// Waits for the orphans that have ended, and for no others.
-pub(super) fn reap() {
-    if are_adopted() {
-        living();
-    }
+/// What was found among the orphans.
+#[derive(Debug, Default)]
+struct Found {
+    wanted: ProcessTable,
+    /// Some had ended, and were waited for.
+    any_ended: bool,
 }
 
-/// Ends all orphans, for our own exit.
-pub(super) fn kill_all() {
-    if !are_adopted() || rustix::process::getpid().is_init() {
-        return;
+/// Finds the living orphans that are wanted, and does something with each at once. Those that have
+/// ended are waited for.
+fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> Found {
+    static OWN_SESSION: OnceLock<i32> = OnceLock::new();
+    let mut found = Found::default();
+    // After most calls there is none; then threads need not wait for each other.
+    if !are_adopted() || orphan_numbers().is_empty() {
+        return found;
     }
-    for (orphan, _) in living() {
-        for process in orphan.descendants().iter().chain([&orphan]) {
-            let _ = rustix::process::pidfd_send_signal(&process.descriptor, Signal::KILL);
-        }
-    }
-}
-
-/// The orphans that live, each held; those that have ended are waited for.
-fn living() -> Vec<(HeldProcess, Stat)> {
-    if !are_adopted() {
-        return Vec::new();
-    }
-    // After most calls there is nothing to look at; then threads need not wait for each other.
-    if !may_have_orphans() {
-        return Vec::new();
-    }
-    let _looking = LOOKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = rustix::process::getpid();
-    let Some(list) = children_of_first_thread() else {
-        return Vec::new();
-    };
-    let mut pids = parse_children(&list).peekable();
-    if pids.peek().is_none() {
-        return Vec::new();
-    }
-    let own_session = stat(own.as_raw_pid()).map(|own| own.session);
-    let mut living = Vec::new();
-    for pid in pids.filter(|pid| guardian::pid() != Some(*pid)) {
-        let Some(stat) = stat(pid.as_raw_pid()) else {
+    let _examining = EXAMINING.lock().unwrap_or_else(PoisonError::into_inner);
+    let own_session = *OWN_SESSION.get_or_init(|| {
+        let session = rustix::process::getsid(None);
+        session.map_or(0, Pid::as_raw_pid)
+    });
+    for pid in orphan_numbers() {
+        let (Some(stat), Some(raw)) = (stat(pid), Pid::from_raw(pid)) else {
             continue;
         };
-        if Some(stat.session) == own_session {
+        if stat.session == own_session {
             continue;
         }
         if stat.has_ended() {
-            let _ = waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-            );
-        } else if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
-            living.push((HeldProcess { pid, descriptor }, stat));
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+            let _ = waitid(WaitId::Pid(raw), options);
+            found.any_ended = true;
+        } else if is_wanted(raw, &stat) {
+            act(raw);
+            found.wanted.insert(pid, stat);
         }
     }
-    living
+    found
 }
 
-/// Whether our first thread has any child but the guardian.
-fn may_have_orphans() -> bool {
-    let mut bytes = [0; 64];
-    let Some(length) = children_file().and_then(|file| file.read_at(&mut bytes, 0).ok()) else {
-        return false;
-    };
-    let list = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
-    length == bytes.len() || parse_children(list).any(|pid| guardian::pid() != Some(pid))
-}
-
-/// The list of the children of our first thread, to which orphans go. Looked at after each call, so
-/// it stays open; each reading from its beginning asks the kernel anew.
-fn children_file() -> Option<&'static File> {
+/// The children of our first thread, to which orphans go, but for the guardian. Of very many only
+/// the first: the kernel takes quadratic time for all of a long list that changes.
+fn orphan_numbers() -> Vec<i32> {
+    // Read after each call, so it stays open; each reading from its beginning asks the kernel anew.
     static LIST: OnceLock<Option<File>> = OnceLock::new();
-    let open = || {
+    let list = LIST.get_or_init(|| {
         let own = rustix::process::getpid();
         File::open(format!("/proc/self/task/{own}/children")).ok()
-    };
-    LIST.get_or_init(open).as_ref()
-}
-
-/// The children of our first thread.
-fn children_of_first_thread() -> Option<String> {
-    let mut file = children_file()?;
-    let mut bytes = [0; 512];
-    let length = file.read_at(&mut bytes, 0).ok()?;
-    if length < bytes.len() {
-        return Some(std::str::from_utf8(&bytes[..length]).ok()?.to_owned());
-    }
-    // The caller holds the lock, so nobody else moves the position.
-    let mut list = String::new();
-    file.rewind().ok()?;
-    file.read_to_string(&mut list).ok()?;
-    Some(list)
-}
-
-/// The present moment on the clock of [`Stat::began`].
-pub(super) fn now() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let ticks = rustix::param::clock_ticks_per_second();
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
-    seconds * ticks + nanoseconds * ticks / 1_000_000_000
+    });
+    let mut bytes = [0; LIST_BYTES];
+    let length = list
+        .as_ref()
+        .and_then(|file| file.read_at(&mut bytes, 0).ok());
+    let bytes = &bytes[..length.unwrap_or(0)];
+    // Each number is followed by a blank; the last one may be cut.
+    let whole = memchr::memrchr(b' ', bytes).map_or(0, |last| last + 1);
+    let list = std::str::from_utf8(&bytes[..whole]).unwrap_or_default();
+    let guardian = guardian::pid().map_or(0, Pid::as_raw_pid);
+    parse_children(list)
+        .filter(|pid| *pid != guardian)
+        .collect()
 }
 
 #[cfg(test)]
@@ -228,19 +238,8 @@ mod tests {
                 began: *began,
             };
             // No process has this number.
-            let belongs = belongs(pid(i32::MAX), stat, claim, rivals);
+            let belongs = belongs(pid(i32::MAX), &stat, claim, rivals);
             assert_eq!(belongs, *expected, "{session} {began} {rivals:?}");
         }
-    }
-
-    #[test]
-    fn the_clock_is_that_of_the_process_table() {
-        let own = stat(rustix::process::getpid().as_raw_pid()).unwrap();
-        let now = now();
-        // This test began a moment ago.
-        assert!(
-            own.began <= now && now - own.began < 100 * 3600,
-            "{own:?} {now}"
-        );
     }
 }

@@ -15,6 +15,13 @@ pub(super) struct ChildEnds {
     pub(super) stderr: OwnedFd,
 }
 
+impl ChildEnds {
+    /// In the order of the child's descriptors.
+    pub(super) fn descriptors(&self) -> [&OwnedFd; 3] {
+        [&self.stdin, &self.stdout, &self.stderr]
+    }
+}
+
 /// What we keep of a child's pipes.
 #[derive(Debug)]
 pub(super) struct OurEnds {
@@ -69,8 +76,8 @@ impl PipeMaker {
     }
 }
 
-/// Moves a descriptor out of the way of the three that a child gets, should the standard streams
-/// of this process be closed.
+/// Moves a descriptor away from the numbers 0-2, which it may have if the standard streams of this
+/// process are closed.
 pub(super) fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);

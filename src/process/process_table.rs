@@ -1,42 +1,13 @@
-//! What Linux's `/proc` says about processes: members of a group, descendants of a process.
+//! What Linux's `/proc` says about processes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Processes held in one walk, each by a descriptor; a tree that is larger is a fork bomb.
-const WALK_LIMIT: usize = 128;
-
-/// A process that is held by a descriptor, so that its number cannot come to mean another one.
-#[derive(Debug)]
-pub(super) struct HeldProcess {
-    pub(super) pid: Pid,
-    pub(super) descriptor: OwnedFd,
-}
-
-impl HeldProcess {
-    /// Whether it has not ended yet.
-    pub(super) fn is_alive(&self) -> bool {
-        is_alive(self.descriptor.as_fd())
-    }
-
-    /// Whether it is alive and no member of this group, at this moment.
-    pub(super) fn is_outside(&self, group: Pid) -> bool {
-        let outside =
-            stat(self.pid.as_raw_pid()).is_some_and(|stat| stat.group != group.as_raw_pid());
-        // In this order: what was read is of the held process if that is still alive.
-        outside && self.is_alive()
-    }
-
-    /// Its children, their children and so on.
-    pub(super) fn descendants(&self) -> Vec<Self> {
-        descendants(self.pid, self.descriptor.as_fd())
-    }
-}
+/// Processes by their number, read one after the other and not in one moment.
+pub(super) type ProcessTable = BTreeMap<i32, Stat>;
 
 /// The fields of `/proc/<pid>/stat` that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +16,8 @@ pub(super) struct Stat {
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
-    /// When it began, in clock ticks since the system's start.
+    /// When it began, in clock ticks since the system's start. With the number it identifies a
+    /// process, since a number is not used again within a tick.
     pub(super) began: u64,
 }
 
@@ -56,31 +28,53 @@ impl Stat {
     }
 }
 
-/// Whether a process of this group is neither ended nor a zombie. If `/proc` cannot be read: yes.
-pub(super) fn has_living_member(group: Pid) -> bool {
-    let Some(pids) = pids() else {
-        return true;
-    };
-    pids.filter_map(stat)
-        .any(|stat| stat.group == group.as_raw_pid() && !stat.has_ended())
-}
-
-/// Every process there is, by its number; empty if `/proc` cannot be read.
-pub(super) fn all() -> BTreeMap<i32, Stat> {
-    pids()
-        .into_iter()
-        .flatten()
+/// Every process there is; empty if `/proc` cannot be read.
+pub(super) fn read_table() -> ProcessTable {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter_map(|pid| Some((pid, stat(pid)?)))
         .collect()
 }
 
-fn pids() -> Option<impl Iterator<Item = i32>> {
-    let entries = fs::read_dir("/proc").ok()?;
-    Some(
-        entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok()),
-    )
+/// The living processes that are a root or descend from one.
+pub(super) fn living_descendants(
+    table: &ProcessTable,
+    is_root: impl Fn(i32, &Stat) -> bool,
+) -> ProcessTable {
+    let descends = |pid: i32| {
+        let parent = |pid: &i32| table.get(pid).map(|stat| stat.parent);
+        // The table was not read in one moment: a chain of parents could be a circle.
+        std::iter::successors(Some(pid), parent)
+            .take(table.len())
+            .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
+    };
+    let living = table.iter().filter(|(_, stat)| !stat.has_ended());
+    living
+        .filter(|(pid, _)| descends(**pid))
+        .map(|(pid, stat)| (*pid, *stat))
+        .collect()
+}
+
+/// Sends a signal to the process with this number if it still is as expected.
+pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) {
+    // The descriptor comes first: what is then read is of the process that it holds, or of a later
+    // one, which does not get the signal.
+    if let Some(raw) = Pid::from_raw(pid)
+        && let Ok(descriptor) = pidfd_open(raw, PidfdFlags::empty())
+        && stat(pid).is_some_and(|stat| is_expected(&stat))
+    {
+        let _ = pidfd_send_signal(&descriptor, signal);
+    }
+}
+
+/// The present moment on the clock of [`Stat::began`].
+pub(super) fn now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let ticks = rustix::param::clock_ticks_per_second();
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
+    seconds * ticks + nanoseconds * ticks / 1_000_000_000
 }
 
 /// Whether the process was started with this variable, given as `NAME=value`.
@@ -93,7 +87,7 @@ pub(super) fn has_variable(process: i32, variable: &OsStr) -> bool {
 }
 
 /// Whether the process has one of these pipes open, which are given by inode.
-pub(super) fn holds_pipe(process: Pid, pipes: &[u64]) -> bool {
+pub(super) fn holds_pipe(process: i32, pipes: &[u64]) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{process}/fd")) else {
         return false;
     };
@@ -107,68 +101,10 @@ pub(super) fn holds_pipe(process: Pid, pipes: &[u64]) -> bool {
         .any(|target| names.iter().any(|name| target.as_os_str() == name.as_str()))
 }
 
-/// The children of `root`, which `descriptor` holds, their children and so on.
-pub(super) fn descendants(root: Pid, descriptor: BorrowedFd<'_>) -> Vec<HeldProcess> {
-    let mut found = held_children(root, descriptor);
-    let mut next = 0;
-    while next < found.len() && found.len() < WALK_LIMIT {
-        let parent = &found[next];
-        let more = held_children(parent.pid, parent.descriptor.as_fd());
-        found.extend(more);
-        next += 1;
-    }
-    found
-}
-
-/// The children of a process, each held. If the parent has ended meanwhile, its number may mean
-/// another process by now, and nothing is believed.
-fn held_children(parent: Pid, descriptor: BorrowedFd<'_>) -> Vec<HeldProcess> {
-    let held: Vec<_> = children(parent)
-        .into_iter()
-        .take(WALK_LIMIT)
-        .filter_map(|child| hold(child, parent))
-        .collect();
-    if is_alive(descriptor) {
-        held
-    } else {
-        Vec::new()
-    }
-}
-
-/// Opens a child, and makes sure after that that it is still the child that was meant.
-fn hold(child: Pid, parent: Pid) -> Option<HeldProcess> {
-    let descriptor = pidfd_open(child, PidfdFlags::empty()).ok()?;
-    let stat = stat(child.as_raw_pid())?;
-    (stat.parent == parent.as_raw_pid()).then_some(HeldProcess {
-        pid: child,
-        descriptor,
-    })
-}
-
-/// Whether the process behind a pidfd has not ended yet.
-fn is_alive(descriptor: BorrowedFd<'_>) -> bool {
-    let mut set = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
-    matches!(poll(&mut set, Some(&Timespec::default())), Ok(0))
-}
-
-fn children(parent: Pid) -> Vec<Pid> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
-        return Vec::new();
-    };
-    let lists = threads
-        .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    let mut children = Vec::new();
-    for list in lists {
-        children.extend(parse_children(&list));
-    }
-    children
-}
-
 /// The numbers in a file `children` of `/proc`.
-pub(super) fn parse_children(list: &str) -> impl Iterator<Item = Pid> {
+pub(super) fn parse_children(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace()
-        .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+        .filter_map(|pid| pid.parse().ok())
 }
 
 /// What is known of a process; `None` if there is none of this number.
@@ -198,6 +134,47 @@ mod tests {
 
     use super::*;
 
+    fn table(rows: &[(i32, i32, i32)]) -> ProcessTable {
+        let stat = |parent, session| Stat {
+            state: b'S',
+            parent,
+            group: session,
+            session,
+            began: 7,
+        };
+        rows.iter()
+            .map(|(pid, parent, session)| (*pid, stat(*parent, *session)))
+            .collect()
+    }
+
+    #[test]
+    fn members_of_a_session_and_their_descendants_are_found() {
+        let mut table = table(&[
+            (1, 0, 1),
+            // A session, a member whose parent is gone, one that left it, its child.
+            (10, 1, 10),
+            (11, 1, 10),
+            (12, 11, 12),
+            (13, 12, 12),
+            // Others.
+            (50, 1, 50),
+            (51, 50, 50),
+        ]);
+        let found = |table: &ProcessTable| -> Vec<i32> {
+            let members = living_descendants(table, |_, stat| stat.session == 10);
+            members.into_keys().collect()
+        };
+        assert_eq!(found(&table), [10, 11, 12, 13]);
+        table.get_mut(&12).unwrap().state = b'Z';
+        assert_eq!(found(&table), [10, 11, 13]);
+    }
+
+    #[test]
+    fn circles_of_parents_are_left() {
+        let table = table(&[(5, 6, 5), (6, 5, 6)]);
+        assert!(living_descendants(&table, |_, stat| stat.session == 9).is_empty());
+    }
+
     #[test]
     fn a_name_cannot_fake_the_fields() {
         let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 10 20 1 0 77 1 2\n";
@@ -220,11 +197,15 @@ mod tests {
 
     #[test]
     fn this_process_is_in_the_table() {
-        let own = rustix::process::getpid();
-        let group = rustix::process::getpgrp();
-        let stat = stat(own.as_raw_pid()).unwrap();
-        assert_eq!(stat.group, group.as_raw_pid());
-        assert!(has_living_member(group));
+        let own = rustix::process::getpid().as_raw_pid();
+        let stat = read_table()[&own];
+        assert_eq!(stat.group, rustix::process::getpgrp().as_raw_pid());
+        let now = now();
+        // This test began a moment ago.
+        assert!(
+            stat.began <= now && now - stat.began < 100 * 3600,
+            "{stat:?} {now}"
+        );
     }
 
     proptest! {
@@ -239,8 +220,7 @@ mod tests {
         #[test]
         fn lists_of_children_are_read_whole(pids in prop::collection::vec(1..i32::MAX, 0..20)) {
             let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
-            let list = list.join(" ");
-            let read: Vec<i32> = parse_children(&list).map(Pid::as_raw_pid).collect();
+            let read: Vec<i32> = parse_children(&list.join(" ")).collect();
             prop_assert_eq!(read, pids);
         }
     }

@@ -1,12 +1,14 @@
-//! Signals that ask this process to end.
+//! What asks this process to end: signals, and a reader of its output that goes away.
 
 use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 /// The signals that [`report_end_signals`] takes.
-#[cfg(unix)]
 pub(super) const END_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// What a signal asks for.
+/// Why this process is asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndSignal {
     /// SIGINT: Ctrl-C.
@@ -19,7 +21,6 @@ pub enum EndSignal {
 ///
 /// # Errors
 /// The system does not let us.
-#[cfg(unix)]
 pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(END_SIGNALS)?;
     std::thread::Builder::new()
@@ -36,12 +37,44 @@ pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Re
     Ok(())
 }
 
-/// Elsewhere the system's own handling stays.
+/// Calls `report` once when the reader of the pipe, socket or terminal behind `output` is gone;
+/// never for a file. Waits on a thread of its own.
 ///
 /// # Errors
-/// None.
-#[cfg(not(unix))]
-pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Result<()> {
-    drop(report);
+/// The system grants no thread.
+pub fn report_departure(output: OwnedFd, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new()
+        .name("output".to_owned())
+        .spawn(move || {
+            // No event is asked for: errors and hang-ups are reported without being asked for.
+            let mut watched = [PollFd::new(&output, PollFlags::empty())];
+            loop {
+                match poll(&mut watched, None) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => return,
+                    Ok(_) => break,
+                }
+            }
+            report();
+        })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_noticed() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        let (sender, noticed) = channel();
+        report_departure(writer, move || sender.send(()).unwrap()).unwrap();
+        let early = noticed.recv_timeout(Duration::from_millis(20));
+        assert_eq!(early, Err(RecvTimeoutError::Timeout));
+        drop(reader);
+        noticed.recv_timeout(Duration::from_secs(10)).unwrap();
+    }
 }

@@ -1,145 +1,174 @@
-//! The spawner threads: each takes one prepared child after the other and starts it, nothing else.
-//! Waiting and reading is the calling threads' business, so a spawner thread can be restricted.
+//! The threads that start children, and nothing else: waiting and reading is the calling threads'
+//! business. So a spawner thread can be restricted.
 //!
-//! A pool without restrictions has the calling thread start its child itself, which saves waking
-//! another thread and being woken by it; only children of the first thread are not started there,
-//! for what that thread has as a child counts as an orphan (see `orphans`).
+//! Without restrictions the calling thread starts its child itself, which saves waking another
+//! thread and being woken by it. Only children of the first thread are not started there: what that
+//! thread has as a child counts as an orphan (see `orphans`).
 
-use std::collections::VecDeque;
+use std::ffi::{CString, OsStr};
 use std::io;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Confinement;
-use super::lane::{Restricted, Restrictions, Starter, Temporary};
-use super::start::{Spawned, Start};
-use super::system_spawn::{Attributes, spawn};
+use rustix::process::Pid;
+use tempfile::TempDir;
 
-/// A few threads, each started when there is work that no other takes.
+use super::posix_spawn::spawn;
+use super::start::{Start, variable};
+use super::thread_pool::ThreadPool;
+use super::{Confinement, Enforcement, LaneOptions, lane};
+
+/// A few threads that start children.
 #[derive(Debug)]
 pub(super) struct SpawnerPool {
-    most: usize,
-    shared: Arc<Shared>,
+    threads: ThreadPool<Result<Restricted, String>>,
+    starter: Starter,
+    /// The private directories of the threads, which cannot remove them themselves.
+    temporaries: Arc<Mutex<Vec<TempDir>>>,
 }
 
+/// Which threads may start the children.
 #[derive(Debug)]
-struct Shared {
-    restrictions: Restrictions,
-    /// For the calling threads of a pool without restrictions.
-    attributes: OnceLock<io::Result<Attributes>>,
-    state: Mutex<State>,
-    work: Condvar,
+enum Starter {
+    SpawnerThread,
+    /// Any; with what is known of the children's confinement.
+    AnyThread(Option<Confinement>),
 }
 
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Job>,
-    idle: usize,
-    threads: Vec<JoinHandle<Option<Temporary>>>,
-    closing: bool,
-}
-
-#[derive(Debug)]
-enum Job {
-    Start {
-        start: Start,
-        reply: SyncSender<io::Result<Started>>,
-    },
-    /// Only to say what the thread may still do.
-    Ask {
-        reply: SyncSender<io::Result<Option<Confinement>>>,
-    },
+/// What a spawner thread knows of itself.
+#[derive(Debug, Clone)]
+struct Restricted {
+    /// `None` outside of a lane.
+    confinement: Option<Confinement>,
+    /// `TMPDIR` for its children, the only place where they can write.
+    temporary: Option<CString>,
 }
 
 /// A child that runs.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) child: Spawned,
-    /// What is enforced on it; `None` in a pool without restrictions.
+    pub(super) leader: Pid,
+    /// What is enforced on it; `None` outside of a lane.
     pub(super) confinement: Option<Confinement>,
 }
 
 impl SpawnerPool {
-    /// A pool of at most `threads` threads, at least one, which restrict themselves as they start.
-    pub(super) fn new(threads: usize, restrictions: Restrictions) -> Self {
+    /// A pool without restrictions.
+    pub(super) fn unrestricted(threads: usize) -> Self {
+        let unrestricted = Restricted {
+            confinement: None,
+            temporary: None,
+        };
         Self {
-            most: threads.max(1),
-            shared: Arc::new(Shared {
-                restrictions,
-                attributes: OnceLock::new(),
-                state: Mutex::default(),
-                work: Condvar::new(),
-            }),
+            threads: ThreadPool::new("spawner", threads, move || Ok(unrestricted.clone())),
+            starter: Starter::AnyThread(None),
+            temporaries: Arc::default(),
+        }
+    }
+
+    /// A pool whose threads restrict themselves as they start.
+    pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
+        let is_free = options.enforcement == Enforcement::Off && options.temporary.is_none();
+        let temporaries: Arc<Mutex<Vec<TempDir>>> = Arc::default();
+        let made = Arc::clone(&temporaries);
+        Self {
+            threads: ThreadPool::new("spawner", threads, move || restrict(&options, &made)),
+            starter: if is_free {
+                Starter::AnyThread(Some(lane::switched_off()))
+            } else {
+                Starter::SpawnerThread
+            },
+            temporaries,
         }
     }
 
     /// Has a child started. The child's descriptors are closed here by then.
     ///
     /// # Errors
-    /// The system could not start it, or could not give us a first thread, or the thread could not
-    /// restrict itself as it must.
-    pub(super) fn start(&self, start: Start) -> io::Result<Started> {
-        if let Starter::AnyThread(confinement) = self.shared.restrictions.starter()
+    /// The system could not start it, or has no thread for it, or the thread could not restrict
+    /// itself as it must.
+    pub(super) fn start(&self, mut start: Start) -> io::Result<Started> {
+        if let Starter::AnyThread(confinement) = &self.starter
             && !is_first_thread()
         {
-            let attributes = self.shared.attributes.get_or_init(Attributes::new);
             return Ok(Started {
-                child: spawn(attributes.as_ref().map_err(again)?, &start)?,
-                confinement,
+                leader: spawn(&start)?,
+                confinement: confinement.clone(),
             });
         }
-        let (reply, answer) = sync_channel(1);
-        self.submit(Job::Start { start, reply })?;
-        answer.recv().map_err(|_| thread_ended())?
+        self.ask(move |restricted| {
+            if let Some(temporary) = &restricted.temporary {
+                start.set_variable(temporary);
+            }
+            Ok(Started {
+                leader: spawn(&start)?,
+                confinement: restricted.confinement.clone(),
+            })
+        })
     }
 
-    /// What is enforced on children, without starting one.
+    /// Makes sure that a thread can restrict itself as it must, without starting a child.
     ///
     /// # Errors
     /// As for [`SpawnerPool::start`].
-    pub(super) fn confinement(&self) -> io::Result<Option<Confinement>> {
-        let (reply, answer) = sync_channel(1);
-        self.submit(Job::Ask { reply })?;
-        answer.recv().map_err(|_| thread_ended())?
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.ask(|_| Ok(()))
     }
 
-    fn submit(&self, job: Job) -> io::Result<()> {
-        let mut state = self.shared.lock();
-        let wanted = state.waiting.len() + 1;
-        if wanted > state.idle && state.threads.len() < self.most {
-            let shared = Arc::clone(&self.shared);
-            let thread = thread::Builder::new()
-                .name("spawner".into())
-                .spawn(move || shared.serve());
-            match thread {
-                Ok(thread) => state.threads.push(thread),
-                // The threads there are will do.
-                Err(_) if !state.threads.is_empty() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        state.waiting.push_back(job);
-        drop(state);
-        self.shared.work.notify_one();
-        Ok(())
+    fn ask<Answer: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Restricted) -> io::Result<Answer> + Send + 'static,
+    ) -> io::Result<Answer> {
+        let (reply, answer) = sync_channel(1);
+        let job = move |restricted: &Result<Restricted, String>| {
+            let result = match restricted {
+                Ok(restricted) => question(restricted),
+                Err(reason) => Err(io::Error::other(reason.clone())),
+            };
+            // The calling thread always waits for it.
+            let _ = reply.send(result);
+        };
+        self.threads
+            .run(Box::new(job))
+            .map_err(|no_thread| no_thread.error)?;
+        answer
+            .recv()
+            .map_err(|_| io::Error::other("the spawner thread ended"))?
     }
 }
 
 impl Drop for SpawnerPool {
     fn drop(&mut self) {
-        let threads = {
-            let mut state = self.shared.lock();
-            state.closing = true;
-            std::mem::take(&mut state.threads)
-        };
-        self.shared.work.notify_all();
-        for thread in threads {
-            // A spawner thread that panicked has nothing to tell any more. Its directory for
-            // temporary files goes here, since it could not remove it itself.
-            drop(thread.join());
-        }
+        let mut temporaries = self
+            .temporaries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        temporaries.clear();
     }
+}
+
+fn restrict(options: &LaneOptions, made: &Mutex<Vec<TempDir>>) -> Result<Restricted, String> {
+    let directory = options.temporary.as_deref().map(private_directory);
+    let directory = directory.transpose().map_err(|error| error.to_string())?;
+    let temporary = directory
+        .as_ref()
+        .map(|directory| variable(OsStr::new("TMPDIR"), directory.path().as_os_str()))
+        .transpose()
+        .map_err(|error| error.to_string())?;
+    let writable = directory.as_ref().map(TempDir::path);
+    let confinement = lane::enter(options.enforcement, writable)?;
+    made.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .extend(directory);
+    Ok(Restricted {
+        confinement: Some(confinement),
+        temporary,
+    })
+}
+
+fn private_directory(parent: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("lane-").tempdir_in(parent)
 }
 
 #[cfg(target_os = "linux")]
@@ -151,90 +180,4 @@ fn is_first_thread() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_first_thread() -> bool {
     false
-}
-
-fn thread_ended() -> io::Error {
-    io::Error::other("the spawner thread ended")
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A spawner thread's life.
-    fn serve(&self) -> Option<Temporary> {
-        let attributes = Attributes::new();
-        let restricted = self.restrictions.enter();
-        while let Some(job) = self.next_job() {
-            match job {
-                Job::Start { start, reply } => {
-                    let result = start_one(&attributes, &restricted, start);
-                    // The calling thread always waits for the answer.
-                    let _ = reply.send(result);
-                }
-                Job::Ask { reply } => {
-                    let confinement = restricted
-                        .as_ref()
-                        .map(|restricted| restricted.confinement.clone())
-                        .map_err(again);
-                    let _ = reply.send(confinement);
-                }
-            }
-        }
-        restricted.ok()?.temporary
-    }
-
-    fn next_job(&self) -> Option<Job> {
-        let mut state = self.lock();
-        if state.waiting.is_empty() && !state.closing {
-            // Where all processors are busy, the next child is there when it is this thread's turn
-            // again, and it need not sleep and be woken.
-            state.idle += 1;
-            drop(state);
-            thread::yield_now();
-            state = self.lock();
-            state.idle -= 1;
-        }
-        loop {
-            if let Some(job) = state.waiting.pop_front() {
-                return Some(job);
-            }
-            if state.closing {
-                return None;
-            }
-            state.idle += 1;
-            state = self
-                .work
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
-        }
-    }
-}
-
-/// Takes the description with it: the child has copies of its descriptors, and its pipes would
-/// never be at their end if ours stayed open.
-fn start_one(
-    attributes: &io::Result<Attributes>,
-    restricted: &io::Result<Restricted>,
-    mut start: Start,
-) -> io::Result<Started> {
-    let attributes = attributes.as_ref().map_err(again)?;
-    let restricted = restricted.as_ref().map_err(again)?;
-    if let Some(temporary) = &restricted.temporary {
-        start.environment.set(c"TMPDIR", &temporary.variable);
-    }
-    Ok(Started {
-        child: spawn(attributes, &start)?,
-        confinement: restricted.confinement.clone(),
-    })
-}
-
-/// The same error once more.
-fn again(error: &io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::new(error.kind(), error.to_string()),
-    }
 }

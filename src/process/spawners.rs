@@ -1,25 +1,24 @@
-//! The way of a call: prepared and supervised by the calling thread, started by a spawner thread.
+//! Running a program: prepared and supervised by the calling thread, started by a spawner thread.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::confinement::looks_denied;
+use super::live_calls::{self, Registration};
+use super::pipes::PipeMaker;
+use super::process_tree::ProcessTree;
+use super::spawner_pool::SpawnerPool;
+use super::start::{self, Start};
+use super::supervise::supervise;
 use super::{
     CancelToken, Command, Confinement, Enforcement, Finished, NotEnforced, SpawnError, Witnessed,
 };
-#[cfg(unix)]
-use super::{
-    denial::looks_denied, group::Group, lane::Restrictions, live_groups, live_groups::Registration,
-    pipes::PipeMaker, spawner_pool::SpawnerPool, start, start::Start, supervise::supervise,
-};
 
-/// A few long-lived threads that start children. The next room up never forks.
-/// The threads end when the last of the clones that share them is dropped; a child never outlives
-/// the call that runs it.
+/// A few long-lived threads that start children. They end when the last of the clones that share
+/// them is dropped; a child never outlives the call that runs it.
 #[derive(Debug, Clone)]
 pub struct Spawners {
-    #[cfg(unix)]
     pool: Arc<SpawnerPool>,
-    #[cfg(unix)]
     pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
     witness: Option<Arc<Mutex<Option<Witnessed>>>>,
@@ -41,12 +40,12 @@ impl Spawners {
     /// number of calling threads.
     /// Long outputs spill to `/tmp`.
     pub fn new(threads: usize) -> Self {
-        #[cfg(not(unix))]
-        let _ = threads;
+        Self::with_pool(SpawnerPool::unrestricted(threads))
+    }
+
+    fn with_pool(pool: SpawnerPool) -> Self {
         Self {
-            #[cfg(unix)]
-            pool: Arc::new(SpawnerPool::new(threads, Restrictions::Free)),
-            #[cfg(unix)]
+            pool: Arc::new(pool),
             pipes: Arc::default(),
             spill_directory: PathBuf::from("/tmp"),
             witness: None,
@@ -55,42 +54,19 @@ impl Spawners {
 
     /// A pool for the parallel lane: its threads restrict themselves before they start anything,
     /// so that no child can change a file, use a socket, or signal what is not its own. With
-    /// [`Enforcement::Auto`] as far as the kernel can do that: [`Spawners::witnessed`] tells.
+    /// [`Enforcement::Auto`] as far as the kernel can do that, see [`Spawners::witnessed`].
     ///
     /// # Errors
     /// Enforcement is required, and the kernel does not do it.
     pub fn lane(threads: usize, options: LaneOptions) -> Result<Self, NotEnforced> {
-        let LaneOptions {
-            enforcement,
-            temporary,
-        } = options;
-        #[cfg(unix)]
-        {
-            let restrictions = Restrictions::Lane {
-                enforcement,
-                temporary,
-            };
-            let spawners = Self {
-                pool: Arc::new(SpawnerPool::new(threads, restrictions)),
-                ..Self::new(threads)
-            };
-            if enforcement == Enforcement::Require {
-                spawners.pool.confinement().map_err(|error| NotEnforced {
-                    reason: error.to_string(),
-                })?;
-            }
-            Ok(spawners)
+        let is_required = options.enforcement == Enforcement::Require;
+        let pool = SpawnerPool::lane(threads, options);
+        if is_required {
+            pool.check().map_err(|error| NotEnforced {
+                reason: error.to_string(),
+            })?;
         }
-        #[cfg(not(unix))]
-        {
-            let _ = temporary;
-            match enforcement {
-                Enforcement::Require => Err(NotEnforced {
-                    reason: "this system cannot confine processes".to_owned(),
-                }),
-                Enforcement::Auto | Enforcement::Off => Ok(Self::new(threads)),
-            }
-        }
+        Ok(Self::with_pool(pool))
     }
 
     /// The same, with long outputs spilling to unlinked files in `directory`. If none can be
@@ -143,7 +119,7 @@ impl Spawners {
     /// What the program leaves behind when it ends by itself, holding a pipe or not, has `drain`
     /// to finish; then it is ended in the same way. So no member of its group outlives the call,
     /// nor does a descendant with a session of its own whose parents still lived when the group
-    /// was ended. (Before Linux 6.9 and elsewhere a rest that holds no pipe is killed at once.)
+    /// was ended. (Elsewhere than on Linux what holds no pipe is killed at once.)
     ///
     /// If `cancel` has fired already, nothing is run, and the child counts as ended by TERM.
     ///
@@ -151,7 +127,6 @@ impl Spawners {
     ///
     /// # Errors
     /// The program could not be started; nothing has run.
-    #[cfg(unix)]
     pub fn run(&self, command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
         if cancel.is_cancelled() {
             return Ok(Finished::never_started());
@@ -161,22 +136,14 @@ impl Spawners {
             .make(&command.stdin)
             .map_err(|source| start::system_error(command, source))?;
         let start = Start::prepare(command, theirs)?;
-        #[cfg(target_os = "linux")]
-        let guarded = super::guardian::enter();
         let registration = Registration::before_start();
         let started = self
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        #[cfg(target_os = "linux")]
-        if let Some(guarded) = &guarded {
-            guarded.started(started.child.leader);
-        }
-        let group = Group::of(started.child);
+        let tree = ProcessTree::of(started.leader);
         let spill = &self.spill_directory;
-        let finished = supervise(group, registration, ours, command, cancel, spill);
-        #[cfg(target_os = "linux")]
-        drop(guarded);
+        let finished = supervise(tree, registration, ours, command, cancel, spill);
         if let Some(confinement) = started.confinement {
             let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
             self.witness(confinement, enforces && looks_denied(&finished));
@@ -184,24 +151,10 @@ impl Spawners {
         Ok(finished)
     }
 
-    /// Children cannot be run on this system.
-    ///
-    /// # Errors
-    /// Always.
-    #[cfg(not(unix))]
-    pub fn run(&self, command: &Command, _: &CancelToken) -> Result<Finished, SpawnError> {
-        let _ = (&self.spill_directory, Self::witness);
-        Err(SpawnError::System {
-            program: command.program.clone(),
-            source: std::io::Error::new(std::io::ErrorKind::Unsupported, "not supported"),
-        })
-    }
-
     /// Kills every child of this process that any `Spawners` runs, and those being started, with
     /// their groups. For our own exit: the calls return as soon as their children are gone, and
     /// report that these were ended by KILL.
     pub fn kill_all() {
-        #[cfg(unix)]
-        live_groups::kill_all();
+        live_calls::kill_all();
     }
 }

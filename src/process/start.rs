@@ -1,13 +1,10 @@
-//! Everything a spawner thread needs to start one child, prepared by the calling thread.
+//! All that is needed to start one child, prepared by the calling thread.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use rustix::process::Pid;
-
-use super::exec_strings::{ExecStrings, exec_string};
 use super::pipes::ChildEnds;
 use super::program_path::find_program;
 use super::{Command, SpawnError};
@@ -16,18 +13,11 @@ use super::{Command, SpawnError};
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) program: CString,
-    pub(super) arguments: ExecStrings,
-    pub(super) environment: ExecStrings,
+    pub(super) arguments: Vec<CString>,
+    /// Entries as `NAME=value`.
+    pub(super) environment: Vec<CString>,
     pub(super) directory: CString,
     pub(super) ends: ChildEnds,
-}
-
-/// A child that was just started.
-#[derive(Debug)]
-pub(super) struct Spawned {
-    pub(super) leader: Pid,
-    /// Becomes readable when it ends; `None` where the start made none.
-    pub(super) descriptor: Option<OwnedFd>,
 }
 
 impl Start {
@@ -36,19 +26,39 @@ impl Start {
     pub(super) fn prepare(command: &Command, ends: ChildEnds) -> Result<Self, SpawnError> {
         let path = find_program(&command.program, &command.environment, &command.directory)
             .ok_or_else(|| not_found(command))?;
-        let system = |source| system_error(command, source);
-        Ok(Self {
-            program: exec_string(path.as_os_str()).map_err(system)?,
-            arguments: arguments(command).map_err(system)?,
-            environment: environment(command).map_err(system)?,
-            directory: exec_string(command.directory.as_os_str()).map_err(system)?,
-            ends,
-        })
+        let strings = || -> io::Result<Self> {
+            let arguments = std::iter::once(&command.program).chain(&command.arguments);
+            let environment = command.environment.iter();
+            Ok(Self {
+                program: c_string(path.as_os_str())?,
+                arguments: arguments
+                    .map(|argument| c_string(argument))
+                    .collect::<io::Result<_>>()?,
+                environment: environment
+                    .map(|(name, value)| variable(name, value))
+                    .collect::<io::Result<_>>()?,
+                directory: c_string(command.directory.as_os_str())?,
+                ends,
+            })
+        };
+        strings().map_err(|source| system_error(command, source))
+    }
+
+    /// Gives the child a variable, in place of one of the same name.
+    pub(super) fn set_variable(&mut self, variable: &CString) {
+        let name = |entry: &CString| {
+            let bytes = entry.as_bytes();
+            let end = memchr::memchr(b'=', bytes).unwrap_or(bytes.len());
+            bytes[..end].to_vec()
+        };
+        let wanted = name(variable);
+        self.environment.retain(|entry| name(entry) != wanted);
+        self.environment.push(variable.clone());
     }
 }
 
 /// What a failure to start means. The system does not say whether the directory or the program
-/// was the trouble, so the directory is looked at again.
+/// was the cause, so the directory is tried again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = enterable(&command.directory) {
         return SpawnError::Directory {
@@ -86,32 +96,77 @@ fn enterable(directory: &Path) -> io::Result<()> {
     Ok(access(directory, Access::EXEC_OK)?)
 }
 
-fn arguments(command: &Command) -> io::Result<ExecStrings> {
-    let bytes = command
-        .arguments
-        .iter()
-        .map(|text| text.len() + 1)
-        .sum::<usize>();
-    let mut strings = ExecStrings::with_capacity(
-        command.arguments.len() + 1,
-        bytes + command.program.len() + 1,
-    );
-    strings.push(&[&command.program])?;
-    for argument in &command.arguments {
-        strings.push(&[argument])?;
-    }
-    Ok(strings)
+/// A string for the kernel.
+///
+/// # Errors
+/// It contains a NUL byte.
+pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
+    CString::new(text.as_bytes()).map_err(|_| contains_nul())
 }
 
-fn environment(command: &Command) -> io::Result<ExecStrings> {
-    let variables = &command.environment;
-    let bytes = variables
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 2)
-        .sum();
-    let mut strings = ExecStrings::with_capacity(variables.len(), bytes);
-    for (name, value) in variables.iter() {
-        strings.push(&[name, OsStr::new("="), value])?;
+/// An entry of an environment.
+///
+/// # Errors
+/// It contains a NUL byte.
+pub(super) fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+    let mut entry = OsString::with_capacity(name.len() + value.len() + 2);
+    for part in [name, OsStr::new("="), value] {
+        entry.push(part);
     }
-    Ok(strings)
+    CString::new(entry.into_vec()).map_err(|_| contains_nul())
+}
+
+fn contains_nul() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pipes::PipeMaker;
+    use super::super::{Capture, Limits, Stdin};
+    use super::*;
+
+    fn command() -> Command {
+        let variables = [("TMPDIR", "/a"), ("TMPDIR2", "/b"), ("A", "TMPDIR=/c")];
+        Command {
+            program: "/bin/sh".into(),
+            arguments: vec!["".into()],
+            environment: variables
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            directory: "/".into(),
+            stdin: Stdin::Null,
+            capture: Capture::default(),
+            limits: Limits::with_timeout(std::time::Duration::ZERO),
+        }
+    }
+
+    fn prepare(command: &Command) -> Result<Start, SpawnError> {
+        let (theirs, _ours) = PipeMaker::default().make(&command.stdin).unwrap();
+        Start::prepare(command, theirs)
+    }
+
+    #[test]
+    fn a_variable_is_replaced_or_added() {
+        let mut start = prepare(&command()).unwrap();
+        assert_eq!(start.arguments, [c"/bin/sh".into(), CString::default()]);
+        for (name, value) in [("TMPDIR", "/private"), ("NEW", "")] {
+            start.set_variable(&variable(name.as_ref(), value.as_ref()).unwrap());
+        }
+        let expected = [c"TMPDIR2=/b", c"A=TMPDIR=/c", c"TMPDIR=/private", c"NEW="];
+        assert_eq!(start.environment, expected.map(CString::from));
+    }
+
+    #[test]
+    fn a_nul_byte_is_refused() {
+        for part in 0..3 {
+            let mut command = command();
+            match part {
+                0 => command.arguments = vec!["a\0b".into()],
+                1 => command.environment = [("A".into(), "a\0b".into())].into(),
+                _ => command.directory = "a\0b".into(),
+            }
+            assert!(prepare(&command).is_err(), "{part}");
+        }
+    }
 }

@@ -1,9 +1,8 @@
-//! The calling thread's loop beside a running child: reads its output, feeds its input, watches
-//! its end, its deadlines and its token, and does what the escalation says.
+//! The calling thread's loop while a child runs: reads its output, feeds its input, watches its
+//! end, its deadlines and its token, and does what the escalation says.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,33 +12,33 @@ use rustix::io::Errno;
 use super::cancel::Level;
 use super::capture_buffer::CaptureBuffer;
 use super::escalation::{Escalation, Leader, Observation, Pipes, Rest, Step};
-use super::group::Group;
-use super::live_groups::{self, Registration};
+use super::live_calls::{self, Registration};
 use super::pipes::OurEnds;
-use super::tree::Tree;
-use super::{CancelToken, Command, ExitStatus, Finished, Stdin};
+use super::process_tree::ProcessTree;
+use super::{CancelToken, Command, ExitStatus, Finished, Leftovers, Stdin};
 
 /// What a pipe holds by default, so what one read can bring.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long the output of a call is left in its pipes, if the call does not end before. What fills
-/// them sooner has to wait that long, once.
+/// How long the output of a call is left in its pipes, unless the call ends before. A child that
+/// fills them sooner has to wait that long, once.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// How often a pipe is read at the very end, when somebody still writes to it.
+/// How often a pipe is read at the very end, when it still has a writer.
 const LAST_READS: usize = 32;
 
-/// How long to wait at most for something that no descriptor tells of. The first look comes soon,
-/// for what is dying is mostly gone at once.
+/// How long to wait at most for what no descriptor reports. The first check comes soon: a dying
+/// process is mostly gone at once.
 const BLIND_WAIT: Duration = Duration::from_millis(20);
 const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 
-/// How often orphans that have ended are waited for, while a call runs that may make many.
+/// How often ended orphans are waited for while a call runs, since it may make many.
 #[cfg(target_os = "linux")]
 const REAPING: Duration = Duration::from_secs(1);
 
-/// How often orphans are looked for that were left by what was killed.
-const LATE_ORPHANS: usize = 20;
+/// How long what is left after a kill is killed again, and how often in a row none must be found.
+const PERSISTENCE: Duration = Duration::from_secs(2);
+const LAST_LOOKS: u32 = 3;
 
 /// One of the child's output pipes and what came out of it.
 struct Output<'a> {
@@ -52,11 +51,10 @@ struct Output<'a> {
 struct Supervision<'a> {
     began: Instant,
     registration: Registration,
-    group: Arc<Group>,
-    tree: Tree,
+    tree: ProcessTree,
     escalation: Escalation,
     cancel: &'a CancelToken,
-    status: Option<ExitStatus>,
+    survivors: bool,
     stdin: Option<OwnedFd>,
     unread: &'a [u8],
     outputs: [Output<'a>; 2],
@@ -68,15 +66,14 @@ struct Supervision<'a> {
 
 /// Stays with a child that was just started until it and what it started are gone.
 pub(super) fn supervise(
-    group: Group,
+    mut tree: ProcessTree,
     registration: Registration,
     ends: OurEnds,
     command: &Command,
     cancel: &CancelToken,
     spill_directory: &Path,
 ) -> Finished {
-    let group = Arc::new(group);
-    registration.started(&group);
+    registration.started(&mut tree);
     let output = |pipe| Output {
         pipe: Some(pipe),
         buffer: CaptureBuffer::new(command.capture, spill_directory),
@@ -84,11 +81,10 @@ pub(super) fn supervise(
     let mut supervision = Supervision {
         began: Instant::now(),
         registration,
-        tree: Tree::of(Arc::clone(&group)),
-        group,
+        tree,
         escalation: Escalation::new(command.limits),
         cancel,
-        status: None,
+        survivors: false,
         stdin: ends.stdin,
         unread: match &command.stdin {
             Stdin::Null => &[],
@@ -106,15 +102,15 @@ pub(super) fn supervise(
 
 impl Supervision<'_> {
     fn run(&mut self) {
-        let mut leader_may_have_ended = self.group.descriptor().is_none();
+        let mut leader_may_have_ended = self.tree.descriptor().is_none();
         let mut was_killed = false;
         loop {
             let now = self.began.elapsed();
             let token = self.cancel.level();
-            // At a deadline or a cancel the exit is looked for once more, for it comes first.
+            // An exit counts before a deadline or a cancel that came at the same time.
             let decisive = now >= self.escalation.deadline() || token > Level::Running;
-            if self.status.is_none() && (leader_may_have_ended || decisive) {
-                self.status = self.group.leader_status();
+            if leader_may_have_ended || decisive {
+                self.tree.look_for_end();
             }
             let seen = self.observe(token);
             match self.escalation.step(now, seen) {
@@ -133,21 +129,30 @@ impl Supervision<'_> {
                 Step::Finish => break,
             }
         }
-        if was_killed {
-            self.kill_late_orphans();
-        }
+        self.survivors = was_killed && !self.kill_rest();
     }
 
-    /// What has become an orphan only since its parent was killed.
-    fn kill_late_orphans(&mut self) {
-        for _ in 0..LATE_ORPHANS {
-            self.find_orphans();
-            if self.tree.rest() != Rest::Alive {
-                break;
+    /// Kills what is left after a kill: what has become an orphan only since, and what was forked
+    /// meanwhile. Returns whether nothing is left.
+    fn kill_rest(&mut self) -> bool {
+        let until = Instant::now() + PERSISTENCE;
+        let mut looks_without = 0;
+        while looks_without < LAST_LOOKS {
+            if Instant::now() > until {
+                return false;
             }
-            self.tree.kill();
-            thread::sleep(FIRST_BLIND_WAIT);
+            looks_without += 1;
+            if self.kill_orphans() {
+                looks_without = 0;
+            } else if self.tree.rest() == Rest::Alive {
+                looks_without = 0;
+                self.tree.kill();
+                thread::sleep(FIRST_BLIND_WAIT);
+            } else {
+                thread::yield_now();
+            }
         }
+        true
     }
 
     /// Returns when it is to be done again.
@@ -164,26 +169,46 @@ impl Supervision<'_> {
         self.next_reaping.saturating_sub(now)
     }
 
+    /// Takes in the orphans that live, and returns whether there are any.
     #[cfg(target_os = "linux")]
-    fn find_orphans(&mut self) {
-        if super::orphans::are_adopted() {
-            let pipes = self
-                .outputs
-                .iter()
-                .filter_map(|output| output.pipe.as_ref());
-            let inodes: Vec<u64> = pipes
-                .filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino))
-                .collect();
-            self.tree
-                .adopt(self.registration.orphans(&self.group, &inodes));
+    fn find_orphans(&mut self) -> bool {
+        if !super::orphans::are_adopted() {
+            return false;
         }
+        let pipes = self.open_pipes();
+        let orphans = self.registration.orphans(self.tree.leader(), &pipes);
+        let any = !orphans.is_empty();
+        self.tree.adopt(orphans);
+        any
+    }
+
+    #[cfg(target_os = "linux")]
+    fn kill_orphans(&mut self) -> bool {
+        let pipes = self.open_pipes();
+        self.registration.kill_orphans(self.tree.leader(), &pipes)
+    }
+
+    /// The output pipes that are not at their end, by inode.
+    #[cfg(target_os = "linux")]
+    fn open_pipes(&self) -> Vec<u64> {
+        let pipes = self.outputs.iter().filter_map(Output::descriptor);
+        pipes
+            .filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino))
+            .collect()
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn find_orphans(&mut self) {}
+    fn find_orphans(&mut self) -> bool {
+        false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn kill_orphans(&mut self) -> bool {
+        false
+    }
 
     fn observe(&mut self, token: Level) -> Observation {
-        let leader = match self.status {
+        let leader = match self.tree.status() {
             Some(_) => Leader::Ended,
             None => Leader::Alive,
         };
@@ -193,12 +218,11 @@ impl Supervision<'_> {
             Pipes::Open
         };
         let rest = match (leader, pipes) {
-            (Leader::Ended, Pipes::AtEnd) => {
-                self.find_orphans();
-                self.tree.rest()
-            }
-            // The end has not come anyhow.
-            _ => Rest::Unknown,
+            // Orphans were alive a moment ago; one may have started the next since.
+            (Leader::Ended, Pipes::AtEnd) if self.find_orphans() => Rest::Alive,
+            (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
+            // Only the end of all depends on it.
+            _ => Rest::Alive,
         };
         Observation {
             leader,
@@ -214,7 +238,7 @@ impl Supervision<'_> {
         #[cfg(target_os = "linux")]
         let timeout = timeout.min(self.reap_orphans());
         let leader = self
-            .group
+            .tree
             .descriptor()
             .filter(|_| seen.leader == Leader::Alive);
         let token = self.cancel.beyond(seen.token);
@@ -246,7 +270,7 @@ impl Supervision<'_> {
         if !stdin.is_empty() {
             self.feed();
         }
-        !leader.is_empty() || self.group.descriptor().is_none()
+        !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
     /// How long the output can stay in its pipes, if it can: a short call then wakes us once, by its
@@ -273,24 +297,29 @@ impl Supervision<'_> {
     }
 
     fn finish(mut self) -> Finished {
+        let is_held = self.outputs.iter().any(|output| output.pipe.is_some());
+        let leftovers = if self.survivors || is_held {
+            Leftovers::Running
+        } else if self.escalation.left_something() {
+            Leftovers::Ended
+        } else {
+            Leftovers::None
+        };
         for output in &mut self.outputs {
             output.read_rest(&mut self.scratch);
         }
-        // Off the list before the number is given up, see `live_groups::kill_all`.
         drop(self.registration);
-        match self.status {
-            Some(_) => self.group.reap(),
-            None => live_groups::abandon(Arc::clone(&self.group)),
+        let status = self.tree.status();
+        if status.is_none() {
+            live_calls::abandon(self.tree);
         }
         let [stdout, stderr] = self.outputs.map(|output| output.buffer.finish());
         Finished {
-            status: self
-                .status
-                .unwrap_or(ExitStatus::Signal(rustix::process::Signal::KILL.as_raw())),
+            status: status.unwrap_or(ExitStatus::Signal(rustix::process::Signal::KILL.as_raw())),
             ended: self.escalation.ended(),
             stdout,
             stderr,
-            pipes_held: self.escalation.pipes_held(),
+            leftovers,
         }
     }
 }
@@ -304,7 +333,7 @@ impl Output<'_> {
         if ready.contains(PollFlags::IN) {
             self.read(scratch);
         } else if !ready.is_empty() {
-            // Nobody writes any more, and all is read.
+            // No writer is left, and all is read.
             self.pipe = None;
         }
     }
@@ -322,7 +351,7 @@ impl Output<'_> {
         }
     }
 
-    /// Takes what is in a pipe that somebody else keeps open.
+    /// Takes what is in a pipe that another process keeps open.
     fn read_rest(&mut self, scratch: &mut Vec<u8>) {
         for _ in 0..LAST_READS {
             let Some(pipe) = &self.pipe else { return };
@@ -344,7 +373,7 @@ fn poll_those<const N: usize>(
         .iter()
         .filter_map(|(descriptor, events)| Some(PollFd::from_borrowed_fd((*descriptor)?, *events)))
         .collect();
-    // Longer than the type can say is as good as for ever.
+    // What does not fit into the type is as good as for ever.
     let timeout = Timespec::try_from(timeout).ok();
     match poll(&mut set, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
@@ -357,8 +386,3 @@ fn poll_those<const N: usize>(
         None => PollFlags::empty(),
     })
 }
-
-#[cfg(test)]
-#[cfg(target_os = "linux")]
-#[path = "supervise_tests.rs"]
-mod tests;

@@ -7,7 +7,7 @@
 use std::io;
 
 use super::system_call_table::{
-    ABSENT, Condition, EXAMINED, Examined, NEWEST_KNOWN, Pattern, REFUSED, Relation, Word,
+    ABSENT, Condition, EXAMINED, NEWEST_KNOWN, Pattern, Relation, SIGNALLING, Word, refused,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -39,14 +39,14 @@ const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 /// # Errors
 /// The kernel has no filters, or something around us forbids them.
 pub(super) fn install() -> io::Result<()> {
-    let mut instructions = program();
+    let own = [rustix::process::getpid(), rustix::thread::gettid()];
+    let mut instructions = program(own.map(|pid| pid.as_raw_pid().cast_unsigned()));
     let length = u16::try_from(instructions.len()).map_err(io::Error::other)?;
     let program = libc::sock_fprog {
         len: length,
         filter: instructions.as_mut_ptr(),
     };
-    // What runs here is no hostile machine code that shares our memory: the kernel need not slow
-    // it down against speculation. Before Linux 4.17 there is no such flag.
+    // No hostile code shares our memory here: the kernel need not slow it down against speculation. Before Linux 4.17 there is no such flag.
     for flags in [libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0] {
         // SAFETY: the program and its instructions live to the end of the call, which copies them.
         let result = unsafe {
@@ -64,7 +64,9 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-fn program() -> Vec<libc::sock_filter> {
+/// The program of a thread. `own` are the numbers of its process and of the thread itself, which
+/// shares its Landlock domain with its children.
+fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
         branch(JUMP_IF_EQUAL, ARCHITECTURE, 1, 0),
@@ -74,32 +76,39 @@ fn program() -> Vec<libc::sock_filter> {
         branch(JUMP_IF_GREATER, NEWEST_KNOWN, 0, 1),
         statement(RETURN, DOES_NOT_EXIST),
     ];
-    for examined in EXAMINED {
-        let body = examination(examined);
+    for call in SIGNALLING {
+        program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
+        program.push(statement(LOAD, FIRST_ARGUMENT));
+        for number in own {
+            program.push(branch(JUMP_IF_EQUAL, number, 0, 1));
+            program.push(statement(RETURN, REFUSE));
+        }
+        program.push(statement(LOAD, NUMBER));
+    }
+    for (call, patterns) in EXAMINED {
+        let body = examination(patterns);
         program.extend([
-            branch(JUMP_IF_EQUAL, number(examined.call), 1, 0),
+            branch(JUMP_IF_EQUAL, number(*call), 1, 0),
             statement(JUMP, length(&body)),
         ]);
         program.extend(body);
     }
-    for (calls, verdict) in [(ABSENT, DOES_NOT_EXIST), (REFUSED, REFUSE)] {
-        for call in calls {
-            program.extend([
-                branch(JUMP_IF_EQUAL, number(*call), 0, 1),
-                statement(RETURN, verdict),
-            ]);
-        }
+    let absent = ABSENT.map(|call| (call, DOES_NOT_EXIST));
+    let refused = refused().map(|call| (call, REFUSE));
+    for (call, answer) in absent.into_iter().chain(refused) {
+        program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
+        program.push(statement(RETURN, answer));
     }
     program.push(statement(RETURN, ALLOW));
     program
 }
 
-/// All of one examined call, to its verdict.
-fn examination(examined: &Examined) -> Vec<libc::sock_filter> {
-    let mut body = Vec::new();
-    for pattern in examined.refused {
-        body.extend(refusal(pattern));
-    }
+/// All of one examined call, to its end.
+fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
+    let mut body: Vec<_> = patterns
+        .iter()
+        .flat_map(|pattern| refusal(pattern))
+        .collect();
     body.push(statement(RETURN, ALLOW));
     body
 }

@@ -1,22 +1,17 @@
-//! Which system calls the parallel lane's children are refused, as data. What the file rights of
-//! Landlock cover (creating, writing, removing, moving) is not repeated here.
+//! Which system calls the parallel lane's children are refused, as data; those that are refused
+//! with all arguments are in `refused_system_calls.txt`. What the file rights of Landlock cover
+//! (creating, writing, removing, moving) is not repeated here.
 //!
 //! A call that is not in the table is allowed. So that no new call of a later kernel slips through,
 //! everything numbered above [`NEWEST_KNOWN`] does not exist for these children.
 
 use std::ffi::c_long;
 
-/// The largest number that was looked at when this table was made (Linux 6.17, `file_setattr`).
+/// The largest number that this table was made for (Linux 6.17, `file_setattr`).
 pub(super) const NEWEST_KNOWN: u32 = 469;
 
-/// A call that is refused only with certain arguments.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Examined {
-    /// Its number.
-    pub(super) call: c_long,
-    /// It is refused if one of these matches.
-    pub(super) refused: &'static [Pattern],
-}
+/// A call that is refused only with certain arguments: if one of the patterns matches.
+pub(super) type Examined = (c_long, &'static [Pattern]);
 
 /// Matches if every condition holds.
 pub(super) type Pattern = &'static [Condition];
@@ -25,7 +20,7 @@ pub(super) type Pattern = &'static [Condition];
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condition {
     pub(super) word: Word,
-    /// What of the word is looked at.
+    /// The bits that count.
     pub(super) mask: u32,
     pub(super) relation: Relation,
     pub(super) value: u32,
@@ -154,44 +149,31 @@ const IOCTL: &[Pattern] = &[
 
 /// Refused with certain arguments. These stand first in the filter, the frequent ones foremost.
 pub(super) const EXAMINED: &[Examined] = &[
-    Examined {
-        call: libc::SYS_openat,
-        refused: OPENAT,
-    },
+    (libc::SYS_openat, OPENAT),
     #[cfg(target_arch = "x86_64")]
-    Examined {
-        call: libc::SYS_open,
-        refused: OPEN,
-    },
-    Examined {
-        call: libc::SYS_ioctl,
-        refused: IOCTL,
-    },
-    Examined {
-        call: libc::SYS_clone,
-        refused: &[&[has_any(0, NAMESPACES)]],
-    },
-    // Everybody at once. Single others are Landlock's business (from ABI 6 on).
-    Examined {
-        call: libc::SYS_kill,
-        refused: &[&[is(0, u32::MAX)]],
-    },
+    (libc::SYS_open, OPEN),
+    (libc::SYS_ioctl, IOCTL),
+    (libc::SYS_clone, &[&[has_any(0, NAMESPACES)]]),
+    // A lease on a file holds up every other process that opens it.
+    (libc::SYS_fcntl, &[&[is(1, libc::F_SETLEASE as u32)]]),
+    // All processes at once. Landlock refuses single others (from ABI 6 on).
+    (libc::SYS_kill, &[&[is(0, u32::MAX)]]),
     // Asking the kernel for addresses, routes and sockets; what would change something there takes
     // a capability that these children do not have (see `lane`). So does speaking to others.
-    Examined {
-        call: libc::SYS_socket,
-        refused: &[
+    (
+        libc::SYS_socket,
+        &[
             &[is_not(0, libc::AF_NETLINK as u32)],
             &[
                 is_not(2, libc::NETLINK_ROUTE as u32),
                 is_not(2, libc::NETLINK_SOCK_DIAG as u32),
             ],
         ],
-    },
+    ),
     // Streams between own processes; a datagram socket could address any other.
-    Examined {
-        call: libc::SYS_socketpair,
-        refused: &[&[
+    (
+        libc::SYS_socketpair,
+        &[&[
             Condition {
                 relation: Relation::IsNot,
                 ..masked(1, 0xf, libc::SOCK_STREAM as u32)
@@ -201,73 +183,48 @@ pub(super) const EXAMINED: &[Examined] = &[
                 ..masked(1, 0xf, libc::SOCK_SEQPACKET as u32)
             },
         ]],
-    },
+    ),
     // Limits and priorities: one's own only.
-    Examined {
-        call: libc::SYS_prlimit64,
-        refused: &[
+    (
+        libc::SYS_prlimit64,
+        &[
             &[is_not(0, 0), has_any(2, u32::MAX)],
             &[is_not(0, 0), high_is_not_zero(2)],
         ],
-    },
-    Examined {
-        call: libc::SYS_setpriority,
-        // PRIO_PROCESS, which C libraries declare with different types.
-        refused: &[&[is_not(0, 0)], &[is_not(1, 0)]],
-    },
-    Examined {
-        call: libc::SYS_ioprio_set,
-        // 1: a process.
-        refused: &[&[is_not(0, 1)], &[is_not(1, 0)]],
-    },
-    Examined {
-        call: libc::SYS_sched_setaffinity,
-        refused: OTHERS,
-    },
-    Examined {
-        call: libc::SYS_sched_setparam,
-        refused: OTHERS,
-    },
-    Examined {
-        call: libc::SYS_sched_setscheduler,
-        refused: OTHERS,
-    },
-    Examined {
-        call: libc::SYS_sched_setattr,
-        refused: OTHERS,
-    },
-    Examined {
-        call: libc::SYS_migrate_pages,
-        refused: OTHERS,
-    },
-    Examined {
-        call: libc::SYS_move_pages,
-        refused: OTHERS,
-    },
+    ),
+    // 0 and 1: a process (PRIO_PROCESS, which C libraries declare with different types).
+    (libc::SYS_setpriority, &[&[is_not(0, 0)], &[is_not(1, 0)]]),
+    (libc::SYS_ioprio_set, &[&[is_not(0, 1)], &[is_not(1, 0)]]),
+    (libc::SYS_sched_setaffinity, OTHERS),
+    (libc::SYS_sched_setparam, OTHERS),
+    (libc::SYS_sched_setscheduler, OTHERS),
+    (libc::SYS_sched_setattr, OTHERS),
+    (libc::SYS_migrate_pages, OTHERS),
+    (libc::SYS_move_pages, OTHERS),
     // System V: looking (IPC_STAT, *_INFO, *_STAT, and of semaphores GET*) is allowed.
-    Examined {
-        call: libc::SYS_shmctl,
-        refused: &[&[
+    (
+        libc::SYS_shmctl,
+        &[&[
             is_not(1, 2),
             is_not(1, 3),
             is_not(1, 13),
             is_not(1, 14),
             is_not(1, 15),
         ]],
-    },
-    Examined {
-        call: libc::SYS_msgctl,
-        refused: &[&[
+    ),
+    (
+        libc::SYS_msgctl,
+        &[&[
             is_not(1, 2),
             is_not(1, 3),
             is_not(1, 11),
             is_not(1, 12),
             is_not(1, 13),
         ]],
-    },
-    Examined {
-        call: libc::SYS_semctl,
-        refused: &[&[
+    ),
+    (
+        libc::SYS_semctl,
+        &[&[
             is_not(2, 2),
             is_not(2, 3),
             is_not(2, 11),
@@ -279,12 +236,23 @@ pub(super) const EXAMINED: &[Examined] = &[
             is_not(2, 19),
             is_not(2, 20),
         ]],
-    },
+    ),
     // The kernel's log: reading all of it without consuming it, and asking for its size.
-    Examined {
-        call: libc::SYS_syslog,
-        refused: &[&[is_not(0, 3), is_not(0, 9), is_not(0, 10)]],
-    },
+    (
+        libc::SYS_syslog,
+        &[&[is_not(0, 3), is_not(0, 9), is_not(0, 10)]],
+    ),
+];
+
+/// Refused if their first argument is our own process or the thread that starts the children, which
+/// Landlock does not tell from the children.
+pub(super) const SIGNALLING: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_open,
 ];
 
 /// The first argument is another process than the caller.
@@ -292,131 +260,18 @@ const OTHERS: &[Pattern] = &[&[is_not(0, 0)]];
 
 /// Calls that do not exist, so that programs fall back to what can be examined: their arguments
 /// stand in memory, where a filter cannot look.
-pub(super) const ABSENT: &[c_long] = &[
-    // `clone3`, `openat2`.
-    435, 437,
-];
+pub(super) const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
+const CLONE3: u32 = 435;
+const OPENAT2: u32 = 437;
 
-/// Always refused.
-pub(super) const REFUSED: &[c_long] = &[
-    // The network, and the services of this machine. Binding is left to the sockets that there are.
-    libc::SYS_connect,
-    libc::SYS_listen,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-    // Modes and owners (`fchmodat2`: 452).
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    452,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    // Times.
-    libc::SYS_utimensat,
-    // Extended attributes (`setxattrat`: 463, `removexattrat`: 466), inode flags (`file_setattr`:
-    // 469).
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-    463,
-    466,
-    469,
-    // By path, and covered by Landlock only from ABI 3 on.
-    libc::SYS_truncate,
-    // Files by handle instead of by path.
-    libc::SYS_open_by_handle_at,
-    // Mounts, old and new (`open_tree`, `move_mount`, `fsopen`, `fsconfig`, `fsmount`, `fspick`,
-    // `mount_setattr`, `open_tree_attr`).
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    428,
-    429,
-    430,
-    431,
-    432,
-    433,
-    442,
-    467,
-    // Namespaces.
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    // Clocks and names of the machine.
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_adjtimex,
-    libc::SYS_clock_adjtime,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    // System V objects and POSIX message queues outlive their maker.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    libc::SYS_mq_timedsend,
-    libc::SYS_mq_timedreceive,
-    libc::SYS_mq_notify,
-    libc::SYS_mq_getsetattr,
-    // Keys.
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    // Other processes: tracing, their memory, their descriptors (`pidfd_getfd`: 438,
-    // `process_madvise`: 440, `process_mrelease`: 448).
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_kcmp,
-    438,
-    440,
-    448,
-    // Programs inside the kernel, and ways around this filter (`io_uring_*`: 425-427).
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    425,
-    426,
-    427,
-    // A listener that can hold up other processes' accesses.
-    libc::SYS_fanotify_init,
-    // The machine as a whole (`quotactl_fd`: 443).
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_quotactl,
-    443,
-    libc::SYS_acct,
-    libc::SYS_vhangup,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_nfsservctl,
-    // The spellings of the above that only old architectures have.
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chmod,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_iopl,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_ioperm,
-];
+/// The calls that are always refused, from a table of names and numbers.
+pub(super) fn refused() -> impl Iterator<Item = u32> {
+    let rows = include_str!("refused_system_calls.txt").lines();
+    let rows = rows.filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| row.split(' ').nth(NUMBER_COLUMN)?.parse().ok())
+}
+
+#[cfg(target_arch = "x86_64")]
+const NUMBER_COLUMN: usize = 1;
+#[cfg(target_arch = "aarch64")]
+const NUMBER_COLUMN: usize = 2;

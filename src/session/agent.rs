@@ -8,7 +8,7 @@ use super::pi::Pi;
 use super::qwen::Qwen;
 
 /// An agent whose session files are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Agent {
     /// Claude Code.
     Claude,

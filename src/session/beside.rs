@@ -44,7 +44,7 @@ impl Beside {
     }
 
     fn take(&mut self, record: &str) {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let calls: Vec<String> = elements(row.calls)
             .into_iter()
             .filter_map(|call| string(Some(call)))

@@ -8,7 +8,7 @@ use super::node::{Key, Node, Part};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Thread, split_typed};
-use crate::wire::object::{given, object, text, words};
+use crate::wire::object::{non_empty, non_null, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Format for Claude {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         Envelope {
             kind: string(row.kind).unwrap_or_default(),
             subtype: string(row.subtype),
@@ -155,7 +155,7 @@ impl Format for Claude {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let mut messages = match text(row.kind).as_deref() {
@@ -163,7 +163,7 @@ impl Format for Claude {
             Some("assistant") => assistant(&row).into_iter().collect(),
             Some("system") => system(&row).into_iter().collect(),
             Some("attachment") => attachment(&row),
-            Some("tool_use_summary") => words(row.summary)
+            Some("tool_use_summary") => non_empty(row.summary)
                 .map(|label| note(Role::System, Origin::Label, label.into_owned()))
                 .into_iter()
                 .collect(),
@@ -185,7 +185,7 @@ impl Format for Claude {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         if facts.session_id.is_none() {
@@ -215,7 +215,7 @@ impl Format for Claude {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let (title, source) = match text(row.kind)?.as_ref() {
             "custom-title" => {
                 let source = match text(row.title_source).as_deref() {
@@ -238,7 +238,7 @@ impl Format for Claude {
     }
 
     fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let mut part = match text(row.kind)?.as_ref() {
             "user" | "assistant" => Part::Turn,
             // A recap is the last thing in a file until somebody goes on.
@@ -255,7 +255,7 @@ impl Format for Claude {
         if is_true(row.sidechain) {
             part = Part::Side;
         }
-        let id = Key::of(&words(row.uuid)?);
+        let id = Key::of(&non_empty(row.uuid)?);
         let said = Said::of(row.message).unwrap_or_default();
         let content = match part {
             Part::Turn => blocks(said.content),
@@ -271,9 +271,9 @@ impl Format for Claude {
         });
         Some(Node {
             id,
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
-            message: words(said.id).map(|id| Key::of(&id)),
+            message: non_empty(said.id).map(|id| Key::of(&id)),
             calls: calls.collect(),
             answers: answers.collect(),
         })
@@ -400,9 +400,9 @@ fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(told) = string(error.message) {
         return told;
     }
-    match given(error.error) {
+    match non_null(error.error) {
         Some(inner) => api_error(Some(inner)),
-        None => given(error.status).map_or_else(String::new, |status| status.get().to_owned()),
+        None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::dialog::{Block, Call, CallResult, Media, Part, Usage};
-use crate::wire::object::{number, object, text, words};
+use crate::wire::object::{non_empty, number, object, text};
 
 object! {
     Content {
@@ -38,7 +38,7 @@ object! {
 
 /// A string that is there and not empty.
 pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
-    words(raw).map(std::borrow::Cow::into_owned)
+    non_empty(raw).map(std::borrow::Cow::into_owned)
 }
 
 /// The empty object, as the input of a call that has none.

@@ -10,7 +10,7 @@ use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, History, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
-use crate::wire::object::{given, number, object, text};
+use crate::wire::object::{non_null, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Format for Codex {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let payload = Payload::of(row.payload).unwrap_or_default();
         let old_head = row.instructions.is_some().then(|| "header".to_owned());
         let kind = string(row.kind)
@@ -145,7 +145,7 @@ impl Format for Codex {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let message = match (text(row.kind).as_deref(), row.payload) {
@@ -165,7 +165,7 @@ impl Format for Codex {
                 Payload::of(Some(payload)).and_then(|payload| meter(payload.usage))
             }
             (Some(_), None) => {
-                let item = Item::of_record(record).unwrap_or_default();
+                let item = Item::read(record).unwrap_or_default();
                 return stamped_all(item_messages(&item), &row);
             }
             _ => None,
@@ -177,7 +177,7 @@ impl Format for Codex {
     }
 
     fn echoes(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         if text(row.kind).as_deref() != Some("event_msg") {
@@ -191,7 +191,7 @@ impl Format for Codex {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         facts.note_time(row.time);
@@ -236,7 +236,7 @@ impl Format for Codex {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let payload = Payload::of(row.payload)?;
         if text(row.kind)? != "event_msg" || text(payload.kind)? != "thread_name_updated" {
             return None;
@@ -307,7 +307,7 @@ fn echo(payload: &Payload<'_>) -> Option<Message> {
 
 /// A reading of the token meter. What comes from a cache is a part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
-    let tokens = Tokens::of(given(raw))?;
+    let tokens = Tokens::of(non_null(raw))?;
     let count = |raw| number(raw).unwrap_or_default();
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
     Some(Message {

@@ -31,7 +31,7 @@ fn read(home: &Path) -> Result<HashMap<String, String>, OpenError> {
     let mut names = HashMap::new();
     let read: io::Result<Option<()>> = for_each_line(&index.file, 0, &mut |line| {
         for (_, record) in line.records() {
-            let row = Row::of_record(record).unwrap_or_default();
+            let row = Row::read(record).unwrap_or_default();
             if let (Some(id), Some(name)) = (string(row.id), text(row.name)) {
                 names.insert(id, name.into_owned());
             }

@@ -1,7 +1,7 @@
 //! Whose file it is: its content decides, not its name.
 
 use super::Agent;
-use crate::wire::object::{given, is_object, object, text};
+use crate::wire::object::{is_object, non_null, object, text};
 
 object! {
     Row {
@@ -64,20 +64,20 @@ const CODEX_ITEMS: [&str; 4] = [
 
 /// Whose record it is, if it tells.
 pub(super) fn agent_of(record: &str) -> Option<Agent> {
-    let row = Row::of_record(record)?;
+    let row = Row::read(record)?;
     let kind = text(row.kind);
     let kind = kind.as_deref();
     let said = Said::of(row.message);
     if kind.is_some() && is_object(row.payload) || row.record_type.is_some() {
         return Some(Agent::Codex);
     }
-    if kind.is_none() && row.instructions.is_some() && given(row.id).is_some() {
+    if kind.is_none() && row.instructions.is_some() && non_null(row.id).is_some() {
         return Some(Agent::Codex);
     }
     if kind.is_some_and(|kind| CODEX_ITEMS.contains(&kind)) && row.uuid.is_none() {
         return Some(Agent::Codex);
     }
-    if kind == Some("session") && given(row.cwd).is_some() {
+    if kind == Some("session") && non_null(row.cwd).is_some() {
         return Some(Agent::Pi);
     }
     if row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none() {

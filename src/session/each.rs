@@ -1,4 +1,4 @@
-//! The same for many items, on several threads: whoever is done takes the next one.
+//! The same work for many items, on several threads. A thread that is done takes the next item.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,26 +13,20 @@ pub(super) struct Done<Output> {
     pub(super) output: Output,
 }
 
-/// What `look` says of each, in no order, and what each thread has collected. It is told how many
-/// threads it may use itself.
+/// The output of `look` for each item, in no order, and what each thread has collected.
 pub(super) fn each<Item: Sync, Own: Default + Send, Output: Send>(
     items: &[Item],
     threads: NonZeroUsize,
-    look: &(dyn Fn(&Item, NonZeroUsize, &mut Own) -> Output + Sync),
+    look: &(dyn Fn(&Item, &mut Own) -> Output + Sync),
 ) -> (Vec<Done<Output>>, Vec<Own>) {
     let workers = threads.get().min(items.len()).max(1);
-    let inner_threads = if workers == 1 {
-        threads
-    } else {
-        NonZeroUsize::MIN
-    };
     let next = AtomicUsize::new(0);
     let work = |worker: usize| {
         let (mut done, mut own) = (Vec::new(), Own::default());
         while let Some(item) = Some(next.fetch_add(1, Ordering::Relaxed))
             && let Some(asked) = items.get(item)
         {
-            let output = look(asked, inner_threads, &mut own);
+            let output = look(asked, &mut own);
             done.push(Done {
                 item,
                 worker,
@@ -69,22 +63,19 @@ mod tests {
         let items: Vec<usize> = (0..500).collect();
         for threads in [1, 3, 1000] {
             let threads = NonZeroUsize::new(threads).unwrap();
-            let (mut done, owns) = each(&items, threads, &|item, inner, own: &mut Vec<usize>| {
+            let (mut done, owns) = each(&items, threads, &|item, own: &mut Vec<usize>| {
                 own.push(*item);
-                (2 * item, inner)
+                2 * item
             });
             assert_eq!(owns.len(), threads.get().min(500));
             done.sort_by_key(|done| done.item);
             assert_eq!(done.len(), 500);
             for (item, done) in done.into_iter().enumerate() {
-                assert_eq!(
-                    (done.item, done.output),
-                    (item, (2 * item, NonZeroUsize::MIN))
-                );
+                assert_eq!((done.item, done.output), (item, 2 * item));
                 assert!(owns[done.worker].contains(&item));
             }
         }
-        let (done, owns) = each(&[], NonZeroUsize::MIN, &|(), _, (): &mut ()| ());
+        let (done, owns) = each(&[], NonZeroUsize::MIN, &|(), (): &mut ()| ());
         assert!(done.is_empty() && owns.len() == 1);
     }
 }

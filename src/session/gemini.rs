@@ -13,7 +13,7 @@ use super::gemini_parts::blocks;
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{elements, number, object, text, words};
+use crate::wire::object::{elements, non_empty, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub(super) enum Step {
 impl Gemini {
     /// What a row does to the log.
     pub(super) fn step(record: &str) -> Step {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Step::Nothing;
         };
         if let Some(id) = string(row.rewind_to) {
@@ -124,7 +124,7 @@ impl Format for Gemini {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let set = Set::of(row.set);
         let kind = if row.set.is_some() {
             "$set".to_owned()
@@ -162,7 +162,7 @@ impl Format for Gemini {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         match Set::of(row.set) {
@@ -172,7 +172,7 @@ impl Format for Gemini {
     }
 
     fn item_messages(&self, record: &str, item: u32) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         match Set::of(row.set) {
@@ -185,7 +185,7 @@ impl Format for Gemini {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         let set = Set::of(row.set).unwrap_or_default();
@@ -216,7 +216,7 @@ impl Format for Gemini {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let set = Set::of(row.set).unwrap_or_default();
         let is_head = row.project.is_some() && row.kind.is_none();
         let summary = match text(set.summary) {
@@ -282,7 +282,7 @@ fn reply(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
     let spoken = blocks(row.content).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
-    let message_id = words(row.id).unwrap_or_default();
+    let message_id = non_empty(row.id).unwrap_or_default();
     let mut results = Vec::new();
     for (index, call) in ToolCall::list(row.calls).iter().enumerate() {
         let id = string(call.id).unwrap_or_else(|| format!("{message_id}#{index}"));

@@ -125,7 +125,6 @@ pub(super) fn for_each_line_with<Value>(
         if let ControlFlow::Break(value) = flow {
             return Ok(Some(value));
         }
-        reader.recycle(piece);
     }
     Ok(None)
 }

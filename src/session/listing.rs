@@ -57,7 +57,7 @@ pub struct Listing {
     pub depth: Depth,
     /// Whether files may be mapped.
     pub mapping: Mapping,
-    /// How many threads read: many files at once, or parts of a large one.
+    /// How many threads read, a file each.
     pub jobs: NonZeroUsize,
 }
 
@@ -108,8 +108,8 @@ pub fn list(
             None => rest.len(),
         };
         let (now, later) = rest.split_at(step);
-        let (mut looked, _) = each(now, listing.jobs, &|candidate, threads, (): &mut ()| {
-            listing.look_at(candidate, &names, threads)
+        let (mut looked, _) = each(now, listing.jobs, &|candidate, (): &mut ()| {
+            listing.look_at(candidate, &names)
         });
         looked.sort_by_key(|looked| looked.item);
         for looked in looked {
@@ -159,29 +159,21 @@ impl Listing {
     }
 
     /// What is known of one candidate; `None` if it is filtered out.
-    fn look_at(&self, candidate: &Candidate, names: &ThreadNames, threads: NonZeroUsize) -> Looked {
+    fn look_at(&self, candidate: &Candidate, names: &ThreadNames) -> Looked {
         if candidate.size == 0 {
             return Ok(None);
         }
-        self.look(&candidate.path, candidate.around, names, threads)
+        self.look(&candidate.path, candidate.around, names)
     }
 
     /// What is known of the session in a file; `None` if it is filtered out.
-    pub(super) fn look(
-        &self,
-        path: &Path,
-        around: Around,
-        names: &ThreadNames,
-        threads: NonZeroUsize,
-    ) -> Looked {
+    pub(super) fn look(&self, path: &Path, around: Around, names: &ThreadNames) -> Looked {
         let side_file = if around.side_file {
             SideFile::Perhaps
         } else {
             SideFile::Absent
         };
-        let session = Session::open(path)?
-            .with_threads(threads)
-            .with_side_file(side_file);
+        let session = Session::open(path)?.with_side_file(side_file);
         self.examine(&session, path, around, names)
     }
 

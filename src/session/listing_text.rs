@@ -24,8 +24,8 @@ pub fn list_as_text<Failure: Send>(
     write: &WriteListed<'_, Failure>,
 ) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
     let names = ThreadNames::default();
-    let (looked, texts) = each(files, listing.jobs, &|file, threads, text: &mut Vec<u8>| {
-        let looked = listing.look(&file.path, file.around, &names, threads);
+    let (looked, texts) = each(files, listing.jobs, &|file, text: &mut Vec<u8>| {
+        let looked = listing.look(&file.path, file.around, &names);
         looked.map(|session| {
             session.map(|session| {
                 let (activity, start) = (session.activity(), text.len());

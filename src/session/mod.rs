@@ -26,7 +26,6 @@ mod follow;
 mod format;
 mod gemini;
 mod gemini_parts;
-mod glance;
 mod head;
 mod lines;
 mod listing;

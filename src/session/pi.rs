@@ -9,7 +9,7 @@ use super::node::{Key, Node, Part as NodePart};
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{number, object, text, words};
+use crate::wire::object::{non_empty, number, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Format for Pi {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         let said = Said::of(row.message).unwrap_or_default();
         let kind = string(row.kind).unwrap_or_default();
         Envelope {
@@ -115,7 +115,7 @@ impl Format for Pi {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let message = match text(row.kind).as_deref() {
@@ -135,7 +135,7 @@ impl Format for Pi {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         facts.note_time(row.time);
@@ -167,7 +167,7 @@ impl Format for Pi {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         if text(row.kind)? != "session_info" {
             return None;
         }
@@ -182,7 +182,7 @@ impl Format for Pi {
     }
 
     fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         // Older files have no ids but that of the session.
         let part = match text(row.kind)?.as_ref() {
             "session" => return None,
@@ -190,8 +190,8 @@ impl Format for Pi {
             _ => NodePart::Step,
         };
         Some(Node {
-            id: Key::of(&words(row.id)?),
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            id: Key::of(&non_empty(row.id)?),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
             message: None,
             calls: Vec::new(),

@@ -3,16 +3,17 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
-use memchr::memrchr_iter;
+use memchr::memmem::Finder;
+use memchr::{memchr, memrchr_iter};
 
-use super::glance::{Glance, names_a_directory, names_a_model};
 use super::lines::for_each_line;
 use super::recover::each_record_on;
 use super::summaries::Summaries;
 use super::transcript::{Positioned, Session};
 use super::{Agent, Facts, Title, find_title};
-use crate::jsonl::{FixedFile, Mapping, Onward, search_backward};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
 /// How far the first prompt is looked for, in bytes.
 const LONGEST_HEAD: u64 = 1024 * 1024;
@@ -164,7 +165,8 @@ impl Session {
             for at in starts.chain((start == from).then_some(0)) {
                 let line = &window[at..end];
                 if lines < LAST_LINES || prompt == Prompt::Wanted || last.may_learn_from(line) {
-                    let told = self.told_by(line, prompt, &last.facts);
+                    let mut told = Ends::default();
+                    self.note_line(line, prompt, &mut told);
                     last = last.following(told);
                 }
                 end = at;
@@ -180,22 +182,6 @@ impl Session {
             }
             size *= 4;
         }
-    }
-
-    /// What a line of the tail tells, if this is `known` from those behind it.
-    fn told_by(&self, line: &[u8], prompt: Prompt, known: &Facts) -> Ends {
-        let mut told = Ends::default();
-        if prompt == Prompt::Known
-            && let Some(glance) = Glance::at(line)
-        {
-            self.format().facts(glance.beginning, &mut told.facts);
-            if glance.told_all(&told.facts, known) {
-                return told;
-            }
-            told = Ends::default();
-        }
-        self.note_line(line, prompt, &mut told);
-        told
     }
 
     fn note_line(&self, line: &[u8], prompt: Prompt, ends: &mut Ends) {
@@ -225,9 +211,9 @@ impl Session {
                 is_there |= envelope.uuid.as_deref() == Some(id);
             });
             if is_there {
-                Onward::Stop
+                SearchControl::Stop
             } else {
-                Onward::Further
+                SearchControl::Continue
             }
         })?;
         Ok(is_there)
@@ -284,6 +270,31 @@ impl Ends {
             summaries,
         }
     }
+}
+
+/// Keys of directories.
+static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new(b"\"cwd\""), Finder::new(b"\"directories\"")]);
+
+/// What keys of models begin with.
+static MODEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"model"));
+
+/// Whether a line, or a part of one, names a directory.
+fn names_a_directory(line: &[u8]) -> bool {
+    DIRECTORIES.iter().any(|key| key.find(line).is_some())
+}
+
+/// Whether there is a key of a model; in some formats `model` is a role, too.
+fn names_a_model(line: &[u8]) -> bool {
+    MODEL.find_iter(line).any(|at| {
+        let rest = &line[at + MODEL.needle().len()..];
+        let Some((key, behind)) = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end))
+        else {
+            return false;
+        };
+        // Within a text, quotation marks have backslashes.
+        !key.contains(&b'\\') && behind[1..].trim_ascii_start().starts_with(b":")
+    })
 }
 
 #[cfg(test)]

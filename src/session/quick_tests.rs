@@ -41,3 +41,19 @@ fn the_title_is_the_same_whatever_else_is_asked() {
         assert_eq!(text.as_deref(), expected, "{number}");
     }
 }
+
+#[test]
+fn a_role_is_no_model() {
+    let rows = [
+        (r#"{"role":"model","parts":[]}"#, false),
+        (r#"{"role":"model"}"#, false),
+        (r#"{"model":"m"}"#, true),
+        (r#"{"modelId" : "m"}"#, true),
+        (r#"{"role":"model","model":"m"}"#, true),
+        (r#"{"text":"\"model\":\"m\""}"#, false),
+        (r#"{"model"#, false),
+    ];
+    for (line, is_named) in rows {
+        assert_eq!(names_a_model(line.as_bytes()), is_named, "{line}");
+    }
+}

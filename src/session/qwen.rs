@@ -10,7 +10,7 @@ use super::node::{Key, Node, Part};
 use super::title_rule::TitleRecord;
 use super::{Agent, Envelope, Facts, Title, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::wire::object::{object, text, words};
+use crate::wire::object::{non_empty, object, text};
 
 /// See the module.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl Format for Qwen {
     }
 
     fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::of_record(record).unwrap_or_default();
+        let row = Row::read(record).unwrap_or_default();
         Envelope {
             kind: string(row.kind).unwrap_or_default(),
             subtype: string(row.subtype),
@@ -150,7 +150,7 @@ impl Format for Qwen {
     }
 
     fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return Vec::new();
         };
         let message = match text(row.kind).as_deref() {
@@ -172,7 +172,7 @@ impl Format for Qwen {
     }
 
     fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         if facts.session_id.is_none() {
@@ -204,7 +204,7 @@ impl Format for Qwen {
     }
 
     fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let is_system = text(row.kind).is_none_or(|kind| kind == "system");
         if !is_system || text(row.subtype)? != "custom_title" {
             return None;
@@ -229,7 +229,7 @@ impl Format for Qwen {
     }
 
     fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let subtype = text(row.subtype);
         let part = match (text(row.kind)?.as_ref(), subtype.as_deref()) {
             ("system", Some(subtype)) if ASIDES.contains(&subtype) => Part::Aside,
@@ -237,10 +237,10 @@ impl Format for Qwen {
             ("user" | "assistant" | "tool_result", _) => Part::Turn,
             _ => Part::Aside,
         };
-        let id = Key::of(&words(row.uuid)?);
+        let id = Key::of(&non_empty(row.uuid)?);
         Some(Node {
             id,
-            parent: words(row.parent).map(|parent| Key::of(&parent)),
+            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
             part,
             message: None,
             calls: Vec::new(),

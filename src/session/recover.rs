@@ -4,7 +4,7 @@
 //! between whole records hides none of them. What stands inside of a torn record stays lost, since
 //! a part of it is no record.
 
-use crate::jsonl::{Damage, Kind, Record, Verdict, only_record, split_line, validate};
+use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, split_line};
 
 /// The whole records on a line, in order, and what is wrong with it. Offsets are bytes from the
 /// start of the line.
@@ -39,21 +39,18 @@ fn recover(line: &[u8]) -> Vec<Record> {
     let mut at = 0;
     while let Some(start) = next_object(line, at, records.is_empty()) {
         let rest = &line[start..];
-        match validate(rest) {
-            Verdict::Whole {
-                kind: Kind::Object,
-                span,
-            } => {
+        match first_value(rest) {
+            FirstValue::Object(span) => {
                 let (found, _) = split_line(&rest[span.clone()]);
                 records.extend(moved(found, start + span.start));
                 at = start + span.end;
             }
-            Verdict::Broken(_) => {
+            FirstValue::Broken { .. } => {
                 let (found, _) = split_line(rest);
                 records.extend(moved(found, start));
                 break;
             }
-            Verdict::Whole { .. } | Verdict::CutOff | Verdict::Blank => break,
+            FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Missing => break,
         }
     }
     records

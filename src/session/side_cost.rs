@@ -40,7 +40,7 @@ impl SideCost {
     /// The cost that a record of this format tells of, unless its message tells of it, too.
     pub(super) fn of(record: &str, format: &dyn Format) -> Option<Self> {
         memmem::find(record.as_bytes(), b"\"turnpipe\"")?;
-        let row = Row::of_record(record)?;
+        let row = Row::read(record)?;
         let extension = Extension::of(row.turnpipe)?;
         let usage = usage(extension.usage).filter(|usage| !usage.is_empty())?;
         let messages = format.messages(record);

@@ -7,7 +7,7 @@ use std::io;
 use super::claude_content::string;
 use super::node::Key;
 use super::{Title, TitleSource};
-use crate::wire::object::{object, text, words};
+use crate::wire::object::{non_empty, object, text};
 
 object! {
     Row {
@@ -29,14 +29,14 @@ pub(super) struct Summaries {
 impl Summaries {
     /// Takes the next record. A summary may stand before the record that it names, or after it.
     pub(super) fn note(&mut self, record: &str) {
-        let Some(row) = Row::of_record(record) else {
+        let Some(row) = Row::read(record) else {
             return;
         };
         if text(row.kind).as_deref() == Some("summary") {
             if let (Some(leaf), Some(summary)) = (string(row.leaf), string(row.summary)) {
                 self.seen.push((leaf, summary));
             }
-        } else if let Some(uuid) = words(row.uuid) {
+        } else if let Some(uuid) = non_empty(row.uuid) {
             self.records.insert(Key::of(&uuid));
         }
     }

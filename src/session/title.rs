@@ -8,7 +8,7 @@ pub use super::title_rule::{Title, TitleSource};
 
 use super::format::Format;
 use super::title_rule::TitleRule;
-use crate::jsonl::{FixedFile, Onward, search_backward, split_line};
+use crate::jsonl::{FixedFile, SearchControl, search_backward, split_line};
 
 /// The title that counts, with its source. Takes constant memory; reads as little of the end of
 /// the file as it takes, and all of it if there is no title.
@@ -22,19 +22,19 @@ pub fn find_title<Source: Borrow<File>>(
     let search = format.title_search();
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
-        let mut onward = Onward::Further;
+        let mut control = SearchControl::Continue;
         let (records, _) = split_line(hit.line);
         for record in records.iter().rev() {
             let Some(record) = format.title(record.text(hit.line)) else {
                 continue;
             };
             match rule.offer(record, hit.offset) {
-                Onward::Further => {}
-                Onward::Stop => return Onward::Stop,
-                nearer @ Onward::DownTo(_) => onward = nearer,
+                SearchControl::Continue => {}
+                SearchControl::Stop => return SearchControl::Stop,
+                nearer @ SearchControl::DownTo(_) => control = nearer,
             }
         }
-        onward
+        control
     })?;
     Ok(rule.finish())
 }

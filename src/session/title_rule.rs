@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::format::Precedence;
-use crate::jsonl::Onward;
+use crate::jsonl::SearchControl;
 
 /// How far behind an automatic title one looks for a manual one that lost a race, in bytes.
 const RACE_DISTANCE: u64 = 1024 * 1024;
@@ -83,31 +83,31 @@ impl TitleRule {
 
     /// Takes the next record from the end, which stands on the line at `offset`; says how far one
     /// must look on.
-    pub(super) fn offer(&mut self, record: TitleRecord, offset: u64) -> Onward {
+    pub(super) fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
         let is_manual = record.title.source == TitleSource::Manual;
         let Some(best) = &mut self.best else {
-            let onward = match (self.precedence, record.standing) {
-                _ if is_manual => Onward::Stop,
-                (Precedence::Manual, _) => Onward::Further,
-                (Precedence::Later, Standing::OnRequest) => Onward::Stop,
+            let control = match (self.precedence, record.standing) {
+                _ if is_manual => SearchControl::Stop,
+                (Precedence::Manual, _) => SearchControl::Continue,
+                (Precedence::Later, Standing::OnRequest) => SearchControl::Stop,
                 (Precedence::Later, Standing::Ordinary) => {
-                    Onward::DownTo(offset.saturating_sub(RACE_DISTANCE))
+                    SearchControl::DownTo(offset.saturating_sub(RACE_DISTANCE))
                 }
             };
             self.best = Some(record);
-            return onward;
+            return control;
         };
         if is_manual {
             if self.precedence == Precedence::Manual || lost_a_race(&record, best) {
                 self.best = Some(record);
             }
-            return Onward::Stop;
+            return SearchControl::Stop;
         }
         if best.title == record.title {
             // Agents append the title again now and then: it was given when it first appeared.
             best.time = record.time.or(best.time);
         }
-        Onward::Further
+        SearchControl::Continue
     }
 
     /// The title that counts.
@@ -153,7 +153,7 @@ mod tests {
     fn winner(precedence: Precedence, records: &[TitleRecord]) -> Option<String> {
         let mut rule = TitleRule::new(precedence);
         for record in records {
-            if rule.offer(record.clone(), 9) == Onward::Stop {
+            if rule.offer(record.clone(), 9) == SearchControl::Stop {
                 break;
             }
         }
@@ -214,9 +214,9 @@ mod tests {
         let place = 3 * RACE_DISTANCE;
         assert_eq!(
             rule.offer(auto("a", 0), place),
-            Onward::DownTo(2 * RACE_DISTANCE)
+            SearchControl::DownTo(2 * RACE_DISTANCE)
         );
         let mut rule = TitleRule::new(Precedence::Manual);
-        assert_eq!(rule.offer(auto("a", 0), place), Onward::Further);
+        assert_eq!(rule.offer(auto("a", 0), place), SearchControl::Continue);
     }
 }

@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -84,8 +83,6 @@ pub struct Session {
     document: Option<Vec<String>>,
     /// The first lines.
     pub(super) head: Head,
-    /// How many threads may look through it.
-    threads: NonZeroUsize,
     side_file: SideFile,
 }
 
@@ -120,7 +117,6 @@ impl Session {
                 format: agent.format(),
                 document: None,
                 head,
-                threads: NonZeroUsize::MIN,
                 side_file: SideFile::Perhaps,
             });
         }
@@ -130,7 +126,6 @@ impl Session {
                 format: &Gemini,
                 document: Some(rows),
                 head,
-                threads: NonZeroUsize::MIN,
                 side_file: SideFile::Perhaps,
             }),
             None => Err(SessionError::Unknown),
@@ -141,13 +136,6 @@ impl Session {
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
-        self
-    }
-
-    /// The same session, for searches that may use this many threads where it is large.
-    #[must_use]
-    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = threads;
         self
     }
 
@@ -186,7 +174,6 @@ impl Session {
     /// The bytes as they were when it was opened.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
-            .with_threads(self.threads)
             .with_beginning(self.head.beginning())
     }
 

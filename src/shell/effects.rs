@@ -8,12 +8,24 @@ use super::refusal::Refusal;
 /// Where a command stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// In a shell of its own, whose directory nobody sees.
-    pub(super) subshell: bool,
+    /// In which shell.
+    pub(super) shell: Shell,
     /// Run any number of times.
     pub(super) repeated: bool,
     /// Directly in an item of a `case`, which `;;` ends.
     pub(super) in_case_item: bool,
+}
+
+/// The shell that runs a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Shell {
+    /// The one that was started.
+    #[default]
+    Main,
+    /// One of its own, whose directory nobody sees.
+    Subshell,
+    /// The same, and nobody may wait for it.
+    Unattended,
 }
 
 impl Place {
@@ -32,8 +44,18 @@ impl Place {
     }
 
     pub(super) fn in_subshell(self) -> Self {
+        match self.shell {
+            Shell::Main => Self {
+                shell: Shell::Subshell,
+                ..self
+            },
+            Shell::Subshell | Shell::Unattended => self,
+        }
+    }
+
+    pub(super) fn in_process_substitution(self) -> Self {
         Self {
-            subshell: true,
+            shell: Shell::Unattended,
             ..self
         }
     }
@@ -79,11 +101,6 @@ impl Effects {
         self.moves.push(Move { target, place });
     }
 
-    /// How often git is used so far.
-    pub(super) fn git_calls(&self) -> usize {
-        self.git.len()
-    }
-
     pub(super) fn called_git(&mut self, call: GitCall) {
         self.git.push(call);
     }
@@ -108,7 +125,9 @@ impl Effects {
 
     /// Whether the shell may end elsewhere.
     pub(super) fn changes_directory(&self) -> bool {
-        self.moves.iter().any(|moved| !moved.place.subshell)
+        self.moves
+            .iter()
+            .any(|moved| moved.place.shell == Shell::Main)
     }
 
     /// Everywhere that git may run.

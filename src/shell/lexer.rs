@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::ansi_c;
 use super::expansion::{self, Expanded};
 use super::refusal::Refusal;
 use super::word::{Shape, Word};
@@ -161,7 +160,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 word.push(escaped);
             }
             b'$' if self.peek_at(1) == Some(b'\'') => {
-                let (value, length) = ansi_c::decode(self.rest())
+                let (value, length) = expansion::ansi_c_quoted(self.rest())
                     .ok_or_else(|| self.refuse(2, "`$'…'` with an escape not understood"))?;
                 word.push(&value);
                 self.skip(length);
@@ -207,25 +206,6 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     ));
                 }
                 word.push(character);
-            }
-        }
-        Ok(())
-    }
-
-    /// Passes the text of a here-document whose delimiter is not quoted.
-    pub(super) fn expanding_text(&mut self) -> Result<(), Refusal> {
-        let mut ignored = Word::anything(self.position..self.position);
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'\\' => {
-                    self.skip(1);
-                    self.character()?;
-                }
-                b'$' if self.peek_at(1) == Some(b'"') => self.skip(1),
-                b'$' | b'`' => self.dollar(&mut ignored, Shape::Single)?,
-                _ => {
-                    self.character()?;
-                }
             }
         }
         Ok(())

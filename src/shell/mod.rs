@@ -5,30 +5,25 @@
 //! and option must stand in a table (`commands`). What is not listed is not known, and what is not
 //! known does not count as read-only. Nothing is run or opened here.
 
-mod analyse;
 mod analysis;
-mod ansi_c;
+mod call;
 mod command_list;
 mod commands;
-mod condition;
 mod effects;
 mod expansion;
-mod here_document;
 mod lexer;
 mod options;
+mod parsed_command;
 mod redirection;
 mod refusal;
-mod screen;
-mod settle;
-mod simple;
-mod simple_command;
+
 mod syntax;
+mod table;
 mod variables;
 mod walk;
 mod word;
 
-pub use analyse::analyse;
-pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict};
+pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 
 #[cfg(test)]

@@ -1,68 +1,8 @@
 //! Arguments against a table entry: which options were given, which operands.
 
-use super::refusal::Refusal;
-use super::syntax::excerpt;
+use super::refusal::{Refusal, excerpt};
+use super::table::{Command, Property, Takes};
 use super::word::{Shape, Word};
-
-/// What a command accepts. Everything else is not known to be harmless; names are never completed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Command {
-    /// The names it goes by.
-    pub(super) names: &'static [&'static str],
-    /// Options of one letter, as `getopt` writes them: `a` without a value, `n:` with one,
-    /// `I::` with one that can only be attached.
-    pub(super) short: &'static str,
-    /// Long options without their dashes: `all`, `width=` with a value, `color[=]` with one that
-    /// can only be attached, `merged=?` with one unless it is the last word. One dash in front means that the option is written with one dash.
-    pub(super) long: &'static [&'static str],
-    /// Whether `-5` is an option.
-    pub(super) numbers: bool,
-    /// How many arguments it takes besides.
-    pub(super) operands: Operands,
-    /// Where a value may stand that only the run will tell.
-    pub(super) unknown: Unknown,
-    /// Of these options at least one must be given, if there are any.
-    pub(super) needs: &'static [&'static str],
-    /// What else must hold.
-    pub(super) also: Option<Check>,
-}
-
-/// A further rule of a command.
-pub(super) type Check = fn(&Arguments<'_>) -> Result<(), Refusal>;
-
-/// How many operands a command takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operands {
-    /// Any number, all of them read.
-    Any,
-    /// At most so many; further ones would be written.
-    AtMost(usize),
-    /// Any number; the first one ends the options.
-    EndOptions,
-    /// Every word is one, whatever it looks like.
-    Text,
-}
-
-/// Where a value may stand that only the run will tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
-    /// Anywhere: no option does harm, listed or not.
-    Anywhere,
-    /// Where it cannot be taken for an option: some options do harm.
-    NotAsOption,
-}
-
-/// An entry without any option, for files that are read.
-pub(super) const PLAIN: Command = Command {
-    names: &[],
-    short: "",
-    long: &[],
-    numbers: false,
-    operands: Operands::Any,
-    unknown: Unknown::NotAsOption,
-    needs: &[],
-    also: None,
-};
 
 /// Arguments as a command reads them.
 #[derive(Debug)]
@@ -101,15 +41,10 @@ impl Arguments<'_> {
     pub(super) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|given| given.name == name)
     }
-}
 
-/// What follows an option's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Value,
-    ValueUnlessLast,
-    AttachedValue,
+    pub(super) fn has_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
+    }
 }
 
 /// Reads the words after the command's name. `name` is what messages call the command.
@@ -132,16 +67,8 @@ pub(super) fn read<'words>(
     };
     reader.run()?;
     let arguments = reader.arguments;
-    let is_needed = |needed: &&str| arguments.has(needed);
-    if !command.needs.is_empty() && !command.needs.iter().any(is_needed) {
-        let span = words.first().map_or(0..0, |word| word.span.clone());
-        return Err(Refusal::unknown(
-            span,
-            format!("`{name}` only reads with certain options, and none of them is given"),
-        ));
-    }
-    if let Some(check) = command.also {
-        check(&arguments)?;
+    for rule in &command.rules {
+        rule(name, &arguments)?;
     }
     Ok(arguments)
 }
@@ -158,9 +85,9 @@ struct Reader<'table, 'words> {
 
 impl<'words> Reader<'_, 'words> {
     fn run(&mut self) -> Result<(), Refusal> {
-        let mut only_operands = self.command.operands == Operands::Text;
+        let mut only_operands = self.command.is(Property::OnlyText);
         while let Some(word) = self.words.get(self.next) {
-            if self.command.operands == Operands::EndOptions
+            if self.command.is(Property::FirstOperandEnds)
                 && (only_operands || !may_be_option(word))
             {
                 if word.shape == Shape::Split && !only_operands {
@@ -178,13 +105,20 @@ impl<'words> Reader<'_, 'words> {
             }
         }
         self.arguments.read = self.next;
-        Ok(())
+        let rest = self.words.get(self.next..).unwrap_or_default();
+        let mut operands = self.arguments.operands.iter().copied().chain(rest);
+        match operands
+            .find(|word| self.command.is(Property::PlainOperands) && !word.cannot_be_option())
+        {
+            Some(word) => Err(self.may_become_option(word)),
+            None => Ok(()),
+        }
     }
 
     fn operand(&mut self, word: &'words Word) -> Result<(), Refusal> {
         self.unlimited |= !word.is_one_argument();
         self.arguments.operands.push(word);
-        if let Operands::AtMost(most) = self.command.operands
+        if let Some(most) = self.command.most_operands
             && (self.unlimited || self.arguments.operands.len() > most)
         {
             let why = match most {
@@ -197,23 +131,30 @@ impl<'words> Reader<'_, 'words> {
     }
 
     fn option_or_unknown(&mut self, word: &'words Word) -> Result<(), Refusal> {
+        if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
+            // Some programs take it for one operand more.
+            return Err(Refusal::unknown(
+                word.span.clone(),
+                format!("`{}` with an option after an operand", self.name),
+            ));
+        }
         let text = word.prefix.as_str();
         if let Some(long) = text.strip_prefix("--") {
             return self.long(word, long);
         }
         let Some(letters) = text.strip_prefix('-') else {
             // No literal, and either it cannot be an option or nobody knows.
-            let is_safe = self.command.unknown == Unknown::Anywhere || word.cannot_be_option();
+            let is_safe = self.command.is(Property::Harmless) || word.cannot_be_option();
             return if is_safe {
                 self.operand(word)
             } else {
                 Err(self.may_become_option(word))
             };
         };
-        if self.command.long.iter().any(|name| name.starts_with('-')) {
+        if self.command.is(Property::WholeWords) {
             return self.long(word, text);
         }
-        if self.command.numbers
+        if self.command.is(Property::Digits)
             && word.shape == Shape::Literal
             && letters.bytes().all(|byte| byte.is_ascii_digit())
         {
@@ -229,12 +170,7 @@ impl<'words> Reader<'_, 'words> {
         };
         let known = attached.is_some() || word.shape == Shape::Literal;
         let takes = known
-            .then(|| {
-                self.command
-                    .long
-                    .iter()
-                    .find_map(|spec| takes_after(spec, name))
-            })
+            .then(|| self.command.takes_after_name(name))
             .flatten()
             .ok_or_else(|| self.not_accepted(word))?;
         let value = match (takes, attached) {
@@ -259,13 +195,16 @@ impl<'words> Reader<'_, 'words> {
         while let Some(letter) = rest.chars().next() {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
-            let takes = letter_takes(self.command.short, letter)
+            let takes = self
+                .command
+                .takes_after_letter(letter)
                 .ok_or_else(|| self.not_accepted_letter(word, letter))?;
             let ends = rest.is_empty() && word.shape == Shape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
                 Takes::Value if ends => self.following(word)?,
+                _ if self.command.is(Property::ValuesApart) => return Err(self.not_accepted(word)),
                 Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
                     self.attached(word, std::mem::take(&mut rest))?
                 }
@@ -290,7 +229,7 @@ impl<'words> Reader<'_, 'words> {
             Shape::Literal => Ok(Value::Text(text)),
             Shape::Single => Ok(Value::Begins(text)),
             // What is split off would be a word of its own.
-            Shape::Matches | Shape::Split if self.command.unknown == Unknown::Anywhere => {
+            Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(text))
             }
             Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
@@ -321,7 +260,7 @@ impl<'words> Reader<'_, 'words> {
                 Ok(Value::Text(text))
             }
             Shape::Single => Ok(Value::Begins(&word.prefix)),
-            Shape::Matches | Shape::Split if self.command.unknown == Unknown::Anywhere => {
+            Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(&word.prefix))
             }
             Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
@@ -364,29 +303,4 @@ fn may_be_option(word: &Word) -> bool {
         Shape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
         Shape::Single | Shape::Matches | Shape::Split => !word.cannot_be_option(),
     }
-}
-
-/// What follows a long option, if `spec` is about the option of this name.
-fn takes_after(spec: &str, name: &str) -> Option<Takes> {
-    match spec.strip_prefix(name)? {
-        "" => Some(Takes::Nothing),
-        "=" => Some(Takes::Value),
-        "=?" => Some(Takes::ValueUnlessLast),
-        "[=]" => Some(Takes::AttachedValue),
-        _ => None,
-    }
-}
-
-fn letter_takes(specs: &str, letter: char) -> Option<Takes> {
-    if letter == ':' {
-        return None;
-    }
-    let (_, after) = specs.split_once(letter)?;
-    Some(if after.starts_with("::") {
-        Takes::AttachedValue
-    } else if after.starts_with(':') {
-        Takes::Value
-    } else {
-        Takes::Nothing
-    })
 }

@@ -1,8 +1,9 @@
-//! Redirections, and which of them change nothing.
+//! Redirections, which of them change nothing, and where here-documents end.
+
+use std::ops::Range;
 
 use super::lexer::{Expansions, Lexer, LineBreaks};
-use super::refusal::Refusal;
-use super::syntax::excerpt;
+use super::refusal::{Refusal, excerpt};
 use super::word::Word;
 
 /// Where output may go.
@@ -77,6 +78,10 @@ pub(super) fn read(lexer: &mut Lexer<'_, '_>) -> Result<Harmless, Refusal> {
             span,
             "a redirection from a name that may be a network connection",
         )),
+        "<<<" if target.literal().is_none() => Err(Refusal::unknown(
+            span,
+            "a here-string that is only known when it runs, and may need a file",
+        )),
         "<" | "<<<" => Ok(Harmless::Plain),
         "<&" | ">&" if is_descriptor(&target) => Ok(Harmless::Plain),
         "<>" => Err(Refusal::writes(span, "`<>` creates files")),
@@ -139,4 +144,44 @@ fn is_descriptor(target: &Word) -> bool {
     target.literal().is_some_and(|text| {
         text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
     })
+}
+
+/// Where the text of a here-document stands, and its last line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Body {
+    /// The lines before the delimiter.
+    pub(super) text: Range<usize>,
+    /// Where the line with the delimiter ends.
+    pub(super) end: usize,
+}
+
+/// Finds the text of the here-document in the command line.
+pub(super) fn body(command: &str, document: &HereDocument) -> Result<Body, Refusal> {
+    let refuse = |why| Refusal::unknown(document.announced..document.announced, why);
+    let start = command
+        .get(document.announced..)
+        .and_then(|rest| rest.find('\n'))
+        .map(|line_break| document.announced + line_break + 1)
+        .ok_or_else(|| refuse("a here-document without text"))?;
+    let mut position = start;
+    for line in command
+        .get(start..)
+        .unwrap_or_default()
+        .split_inclusive('\n')
+    {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        let content = if document.strips_tabs {
+            content.trim_start_matches('\t')
+        } else {
+            content
+        };
+        if content == document.delimiter {
+            return Ok(Body {
+                text: start..position,
+                end: position + line.trim_end_matches('\n').len(),
+            });
+        }
+        position += line.len();
+    }
+    Err(refuse("a here-document that does not end"))
 }

@@ -35,3 +35,15 @@ impl Refusal {
         }
     }
 }
+
+/// The beginning of a text, on one line.
+pub(super) fn excerpt(text: &str) -> String {
+    /// Enough to recognise a word, in characters.
+    const SHOWN: usize = 40;
+    let line = crate::text::terminal_safe_line(text);
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    shown
+}

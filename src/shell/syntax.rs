@@ -1,4 +1,5 @@
-//! The syntax tree: tree-sitter's grammar of bash, with a bound on the work.
+//! What every command line must be before it is looked at: free of bytes that parsers read
+//! differently, and accepted by tree-sitter's grammar of bash, with a bound on the work.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, excerpt};
 
 /// How often tree-sitter may ask whether to go on, about every hundred steps, for each KiB of text.
 /// Ordinary text needs 10 to 60.
@@ -107,14 +108,33 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
     Refusal::unknown(range, format!("syntax error at `{}`", excerpt(text)))
 }
 
-/// The beginning of a text, on one line.
-pub(super) fn excerpt(text: &str) -> String {
-    /// Enough to recognise a word, in characters.
-    const SHOWN: usize = 40;
-    let line = crate::text::terminal_safe_line(text);
-    let mut shown: String = line.chars().take(SHOWN).collect();
-    if shown.len() < line.len() {
-        shown.push('…');
+/// The longest command line that is analysed, in bytes: longer ones would take the parser more time
+/// than running them a little later costs.
+const LONGEST: usize = 16 * 1024;
+
+/// Refuses lengths and bytes that cannot be judged.
+pub(super) fn screen(command: &str) -> Result<(), Refusal> {
+    if command.len() > LONGEST {
+        return Err(Refusal::unknown(
+            0..0,
+            "the command is longer than 16 KiB, which is not analysed",
+        ));
     }
-    shown
+    let bytes = command.as_bytes();
+    for (index, &byte) in bytes.iter().enumerate() {
+        let what = match byte {
+            b'\t' | b'\n' => continue,
+            b'\r' => "a carriage return",
+            0 => "a NUL character",
+            0x01..=0x1f | 0x7f => "a control character",
+            b'\\' if bytes.get(index + 1) == Some(&b'\n') => "a line continued by a backslash",
+            _ => continue,
+        };
+        let end = if byte == b'\\' { index + 2 } else { index + 1 };
+        return Err(Refusal::unknown(
+            index..end,
+            format!("{what} is read differently by different parsers"),
+        ));
+    }
+    Ok(())
 }

@@ -2,153 +2,25 @@
 
 use super::word::Word;
 
-/// Variables that mean something to the shell, the loader or to programs that start others.
-/// Setting any other name changes nothing but what `$NAME` expands to.
-const RESERVED: &[&str] = &[
-    "ALL_PROXY",
-    "AWKLIBPATH",
-    "AWKPATH",
-    "BROWSER",
-    "CDPATH",
-    "CHILD_MAX",
-    "COLUMNS",
-    "COMPREPLY",
-    "DIRSTACK",
-    "EDITOR",
-    "ENV",
-    "EXECIGNORE",
-    "FCEDIT",
-    "FIGNORE",
-    "FPATH",
-    "FUNCNEST",
-    "GETCONF_DIR",
-    "GLOBIGNORE",
-    "GROUPS",
-    "HOME",
-    "HOSTALIASES",
-    "HOSTFILE",
-    "IFS",
-    "IGNOREEOF",
-    "INPUTRC",
-    "KUBECONFIG",
-    "LINES",
-    "LOCALDOMAIN",
-    "LOCPATH",
-    "MAGIC",
-    "MAKEFLAGS",
-    "MALLOC_TRACE",
-    "NLSPATH",
-    "OLDPWD",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "PAGER",
-    "PATH",
-    "POSIXLY_CORRECT",
-    "PROMPT_COMMAND",
-    "PROMPT_DIRTRIM",
-    "PWD",
-    "READLINE_LINE",
-    "SHELL",
-    "SHELLOPTS",
-    "SHLVL",
-    "TAPE",
-    "TERMCAP",
-    "TERMINFO",
-    "TERMINFO_DIRS",
-    "TIMEFORMAT",
-    "TMOUT",
-    "TMP",
-    "TMPDIR",
-    "TMPPREFIX",
-    "UID",
-    "EUID",
-    "VISUAL",
-    "XDG_CONFIG_HOME",
-    "ZDOTDIR",
-];
+/// Lower-case names that mean something to the shell or to programs all the same.
+const RESERVED: &str = "auto_resume histchars";
 
-/// Beginnings of names that are reserved as well.
-const RESERVED_PREFIXES: &[&str] = &[
-    "AWS_",
-    "BASH",
-    "BZIP",
-    "CARGO",
-    "COMP_",
-    "DOCKER",
-    "DYLD_",
-    "GCONV_",
-    "GH_",
-    "GIT_",
-    "GO",
-    "GREP_",
-    "GZIP",
-    "HIST",
-    "JAVA",
-    "JDK_",
-    "JQ_",
-    "KUBE",
-    "LC_",
-    "LANG",
-    "LD_",
-    "LESS",
-    "LS_",
-    "MAIL",
-    "MAN",
-    "NODE",
-    "NPM_",
-    "PERL",
-    "PIP_",
-    "PS",
-    "PYTHON",
-    "RES_",
-    "RIPGREP_",
-    "RUBY",
-    "RUST",
-    "SSH",
-    "SUDO_",
-    "TAR_",
-    "TREE_",
-    "UNZIP",
-    "XDG_",
-    "XZ_",
-    "YQ_",
-    "ZIP",
-    "ZSTD_",
-    "npm_",
-    "http",
-    "no_proxy",
-    "HTTP",
-    "all_proxy",
-    "ftp_proxy",
-];
+/// Upper-case names that mean nothing to anybody, besides single letters.
+const ORDINARY: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESULT TOTAL";
 
 /// Variables that may be passed to a command, and what their values may look like.
 const PASSED: &[(&str, Accepted)] = &[
-    ("CLICOLOR", Accepted::Plain),
-    ("CLICOLOR_FORCE", Accepted::Plain),
-    ("COLORTERM", Accepted::Plain),
-    ("COLUMNS", Accepted::Plain),
-    ("FORCE_COLOR", Accepted::Plain),
-    ("GIT_OPTIONAL_LOCKS", Accepted::OneOf(&["0"])),
-    ("GIT_PAGER", Accepted::OneOf(&["", "cat"])),
-    ("GIT_TERMINAL_PROMPT", Accepted::OneOf(&["0"])),
-    ("GREP_COLOR", Accepted::Plain),
-    ("GREP_COLORS", Accepted::Plain),
-    ("LANG", Accepted::Plain),
-    ("LANGUAGE", Accepted::Plain),
-    ("LC_ALL", Accepted::Plain),
-    ("LC_COLLATE", Accepted::Plain),
-    ("LC_CTYPE", Accepted::Plain),
-    ("LC_MESSAGES", Accepted::Plain),
-    ("LC_NUMERIC", Accepted::Plain),
-    ("LC_TIME", Accepted::Plain),
-    ("LINES", Accepted::Plain),
-    ("LS_COLORS", Accepted::Plain),
-    ("NO_COLOR", Accepted::Plain),
-    ("PAGER", Accepted::OneOf(&["", "cat"])),
-    ("TERM", Accepted::Plain),
+    (
+        "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANG LANGUAGE \
+         LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM",
+        Accepted::Plain,
+    ),
     ("TZ", Accepted::TimeZone),
+    (
+        "GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT",
+        Accepted::OneOf(&["0"]),
+    ),
+    ("GIT_PAGER PAGER", Accepted::OneOf(&["", "cat"])),
 ];
 
 enum Accepted {
@@ -160,13 +32,18 @@ enum Accepted {
     OneOf(&'static [&'static str]),
 }
 
-/// Whether setting a variable of the shell changes nothing but its expansion.
+/// Whether setting a variable of the shell changes nothing but its expansion. Names that are in no
+/// list of anybody's variables: plain lower-case ones and a few more.
 pub(super) fn may_be_set(name: &str) -> bool {
-    name != "_"
-        && !RESERVED.contains(&name)
-        && !RESERVED_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let is_letter = name.len() == 1 && name.as_bytes().first().is_some_and(u8::is_ascii_uppercase);
+    let is_reserved = name.ends_with("_proxy")
+        || name.starts_with("npm_")
+        || RESERVED.split(' ').any(|reserved| reserved == name);
+    (is_plain && !is_reserved) || is_letter || ORDINARY.split(' ').any(|ordinary| ordinary == name)
 }
 
 /// Whether a command may be given this variable: `NAME=value command`.
@@ -176,7 +53,7 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
     };
     PASSED
         .iter()
-        .find(|(passed, _)| *passed == name)
+        .find(|(names, _)| names.split(' ').any(|passed| passed == name))
         .is_some_and(|(_, accepted)| match accepted {
             Accepted::Plain => value.bytes().all(is_plain),
             Accepted::TimeZone => {

@@ -7,15 +7,18 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::condition;
+use super::call;
+use super::commands::double_bracket;
 use super::effects::{Effects, Place};
-use super::here_document;
 use super::lexer::{Expansions, Lexer, Substitution, ends_word};
-use super::refusal::Refusal;
-use super::simple::{self, Simple};
-use super::simple_command;
-use super::syntax::excerpt;
+use super::parsed_command::{self, ParsedCommand};
+use super::redirection;
+use super::refusal::{Refusal, excerpt};
 use super::variables;
+use super::word::Word;
+
+/// Commands that read their operands to the end, so that no process substitution outlives them.
+const READ_ALL: &[&str] = &["cat", "comm", "diff", "join", "paste", "sort", "wc"];
 
 /// A statement that is still to be looked at.
 #[derive(Debug, Clone, Copy)]
@@ -313,8 +316,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if position != range.end || !self.ends_here(range.end) {
             return Err(self.not_accepted(node));
         }
-        self.push_all(found, place.in_subshell());
-        Ok(())
+        self.push_all(found, place)
     }
 
     fn list_of_words(
@@ -333,8 +335,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.ends_here(range.end) {
             return Err(self.not_accepted(owner));
         }
-        self.push_all(found, place.in_subshell());
-        Ok(())
+        self.push_all(found, place)
     }
 
     fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
@@ -406,12 +407,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             return self.simple(node, range, place);
         }
         let substitutions = self.substitutions(node, range.clone());
-        let found = condition::check(self.text, range.clone(), &substitutions)?;
+        let found = double_bracket(self.text, range.clone(), &substitutions)?;
         if !self.ends_here(range.end) {
             return Err(self.not_accepted(node));
         }
-        self.push_all(found, place.in_subshell());
-        Ok(())
+        self.push_all(found, place)
     }
 
     fn simple(
@@ -424,45 +424,67 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.ends_here(range.end) {
             return Err(self.not_accepted(owner));
         }
-        simple_command::check(self.text, &simple, place, &mut self.effects)?;
+        call::check(self.text, &simple, place, &mut self.effects)?;
         self.take(owner, simple, place)
     }
 
-    fn read(&mut self, owner: Node<'tree>, range: Range<usize>) -> Result<Simple<'tree>, Refusal> {
+    fn read(
+        &mut self,
+        owner: Node<'tree>,
+        range: Range<usize>,
+    ) -> Result<ParsedCommand<'tree>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
-        simple::read(self.text, range, &substitutions)
+        parsed_command::read(self.text, range, &substitutions)
     }
 
     /// Looks after what belongs to a command besides its words.
     fn take(
         &mut self,
         owner: Node<'tree>,
-        simple: Simple<'tree>,
+        simple: ParsedCommand<'tree>,
         place: Place,
     ) -> Result<(), Refusal> {
         if let Some(document) = simple.here_document {
-            let body = here_document::body(self.text, &document)?;
+            let body = redirection::body(self.text, &document)?;
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,
                     "a here-document whose end is not clear",
                 ));
             }
-            if document.expands {
-                let substitutions = self.substitutions(owner, body.text.clone());
-                let mut lexer = Lexer::new(self.text, body.text, &substitutions);
-                lexer.expanding_text()?;
-                let found = lexer.found;
-                self.push_all(found, place.in_subshell());
+            if document.expands && self.slice(body.text.clone()).contains(['$', '`']) {
+                return Err(Refusal::unknown(
+                    body.text,
+                    "a here-document that is only known when it runs, and may need a file",
+                ));
             }
         }
-        self.push_all(simple.substitutions, place.in_subshell());
+        let name = simple.words.first().and_then(Word::literal);
+        let waits = name.is_some_and(|name| READ_ALL.contains(&name));
+        for node in simple.substitutions {
+            if waits && node.kind() == "process_substitution" {
+                let place = place.in_process_substitution();
+                self.tasks.push(Task { node, place });
+            } else {
+                self.push_all(vec![node], place)?;
+            }
+        }
         Ok(())
     }
 
-    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
-        self.tasks
-            .extend(nodes.into_iter().map(|node| Task { node, place }));
+    /// Looks at substitutions in places where nobody waits for a process.
+    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) -> Result<(), Refusal> {
+        for node in nodes {
+            if node.kind() == "process_substitution" {
+                return Err(Refusal::unknown(
+                    self.trimmed(node),
+                    "a process substitution that may be left running",
+                ));
+            }
+            let place = place.in_subshell();
+            self.tasks.push(Task { node, place });
+        }
+        Ok(())
     }
 
     /// The substitutions below a node that lie within a range, without those inside of others.

@@ -12,7 +12,7 @@ use regex::{Captures, Regex};
 pub const MASK: &str = "[redacted]";
 
 /// Forms of secrets. A group named `kept` stays: it tells what kind of secret it was.
-const FORMS: [&str; 15] = [
+const FORMS: [&str; 19] = [
     // A private key with all its lines; one that is cut off, too.
     r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
     r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{16,}",
@@ -26,10 +26,15 @@ const FORMS: [&str; 15] = [
     r"\b(?<kept>(?:sk|rk)_live_)[A-Za-z0-9]{16,}",
     r"\b(?<kept>hf_)[A-Za-z0-9]{30,}",
     r"\b(?<kept>npm_)[A-Za-z0-9]{36}",
+    r"\b(?<kept>pypi-)[A-Za-z0-9_-]{16,}",
     r"\b(?<kept>eyJ)[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     r"(?i)(?<kept>\bauthorization\s*:\s*(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    r"(?i)(?<kept>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}",
+    r"(?i)(?<kept>--(?:token|password|secret|api-key)[ =])[^\s$]\S*",
+    // User and password of an address.
+    r"(?<kept>\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
     // Whatever is called so. A name in place of a value, as in `token=$TOKEN`, is no secret.
-    r#"(?i)(?<kept>\b[a-z0-9_]*(?:api_?key|secret|passwd|password|access_?token|auth_?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{12,}"#,
+    r#"(?i)(?<kept>\b[a-z0-9_]*(?:api[_-]?key|secret|passwd|password|access[_-]?key|credentials?|(?:access|auth)[_-]?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{6,}"#,
 ];
 
 /// All forms at once; of several that match at a place the first counts.
@@ -79,6 +84,19 @@ mod tests {
                 format!(r#"{{"api_key": "{long}"}}"#),
                 r#"{"api_key": "[redacted]"}"#,
             ),
+            ("API_KEY=abcdef".to_owned(), "API_KEY=[redacted]"),
+            (
+                format!("twine upload -p pypi-{long}"),
+                "twine upload -p pypi-[redacted]",
+            ),
+            (
+                "deploy --token x1 --force".to_owned(),
+                "deploy --token [redacted] --force",
+            ),
+            (
+                "git clone https://me:pw@host/x".to_owned(),
+                "git clone https://[redacted]host/x",
+            ),
             (
                 "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY-----\nrest"
                     .to_owned(),
@@ -97,6 +115,9 @@ mod tests {
             "task-force sk-learn ghp_short",
             "token=$TOKEN",
             "secret: short",
+            "deploy --token $TOKEN",
+            "ssh://git@host:22/x",
+            "Basic understanding of bearer tokens",
             "3c1f7a52-9a0e-4d37-8f4e-5b6d2c9e0a11",
         ] {
             assert_eq!(redact(text), text);

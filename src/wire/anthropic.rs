@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{bytes, is_object, number, object, text, words};
+use super::object::{bytes, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId, ResultSeen, ToolUseId};
 
@@ -21,13 +21,18 @@ object! {
 }
 
 object! {
-    /// A content block.
+    /// A content block, or a part of a Gemini content.
     Block {
         kind = "type",
         id = "id",
         name = "name",
         input = "input",
         tool_use_id = "tool_use_id",
+        text = "text",
+        thought = "thought",
+        content = "content",
+        is_error = "is_error",
+        response = "functionResponse",
     }
 }
 
@@ -59,8 +64,8 @@ impl Message<'_> {
 }
 
 impl Block<'_> {
-    fn is(&self, kind: &str) -> bool {
-        text(self.kind).is_some_and(|given| given == kind)
+    pub(super) fn is(&self, kind: &str) -> bool {
+        text(self.kind).is_some_and(|known| known == kind)
     }
 
     /// The call that this block is, if it is one.
@@ -78,7 +83,7 @@ pub(super) fn bare_call(
     name: Option<&RawValue>,
     input: Option<&RawValue>,
 ) -> Option<Event> {
-    let (id, name) = (words(id)?, words(name)?);
+    let (id, name) = (non_empty(id)?, non_empty(name)?);
     match settle(Some(&id), &name, Arguments::Json(input?), None) {
         call @ Event::Call(_) => Some(call),
         _ => None,
@@ -86,17 +91,22 @@ pub(super) fn bare_call(
 }
 
 /// An assistant message as a whole or a part of one.
-pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
-    let id = words(message.id).map(|id| MessageId::from(&*id));
+pub(super) fn assistant(
+    message: &Message<'_>,
+    blocks: &[Block<'_>],
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    let id = non_empty(message.id).map(|id| MessageId::from(&*id));
     let mut calls = Vec::new();
     let mut last_block_is_call = false;
-    for block in Block::list(message.content) {
+    for block in blocks {
         last_block_is_call = block.is("tool_use");
         if last_block_is_call {
             calls.push(block.call(id.as_ref()));
         }
     }
-    let ending = words(message.stop_reason).map(|reason| Ending::of(&reason));
+    let ending = non_empty(message.stop_reason).map(|reason| Ending::of(&reason));
     let whole = Whole {
         id,
         calls,
@@ -107,9 +117,9 @@ pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut V
 }
 
 /// A user message: results, or a prompt.
-pub(super) fn user(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+pub(super) fn user(blocks: &[Block<'_>], reply: &mut Reply, events: &mut Vec<Event>) {
     let mut is_prompt = true;
-    for block in Block::list(message.content) {
+    for block in blocks {
         if block.is("tool_result") {
             is_prompt = false;
             events.extend(result(block.tool_use_id));
@@ -122,7 +132,7 @@ pub(super) fn user(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Ev
 
 /// The result of the call with this id.
 pub(super) fn result(id: Option<&RawValue>) -> Option<Event> {
-    let id = ToolUseId::from(&*words(id)?);
+    let id = ToolUseId::from(&*non_empty(id)?);
     Some(Event::Result(ResultSeen { id }))
 }
 
@@ -147,7 +157,7 @@ pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &
         }
         "message_delta" => {
             let delta = Delta::of(event.delta).unwrap_or_default();
-            if let Some(reason) = words(delta.stop_reason) {
+            if let Some(reason) = non_empty(delta.stop_reason) {
                 reply.stop(0, Ending::of(&reason), events);
             }
         }
@@ -159,7 +169,7 @@ pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &
 fn message_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
     let message = Message::of(event.message).unwrap_or_default();
     if message.is_from_model() {
-        let id = words(message.id).map(|id| MessageId::from(&*id));
+        let id = non_empty(message.id).map(|id| MessageId::from(&*id));
         reply.begin_stream(id, events);
     }
 }

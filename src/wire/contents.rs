@@ -1,14 +1,15 @@
-//! What stands in records besides calls: what results say, and what the model says aloud.
+//! What stands in records besides calls: the contents of results, and the text of the model.
 //!
-//! Events tell that there is a result; few stages want to know more, and those ask here.
+//! Events say that there is a result; the few stages that need more read it here.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use serde_json::value::RawValue;
 
-use super::anthropic::Message;
+use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
-use super::object::{given, object, text};
+use super::object::{non_null, object, text};
 
 object! {
     /// The members of what is inside of a record that hold contents.
@@ -19,18 +20,6 @@ object! {
         content = "content",
         delta = "delta",
         parts = "parts",
-    }
-}
-
-object! {
-    /// A block of a message or a part of a content.
-    Block {
-        kind = "type",
-        text = "text",
-        thought = "thought",
-        content = "content",
-        is_error = "is_error",
-        response = "functionResponse",
     }
 }
 
@@ -56,35 +45,39 @@ object! {
     }
 }
 
-/// What a result says.
+/// The contents of a result in the input.
 #[derive(Debug, Clone)]
-pub struct ResultContent<'a> {
-    /// What the model gets, as JSON; `None` if there is nothing.
+pub struct ResultBody<'a> {
+    /// What the model gets, as JSON.
     pub content: Option<&'a RawValue>,
     /// Whether it says that the call failed.
     pub failed: bool,
 }
 
-/// What stands in a record, read once for all questions.
-#[derive(Debug, Clone, Copy)]
+/// What stands in a record, read once.
+#[derive(Debug, Clone)]
 pub struct Contents<'a> {
     pub(super) record: Envelope<'a>,
     /// The message in it, if it has one.
     pub(super) message: Option<Message<'a>>,
+    blocks: OnceCell<Vec<Block<'a>>>,
 }
 
 impl<'a> Contents<'a> {
-    /// Those of a record, which is known to be well formed; `None` if it is no object.
+    /// Those of a record; `None` if it is not an object.
     pub(super) fn of(record: &'a str) -> Option<Self> {
-        let record = Envelope::of_record(record)?;
-        Some(Self::of_envelope(&record))
+        let record = Envelope::read(record)?;
+        Some(Self {
+            record,
+            message: Message::of(record.message),
+            blocks: OnceCell::new(),
+        })
     }
 
-    pub(super) fn of_envelope(record: &Envelope<'a>) -> Self {
-        Self {
-            record: *record,
-            message: Message::of(record.message),
-        }
+    /// The blocks of the message.
+    pub(super) fn blocks(&self) -> &[Block<'a>] {
+        let content = self.innermost().content;
+        self.blocks.get_or_init(|| Block::list(content))
     }
 
     /// The message, or the record if it is one itself.
@@ -103,12 +96,12 @@ impl<'a> Contents<'a> {
     }
 
     /// The results, in the order of their events.
-    pub fn results(&self) -> Vec<ResultContent<'a>> {
+    pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
         let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
         if is_bare || is(record.role, "tool") {
-            return vec![ResultContent {
-                content: given(record.content),
+            return vec![ResultBody {
+                content: non_null(record.content),
                 failed: is_true(record.is_error),
             }];
         }
@@ -122,25 +115,26 @@ impl<'a> Contents<'a> {
                 let response = Response::of(part.response)?;
                 let has_error = Inner::of(response.response)
                     .is_some_and(|inner| inner.error.is_some() && inner.output.is_none());
-                Some(ResultContent {
-                    content: given(response.response),
+                Some(ResultBody {
+                    content: non_null(response.response),
                     failed: failed || has_error,
                 })
             });
-        let of_blocks = Block::list(message.content)
-            .into_iter()
-            .filter(|block| is(block.kind, "tool_result"))
-            .map(|block| ResultContent {
-                content: given(block.content),
+        let of_blocks = self
+            .blocks()
+            .iter()
+            .filter(|block| block.is("tool_result"))
+            .map(|block| ResultBody {
+                content: non_null(block.content),
                 failed: is_true(block.is_error),
             });
         of_blocks.chain(of_parts).collect()
     }
 
-    /// What the model of the main conversation says, if anything.
-    pub fn aloud(&self) -> Option<Aloud> {
+    /// The text of the main conversation's model, if there is any.
+    pub fn assistant_text(&self) -> Option<AssistantText> {
         let record = &self.record;
-        if given(record.parent_tool_use_id).is_some() || self.is_sidechain() {
+        if non_null(record.parent_tool_use_id).is_some() || self.is_sidechain() {
             return None;
         }
         let event = Holder::of(record.event);
@@ -149,18 +143,18 @@ impl<'a> Contents<'a> {
         });
         if is(kind, "content_block_delta") {
             let delta = Block::of(delta)?;
-            return text(delta.text).map(|more| Aloud::More(more.into_owned()));
+            return text(delta.text).map(|more| AssistantText::Part(more.into_owned()));
         }
         if let Some(choice) = Holder::list(record.choices).first() {
             if let Some(delta) = Holder::of(choice.delta) {
-                return text(delta.content).map(|more| Aloud::More(more.into_owned()));
+                return text(delta.content).map(|more| AssistantText::Part(more.into_owned()));
             }
             let message = Holder::of(choice.message)?;
-            return text(message.content).map(|said| Aloud::Whole(said.into_owned()));
+            return text(message.content).map(|said| AssistantText::Whole(said.into_owned()));
         }
         if let Some(candidate) = Holder::list(record.candidates).first() {
             let content = Holder::of(candidate.content)?;
-            return Some(Aloud::More(texts(&Block::list(content.parts))));
+            return Some(AssistantText::Part(texts(&Block::list(content.parts))));
         }
         let message = self.innermost();
         let is_from_model = is(record.kind, "assistant")
@@ -171,15 +165,14 @@ impl<'a> Contents<'a> {
         }
         let said = match text(message.content) {
             Some(said) => said.into_owned(),
-            None => texts(&Block::list(
-                message.content.or(message.parts).or(record.parts),
-            )),
+            None if message.content.is_some() => texts(self.blocks()),
+            None => texts(&Block::list(message.parts.or(record.parts))),
         };
-        (!said.is_empty()).then_some(Aloud::Whole(said))
+        (!said.is_empty()).then_some(AssistantText::Whole(said))
     }
 }
 
-/// The text of a result: of blocks the texts, a line each; of an object its output.
+/// The text of a result: the texts of blocks, one a line, or the output of an object.
 pub fn result_text(content: Option<&RawValue>) -> Cow<'_, str> {
     let Some(raw) = content else {
         return Cow::Borrowed("");
@@ -203,13 +196,13 @@ pub fn result_text(content: Option<&RawValue>) -> Cow<'_, str> {
     }
 }
 
-/// What the model says aloud in a record.
+/// Text of the model in a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Aloud {
-    /// All of it, or a whole part.
+pub enum AssistantText {
+    /// All of it, or whole blocks.
     Whole(String),
-    /// More of what came before.
-    More(String),
+    /// A part that continues what came before.
+    Part(String),
 }
 
 fn texts(blocks: &[Block<'_>]) -> String {
@@ -220,7 +213,7 @@ fn texts(blocks: &[Block<'_>]) -> String {
 }
 
 fn is(raw: Option<&RawValue>, name: &str) -> bool {
-    text(raw).is_some_and(|given| given == name)
+    text(raw).is_some_and(|known| known == name)
 }
 
 fn is_true(raw: Option<&RawValue>) -> bool {
@@ -280,8 +273,8 @@ mod tests {
 
     #[test]
     fn what_the_model_says_is_read() {
-        let whole = |text: &str| Some(Aloud::Whole(text.to_owned()));
-        let more = |text: &str| Some(Aloud::More(text.to_owned()));
+        let whole = |text: &str| Some(AssistantText::Whole(text.to_owned()));
+        let more = |text: &str| Some(AssistantText::Part(text.to_owned()));
         let table = [
             (
                 r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"a"}]}}"#,
@@ -307,7 +300,11 @@ mod tests {
             ),
         ];
         for (record, expected) in table {
-            assert_eq!(Contents::of(record).unwrap().aloud(), expected, "{record}");
+            assert_eq!(
+                Contents::of(record).unwrap().assistant_text(),
+                expected,
+                "{record}"
+            );
         }
     }
 }

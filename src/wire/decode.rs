@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::envelope::Envelope;
 use super::foreign::{Sign, sign};
 use super::gemini::MadeIds;
-use super::object::{given, text, words};
+use super::object::{non_empty, non_null, text};
 use super::reply::Reply;
 use super::shape::{Shape, shape};
 use super::{Event, MessageId, Opening, SessionId};
@@ -35,13 +35,13 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Tells the dialect line by line.
+    /// Recognises the dialect line by line.
     pub fn detecting() -> Self {
         Self::default()
     }
 
     /// Reads one dialect only. Openings, executors, `result` records, interrupts, prompts and
-    /// texts are told in any case.
+    /// texts are read in any case.
     pub fn pinned(dialect: Dialect) -> Self {
         Self {
             pinned: Some(dialect),
@@ -49,22 +49,22 @@ impl Decoder {
         }
     }
 
-    /// The events of one record: a JSON object. A record that is understood by no dialect has
-    /// none.
+    /// The events of one record: a JSON object. A record of no known dialect has none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
-        Envelope::read(record).map_or_else(Vec::new, |record| {
-            self.contents(&Contents::of_envelope(&record))
-        })
+        let read = self.record_with_contents(record);
+        read.map_or_else(Vec::new, |(events, _)| events)
     }
 
-    /// The same for a record that is known to be well formed, as those of a reader of lines are,
-    /// which is much faster; and what stands in it. `None` if it is no object.
-    pub fn known<'a>(&mut self, record: &'a str) -> Option<(Vec<Event>, Contents<'a>)> {
+    /// The events of one record, and its contents; `None` if it is not an object.
+    pub fn record_with_contents<'a>(
+        &mut self,
+        record: &'a str,
+    ) -> Option<(Vec<Event>, Contents<'a>)> {
         let contents = Contents::of(record)?;
-        Some((self.contents(&contents), contents))
+        Some((self.events(&contents), contents))
     }
 
-    fn contents(&mut self, contents: &Contents<'_>) -> Vec<Event> {
+    fn events(&mut self, contents: &Contents<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let record = &contents.record;
         let message = contents.message;
@@ -78,9 +78,9 @@ impl Decoder {
             self.opening(sign, &mut events);
         }
         // Subagent traffic: somebody else's calls, results and session.
-        if given(record.parent_tool_use_id).is_none() {
+        if non_null(record.parent_tool_use_id).is_none() {
             self.session(record, &mut events);
-            self.content(&shape, record, &mut events);
+            self.content(&shape, contents, &mut events);
         }
         events
     }
@@ -99,7 +99,7 @@ impl Decoder {
         }
     }
 
-    /// An opening record is told each time, a mark when it says something new.
+    /// An opening record always makes an event, a mark only when it says something new.
     fn opening(&mut self, sign: Sign, events: &mut Vec<Event>) {
         let opening = match sign {
             Sign::Opens(opening) => {
@@ -122,7 +122,7 @@ impl Decoder {
     }
 
     fn session(&mut self, record: &Envelope<'_>, events: &mut Vec<Event>) {
-        let id = words(record.session_id).or_else(|| words(record.session_id_camel));
+        let id = non_empty(record.session_id).or_else(|| non_empty(record.session_id_camel));
         if let Some(id) = id
             && self.session.as_ref().is_none_or(|known| *known.0 != *id)
         {
@@ -132,11 +132,14 @@ impl Decoder {
         }
     }
 
-    fn content(&mut self, shape: &Shape<'_>, record: &Envelope<'_>, events: &mut Vec<Event>) {
+    fn content(&mut self, shape: &Shape<'_>, contents: &Contents<'_>, events: &mut Vec<Event>) {
         let reply = &mut self.reply;
+        let record = &contents.record;
         match shape {
-            Shape::Assistant(message) => anthropic::assistant(message, reply, events),
-            Shape::User(message) => anthropic::user(message, reply, events),
+            Shape::Assistant(message) => {
+                anthropic::assistant(message, contents.blocks(), reply, events)
+            }
+            Shape::User => anthropic::user(contents.blocks(), reply, events),
             Shape::StreamEvent(event) => anthropic::stream_event(event, reply, events),
             Shape::BareCall => {
                 let call = anthropic::bare_call(record.id, record.name, record.input);
@@ -149,7 +152,7 @@ impl Decoder {
             Shape::OpenaiResult => events.extend(anthropic::result(record.tool_call_id)),
             Shape::Completion => openai::completion(record.id, record.choices, reply, events),
             Shape::Content(content) => {
-                let id = words(record.uuid).map(|id| MessageId::from(&*id));
+                let id = non_empty(record.uuid).map(|id| MessageId::from(&*id));
                 gemini::content(content, id, &mut self.made_ids, reply, events);
             }
             Shape::Response => {

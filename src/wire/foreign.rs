@@ -6,7 +6,7 @@
 use super::Opening;
 use super::anthropic::Message;
 use super::envelope::Envelope;
-use super::object::{given, is_object, object, text, words};
+use super::object::{is_object, non_empty, non_null, object, text};
 
 /// What a record says about its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +33,9 @@ const PI_FILE: &str = "pi session";
 const PI_STREAM: &str = "pi stream";
 const UNNAMED_STREAM: &str = "another agent's stream";
 
-/// What must be there besides the type.
+/// What a record must have besides its type.
 #[derive(Debug, Clone, Copy)]
-enum Beside {
+enum Requires {
     Nothing,
     /// `payload`, an object.
     Payload,
@@ -49,43 +49,45 @@ enum Beside {
     ToolId,
 }
 
-/// Type, what else, whether it opens, name.
-const BY_TYPE: [(&str, Beside, bool, &str); 24] = [
-    ("thread.started", Beside::Nothing, true, CODEX_STREAM),
-    ("turn.started", Beside::Nothing, false, CODEX_STREAM),
-    ("turn.completed", Beside::Nothing, false, CODEX_STREAM),
-    ("turn.failed", Beside::Nothing, false, CODEX_STREAM),
-    ("item.started", Beside::Nothing, false, CODEX_STREAM),
-    ("item.updated", Beside::Nothing, false, CODEX_STREAM),
-    ("item.completed", Beside::Nothing, false, CODEX_STREAM),
-    ("session_meta", Beside::Payload, true, CODEX_FILE),
-    ("response_item", Beside::Payload, false, CODEX_FILE),
-    ("event_msg", Beside::Payload, false, CODEX_FILE),
-    ("turn_context", Beside::Payload, false, CODEX_FILE),
-    ("function_call", Beside::CallId, false, CODEX_FILE),
-    ("function_call_output", Beside::CallId, false, CODEX_FILE),
-    ("custom_tool_call", Beside::CallId, false, CODEX_FILE),
-    ("local_shell_call", Beside::CallId, false, CODEX_FILE),
-    ("init", Beside::SessionId, true, GEMINI_STREAM),
-    ("tool_use", Beside::ToolId, false, GEMINI_STREAM),
-    ("tool_result", Beside::ToolId, false, GEMINI_STREAM),
-    ("gemini", Beside::IdAndTimestamp, false, GEMINI_FILE),
-    ("session", Beside::IdAndTimestamp, true, PI_FILE),
-    ("agent_start", Beside::Nothing, false, PI_STREAM),
-    ("turn_start", Beside::Nothing, false, PI_STREAM),
-    ("message_update", Beside::Nothing, false, PI_STREAM),
-    ("tool_execution_start", Beside::Nothing, false, PI_STREAM),
+/// Type, what else it requires, whether it opens, name.
+const BY_TYPE: [(&str, Requires, bool, &str); 24] = [
+    ("thread.started", Requires::Nothing, true, CODEX_STREAM),
+    ("turn.started", Requires::Nothing, false, CODEX_STREAM),
+    ("turn.completed", Requires::Nothing, false, CODEX_STREAM),
+    ("turn.failed", Requires::Nothing, false, CODEX_STREAM),
+    ("item.started", Requires::Nothing, false, CODEX_STREAM),
+    ("item.updated", Requires::Nothing, false, CODEX_STREAM),
+    ("item.completed", Requires::Nothing, false, CODEX_STREAM),
+    ("session_meta", Requires::Payload, true, CODEX_FILE),
+    ("response_item", Requires::Payload, false, CODEX_FILE),
+    ("event_msg", Requires::Payload, false, CODEX_FILE),
+    ("turn_context", Requires::Payload, false, CODEX_FILE),
+    ("function_call", Requires::CallId, false, CODEX_FILE),
+    ("function_call_output", Requires::CallId, false, CODEX_FILE),
+    ("custom_tool_call", Requires::CallId, false, CODEX_FILE),
+    ("local_shell_call", Requires::CallId, false, CODEX_FILE),
+    ("init", Requires::SessionId, true, GEMINI_STREAM),
+    ("tool_use", Requires::ToolId, false, GEMINI_STREAM),
+    ("tool_result", Requires::ToolId, false, GEMINI_STREAM),
+    ("gemini", Requires::IdAndTimestamp, false, GEMINI_FILE),
+    ("session", Requires::IdAndTimestamp, true, PI_FILE),
+    ("agent_start", Requires::Nothing, false, PI_STREAM),
+    ("turn_start", Requires::Nothing, false, PI_STREAM),
+    ("message_update", Requires::Nothing, false, PI_STREAM),
+    ("tool_execution_start", Requires::Nothing, false, PI_STREAM),
 ];
 
-impl Beside {
-    fn stands_in(self, record: &Envelope<'_>) -> bool {
+impl Requires {
+    fn holds_for(self, record: &Envelope<'_>) -> bool {
         match self {
             Self::Nothing => true,
             Self::Payload => is_object(record.payload),
-            Self::SessionId => words(record.session_id).is_some() && record.subtype.is_none(),
-            Self::CallId => words(record.call_id).is_some(),
-            Self::IdAndTimestamp => words(record.id).is_some() && given(record.timestamp).is_some(),
-            Self::ToolId => words(record.tool_id).is_some(),
+            Self::SessionId => non_empty(record.session_id).is_some() && record.subtype.is_none(),
+            Self::CallId => non_empty(record.call_id).is_some(),
+            Self::IdAndTimestamp => {
+                non_empty(record.id).is_some() && non_null(record.timestamp).is_some()
+            }
+            Self::ToolId => non_empty(record.tool_id).is_some(),
         }
     }
 }
@@ -104,7 +106,7 @@ pub(super) fn sign(
 }
 
 fn untyped(record: &Envelope<'_>) -> Option<Sign> {
-    if given(record.record_type).is_some() {
+    if non_null(record.record_type).is_some() {
         return Some(Sign::Marks(CODEX_FILE));
     }
     if record.instructions.is_some() && is_stamped(record) {
@@ -121,13 +123,13 @@ fn untyped(record: &Envelope<'_>) -> Option<Sign> {
 }
 
 fn is_stamped(record: &Envelope<'_>) -> bool {
-    words(record.id).is_some() && given(record.timestamp).is_some()
+    non_empty(record.id).is_some() && non_null(record.timestamp).is_some()
 }
 
 fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     BY_TYPE
         .iter()
-        .find(|(known, beside, ..)| *known == kind && beside.stands_in(record))
+        .find(|(known, requires, ..)| *known == kind && requires.holds_for(record))
         .map(|&(_, _, opens, name)| {
             if opens {
                 Sign::Opens(Opening::Foreign(name))
@@ -139,7 +141,7 @@ fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
 
 fn system(record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
     let subtype = text(record.subtype)?;
-    let is_ours = given(record.turnpipe).is_some();
+    let is_ours = non_null(record.turnpipe).is_some();
     let opening = match &*subtype {
         "init" | "session_start" if is_ours => Opening::Ours,
         "init" if record.parent_uuid.is_some() => Opening::Foreign(CLAUDE_FILE),

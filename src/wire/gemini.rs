@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{given, number, object, text, words};
+use super::object::{non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId, ResultSeen, ToolUseId};
 
@@ -101,15 +101,15 @@ impl<'a> Called<'a> {
         let will_continue = function
             .will_continue
             .is_some_and(|raw| raw.get() == "true");
-        let is_partial = will_continue || given(function.partial_args).is_some();
-        if name.is_empty() && (is_partial || given(function.args).is_none()) {
+        let is_partial = will_continue || non_null(function.partial_args).is_some();
+        if name.is_empty() && (is_partial || non_null(function.args).is_none()) {
             return None;
         }
-        let id = match words(function.id) {
+        let id = match non_empty(function.id) {
             Some(id) => id.into_owned(),
             None => ids.make(&name),
         };
-        let args = given(function.args);
+        let args = non_null(function.args);
         Some(Self {
             id,
             name,
@@ -142,7 +142,7 @@ pub(super) fn content(
     let parts = Part::list(content.parts).into_iter();
     if text(content.role).is_some_and(|role| role == "model") {
         let calls = parts
-            .filter_map(|part| Called::read(given(part.call)?, ids))
+            .filter_map(|part| Called::read(non_null(part.call)?, ids))
             .map(|called| called.settle(id.as_ref()))
             .collect();
         reply.whole(
@@ -157,7 +157,7 @@ pub(super) fn content(
     }
     let mut is_prompt = true;
     for part in parts {
-        if let Some(response) = given(part.response) {
+        if let Some(response) = non_null(part.response) {
             is_prompt = false;
             events.extend(result(response, ids));
         }
@@ -169,12 +169,12 @@ pub(super) fn content(
 
 fn result(response: &RawValue, ids: &mut MadeIds) -> Option<Event> {
     let function = Function::of(Some(response))?;
-    let id = match words(function.id) {
+    let id = match non_empty(function.id) {
         Some(id) => {
             ids.answered(&id);
             id.into_owned()
         }
-        None => ids.answer(&words(function.name)?)?,
+        None => ids.answer(&non_empty(function.name)?)?,
     };
     Some(Event::Result(ResultSeen { id: ToolUseId(id) }))
 }
@@ -187,11 +187,11 @@ pub(super) fn response(
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) {
-    let id = words(id).map(|id| MessageId::from(&*id));
+    let id = non_empty(id).map(|id| MessageId::from(&*id));
     for candidate in Candidate::list(candidates) {
         let content = Content::of(candidate.content).unwrap_or_default();
         let parts = Part::list(content.parts);
-        let reason = words(candidate.finish_reason);
+        let reason = non_empty(candidate.finish_reason);
         if !open_stream(
             id.as_ref(),
             !parts.is_empty(),
@@ -240,9 +240,9 @@ fn open_stream(
 }
 
 fn stream_part(choice: u64, part: &Part<'_>, ids: &mut MadeIds, reply: &mut Reply) {
-    let Some(called) = given(part.call) else {
+    let Some(called) = non_null(part.call) else {
         // An empty text is no block: some replies end with one.
-        if part.text.is_none() || words(part.text).is_some() {
+        if part.text.is_none() || non_empty(part.text).is_some() {
             reply.joiner.follow(choice);
         }
         return;

@@ -1,7 +1,7 @@
 //! Records: what a line of any dialect means, and the records turnpipe writes.
 //!
-//! Reads every dialect of protocol section 1, told apart line by line; joins streamed deltas.
-//! Executes nothing and reads no files. What a stage does about an event is not decided here.
+//! Reads every dialect, recognised line by line, and joins streamed deltas. Executes nothing and
+//! reads no files. What a stage does about an event is not decided here.
 
 mod anthropic;
 mod arguments;
@@ -22,7 +22,7 @@ pub mod records;
 mod reply;
 mod shape;
 
-pub use contents::{Aloud, Contents, ResultContent, result_text};
+pub use contents::{AssistantText, Contents, ResultBody, result_text};
 pub use decode::{Decoder, Dialect};
 pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
 pub use ids::{MessageId, SessionId, ToolUseId};

@@ -1,22 +1,23 @@
 //! Reading JSON objects member by member, so that nothing odd in one member loses the record.
 //!
-//! Every value stays raw until somebody asks for it. Of a key that is given twice the last value
-//! counts; depth has no limit; a lone surrogate in a string is no error. What members mean is not
-//! decided here.
-//!
-//! Text from elsewhere is parsed; records of a reader of lines, and raw values, are known to be well
-//! formed, so that their members are only looked up, which is several times as fast.
+//! Every value stays raw until it is needed. Of a key that is given twice the last value counts;
+//! depth has no limit; a lone surrogate in a string is no error. What members mean is not decided
+//! here.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::jsonl::Elements;
+/// An object of which some members are known by their keys.
+pub(crate) trait Object<'a>: Default {
+    /// Where the value of this key goes; `None` if nothing needs it.
+    fn member(&mut self, key: &str) -> Option<&mut Option<&'a RawValue>>;
+}
 
-/// Declares an object by the keys that are of interest; all others are skipped.
+/// Declares an object by the keys that are needed; all others are skipped.
 macro_rules! object {
     ($(#[$meta:meta])* $name:ident { $($field:ident = $key:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -26,73 +27,31 @@ macro_rules! object {
             $(pub(super) $field: Option<&'a serde_json::value::RawValue>,)+
         }
 
-        impl<'a> $name<'a> {
-            /// The members of the object in `json`, whatever that is; `None` if it is no object.
-            #[allow(dead_code, reason = "most objects stand in what was read already")]
-            pub(super) fn read(json: &'a str) -> Option<Self> {
-                serde_json::from_str(json).ok()
-            }
-
-            /// The members of a record, which is known to be well formed; `None` if it is no
-            /// object.
-            #[allow(dead_code, reason = "not every object is a record")]
-            pub(super) fn of_record(record: &'a str) -> Option<Self> {
-                let mut members = Self::default();
-                for (key, value) in $crate::jsonl::Members::of(record)? {
-                    match $crate::wire::object::unescaped_key(key).as_ref() {
-                        $($key => members.$field = $crate::wire::object::raw_value(value),)+
-                        _ => {}
-                    }
+        impl<'a> $crate::wire::object::Object<'a> for $name<'a> {
+            fn member(&mut self, key: &str) -> Option<&mut Option<&'a serde_json::value::RawValue>> {
+                match key {
+                    $($key => Some(&mut self.$field),)+
+                    _ => None,
                 }
-                Some(members)
-            }
-
-            /// The members of a raw value; `None` if it is absent or no object.
-            #[allow(dead_code, reason = "the record itself is read from text only")]
-            pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
-                Self::of_record(raw?.get())
-            }
-
-            /// The elements of an array, read; one that is no object counts as an empty one.
-            /// None if the value is absent or no array.
-            #[allow(dead_code, reason = "not every object stands in arrays")]
-            pub(super) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
-                let elements = raw.and_then(|raw| $crate::jsonl::Elements::of(raw.get()));
-                let elements = elements.into_iter().flatten();
-                elements.map(|json| Self::of_record(json).unwrap_or_default()).collect()
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $name<'de> {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Members;
+        #[allow(dead_code, reason = "not every object is read in all these ways")]
+        impl<'a> $name<'a> {
+            /// The members of the object in `json`; `None` if it is not an object.
+            pub(super) fn read(json: &'a str) -> Option<Self> {
+                $crate::wire::object::read(json)
+            }
 
-                impl<'de> serde::de::Visitor<'de> for Members {
-                    type Value = $name<'de>;
+            /// The members of a raw value; `None` if it is absent or not an object.
+            pub(super) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
+                Self::read(raw?.get())
+            }
 
-                    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        formatter.write_str("an object")
-                    }
-
-                    fn visit_map<A: serde::de::MapAccess<'de>>(
-                        self,
-                        mut map: A,
-                    ) -> Result<Self::Value, A::Error> {
-                        let mut members = $name::default();
-                        while let Some(key) = map.next_key::<$crate::wire::object::Wtf8<'de>>()? {
-                            $(
-                                if key.0.as_ref() == $key.as_bytes() {
-                                    members.$field = Some(map.next_value()?);
-                                    continue;
-                                }
-                            )+
-                            map.next_value::<serde::de::IgnoredAny>()?;
-                        }
-                        Ok(members)
-                    }
-                }
-
-                deserializer.deserialize_map(Members)
+            /// The elements of an array; one that is not an object counts as an empty object. Empty
+            /// if the value is absent or not an array.
+            pub(super) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
+                $crate::wire::object::list(raw)
             }
         }
     };
@@ -100,27 +59,58 @@ macro_rules! object {
 
 pub(crate) use object;
 
-/// A key without its escapes; one with a lone surrogate stays as it is, since nobody asks for it.
-#[inline]
-pub(crate) fn unescaped_key(key: &str) -> Cow<'_, str> {
-    if !key.contains('\\') {
-        return Cow::Borrowed(key);
-    }
-    let unescaped = serde_json::from_str(&format!("\"{key}\""));
-    unescaped.map_or(Cow::Borrowed(key), Cow::Owned)
+/// The members of the object in `json`; `None` if it is not an object.
+pub(crate) fn read<'a, O: Object<'a>>(json: &'a str) -> Option<O> {
+    let members: Members<O> = serde_json::from_str(json).ok()?;
+    Some(members.0)
 }
 
-/// What `serde_json` names the only member of the map by which it hands raw values out.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
+/// The elements of an array; one that is not an object counts as an empty object. Empty if the value
+/// is absent or not an array.
+pub(crate) fn list<'a, O: Object<'a>>(raw: Option<&'a RawValue>) -> Vec<O> {
+    let Some(raw) = raw.filter(|raw| raw.get().starts_with('[')) else {
+        return Vec::new();
+    };
+    match serde_json::from_str::<Vec<Members<O>>>(raw.get()) {
+        Ok(objects) => objects.into_iter().map(|members| members.0).collect(),
+        Err(_) => elements(Some(raw))
+            .into_iter()
+            .map(|element| read(element.get()).unwrap_or_default())
+            .collect(),
+    }
+}
 
-/// The value whose text is `json`, which is known to be well formed. It is not parsed again: it is
-/// handed to `serde_json` in the way in which that does it itself. Should that change, it is parsed.
-#[inline]
-pub(crate) fn raw_value(json: &str) -> Option<&RawValue> {
-    let value = BorrowedStrDeserializer::<serde::de::value::Error>::new(json);
-    let map = MapDeserializer::new(std::iter::once((RAW_VALUE, value)));
-    let handed = <&RawValue>::deserialize(map).ok();
-    handed.or_else(|| serde_json::from_str(json).ok())
+/// Reads an object in one pass.
+struct Members<O>(O);
+
+impl<'de, O: Object<'de>> Deserialize<'de> for Members<O> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersOf<O>(PhantomData<O>);
+
+        impl<'de, O: Object<'de>> Visitor<'de> for MembersOf<O> {
+            type Value = Members<O>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut object = O::default();
+                while let Some(Wtf8(key)) = map.next_key()? {
+                    let key = std::str::from_utf8(&key).ok();
+                    match key.and_then(|key| object.member(key)) {
+                        Some(member) => *member = Some(map.next_value()?),
+                        None => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(Members(object))
+            }
+        }
+
+        deserializer.deserialize_map(MembersOf(PhantomData))
+    }
 }
 
 /// The bytes of a JSON string; a lone surrogate stands in it as three bytes that are no UTF-8.
@@ -177,13 +167,13 @@ pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     bytes(raw).map(|bytes| Cow::Owned(from_wtf8(bytes.into_owned())))
 }
 
-/// A string that is there and not empty.
-pub(crate) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+/// A string that is present and not empty.
+pub(crate) fn non_empty(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text(raw).filter(|text| !text.is_empty())
 }
 
-/// A value that is there and not `null`.
-pub(crate) fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
+/// A value that is present and not `null`.
+pub(crate) fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
@@ -197,14 +187,10 @@ pub(crate) fn is_object(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
-/// The elements of an array; none if the value is absent or no array.
+/// The elements of an array; none if the value is absent or not an array.
 pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
-    let elements = raw.and_then(|raw| Elements::of(raw.get()));
-    elements
-        .into_iter()
-        .flatten()
-        .filter_map(raw_value)
-        .collect()
+    let elements = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    elements.unwrap_or_default()
 }
 
 /// Text from bytes that may hold surrogates: a pair that was cut apart (a stream may split one

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{bytes, from_wtf8, given, number, object, text, words};
+use super::object::{bytes, from_wtf8, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
@@ -56,7 +56,7 @@ impl Call<'_> {
             .or_else(|| Function::of(self.custom))
             .unwrap_or_default();
         let name = text(function.name).unwrap_or_default();
-        let arguments = match given(function.arguments) {
+        let arguments = match non_null(function.arguments) {
             Some(json) => match bytes(Some(json)) {
                 Some(string) => Arguments::Text(from_wtf8(string.into_owned())),
                 None => Arguments::Json(json),
@@ -72,7 +72,7 @@ impl Message<'_> {
     fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
         let calls = Call::list(self.tool_calls);
         let mut calls: Vec<Event> = calls.iter().map(|call| call.whole(message)).collect();
-        if given(self.function_call).is_some() {
+        if non_null(self.function_call).is_some() {
             calls.push(Event::Unanswerable(NO_ID.to_owned()));
         }
         calls
@@ -80,11 +80,11 @@ impl Message<'_> {
 
     /// Whether it says anything.
     fn is_content(&self) -> bool {
-        given(self.role).is_some() || words(self.content).is_some() || self.has_calls()
+        non_null(self.role).is_some() || non_empty(self.content).is_some() || self.has_calls()
     }
 
     fn has_calls(&self) -> bool {
-        !Call::list(self.tool_calls).is_empty() || given(self.function_call).is_some()
+        !Call::list(self.tool_calls).is_empty() || non_null(self.function_call).is_some()
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn completion(
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) {
-    let id = words(id).map(|id| MessageId::from(&*id));
+    let id = non_empty(id).map(|id| MessageId::from(&*id));
     let choices = Choice::list(choices);
     for choice in &choices {
         if let Some(message) = Message::of(choice.message) {
@@ -115,7 +115,7 @@ pub(super) fn completion(
                 id: id.clone(),
                 calls: message.calls(id.as_ref()),
                 last_block_is_call: true,
-                ending: words(choice.finish_reason).map(|reason| Ending::of(&reason)),
+                ending: non_empty(choice.finish_reason).map(|reason| Ending::of(&reason)),
             };
             reply.whole(whole, events);
         }
@@ -144,10 +144,10 @@ fn chunk(
             append(number, &call, reply);
         }
         reply.release(events);
-        if given(delta.function_call).is_some_and(names_function) {
+        if non_null(delta.function_call).is_some_and(names_function) {
             events.push(Event::Unanswerable(NO_ID.to_owned()));
         }
-        if let Some(reason) = words(choice.finish_reason) {
+        if let Some(reason) = non_empty(choice.finish_reason) {
             reply.stop(number, Ending::of(&reason), events);
         }
     }
@@ -155,7 +155,7 @@ fn chunk(
 
 /// Only the first delta of an old call has the name.
 fn names_function(call: &RawValue) -> bool {
-    Function::of(Some(call)).is_some_and(|function| words(function.name).is_some())
+    Function::of(Some(call)).is_some_and(|function| non_empty(function.name).is_some())
 }
 
 /// Sees to it that the deltas have a streamed message to belong to. Some servers give each chunk
@@ -167,7 +167,9 @@ fn open_stream(
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) -> bool {
-    let names_role = deltas.iter().any(|(_, delta)| given(delta.role).is_some());
+    let names_role = deltas
+        .iter()
+        .any(|(_, delta)| non_null(delta.role).is_some());
     let same_id = reply.may_be_open(id.as_ref());
     if reply.is_streaming() {
         if names_role && !same_id {
@@ -184,7 +186,7 @@ fn open_stream(
     }
     let says_something = deltas
         .iter()
-        .any(|(choice, delta)| delta.is_content() || words(choice.finish_reason).is_some());
+        .any(|(choice, delta)| delta.is_content() || non_empty(choice.finish_reason).is_some());
     if says_something {
         reply.begin_stream(id, events);
     }
@@ -194,7 +196,7 @@ fn open_stream(
 /// One call delta. Some servers leave the index out, or give every call the index 0; some repeat
 /// the id with every delta.
 fn append(choice: u64, call: &Call<'_>, reply: &mut Reply) {
-    let id = words(call.id);
+    let id = non_empty(call.id);
     let slot = match (number(call.index), &id) {
         (Some(index), _) => Some(Slot { choice, index }),
         (None, Some(id)) => reply.joiner.slot_of(choice, id),
@@ -214,9 +216,9 @@ fn append(choice: u64, call: &Call<'_>, reply: &mut Reply) {
     let function = Function::of(call.function)
         .or_else(|| Function::of(call.custom))
         .unwrap_or_default();
-    let name = words(function.name);
+    let name = non_empty(function.name);
     reply.joiner.name(slot, id.as_deref(), name.as_deref());
-    if let Some(arguments) = given(function.arguments).or(function.input) {
+    if let Some(arguments) = non_null(function.arguments).or(function.input) {
         match bytes(Some(arguments)) {
             Some(fragment) => reply.joiner.append(slot, &fragment),
             None => reply.joiner.input(slot, arguments),

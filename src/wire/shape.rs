@@ -1,4 +1,4 @@
-//! Which kind of record a line is, told by the line alone.
+//! Which kind of record a line is, by the line alone.
 
 use serde_json::value::RawValue;
 
@@ -6,7 +6,7 @@ use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{given, is_object, object, text, words};
+use super::object::{is_object, non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -20,7 +20,7 @@ pub(super) enum Shape<'a> {
     /// A whole Anthropic message of the model, or a part of one.
     Assistant(Message<'a>),
     /// An Anthropic user message.
-    User(Message<'a>),
+    User,
     /// An Anthropic streaming event.
     StreamEvent(StreamEvent<'a>),
     /// A `tool_use` line.
@@ -39,16 +39,16 @@ pub(super) enum Shape<'a> {
     Response,
     /// A `result` record.
     SessionResult,
-    /// Somebody runs the calls of this stream.
+    /// Another program runs the calls of this stream.
     Executor,
-    /// Somebody asks to stop.
+    /// A request to stop.
     Interrupt,
     /// Anything else.
     Other,
 }
 
 impl Shape<'_> {
-    /// The dialect that the record is of, if it is of one only.
+    /// The dialect of the record, if it can be of one only.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         match self {
             Self::Assistant(message) if is_array(message.content) => Some(Dialect::Anthropic),
@@ -59,7 +59,7 @@ impl Shape<'_> {
             Self::Content(_) | Self::Response => Some(Dialect::Gemini),
             // Texts look the same in several dialects, and so do prompts.
             Self::Assistant(_)
-            | Self::User(_)
+            | Self::User
             | Self::SessionResult
             | Self::Executor
             | Self::Interrupt
@@ -78,7 +78,7 @@ const STREAM_EVENTS: [&str; 6] = [
     "message_stop",
 ];
 
-/// Tells what stands in a record of the type `kind`, which holds `message`.
+/// What stands in a record of the type `kind`, which holds `message`.
 pub(super) fn shape<'a>(
     kind: Option<&str>,
     record: &Envelope<'a>,
@@ -92,7 +92,7 @@ pub(super) fn shape<'a>(
             wrapped(kind, message.unwrap_or_default())
         }
         "tool_use" => Shape::BareCall,
-        "tool_result" if words(record.tool_use_id).is_some() => Shape::BareResult,
+        "tool_result" if non_empty(record.tool_use_id).is_some() => Shape::BareResult,
         "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),
         _ if STREAM_EVENTS.contains(&kind) => stream_event(record.as_stream_event()),
         // Some agents send their text in pieces of this form.
@@ -117,7 +117,7 @@ fn wrapped<'a>(kind: &str, message: Message<'a>) -> Shape<'a> {
     }
     match kind {
         "assistant" => Shape::Assistant(message),
-        "user" => Shape::User(message),
+        "user" => Shape::User,
         _ => Shape::Other,
     }
 }
@@ -138,12 +138,12 @@ fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
                 parts: record.parts,
             })
         }
-        "assistant" if given(record.tool_calls.or(record.function_call)).is_some() => {
+        "assistant" if non_null(record.tool_calls.or(record.function_call)).is_some() => {
             Shape::OpenaiAssistant(record.as_openai_message())
         }
         "assistant" => Shape::Assistant(record.as_message()),
-        "user" => Shape::User(record.as_message()),
-        "tool" if words(record.tool_call_id).is_some() => Shape::OpenaiResult,
+        "user" => Shape::User,
+        "tool" if non_empty(record.tool_call_id).is_some() => Shape::OpenaiResult,
         _ => Shape::Other,
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::turnpipe::{command, complaint, quiet, run};
+use crate::turnpipe::{command, quiet, run};
 
 const TERMINAL: [&str; 4] = ["check", "text", "--as", "terminal"];
 
@@ -110,18 +110,6 @@ fn files_are_read_in_the_given_order() {
     assert_eq!(
         (error["line"].as_u64(), error["path"].as_str()),
         (Some(2), Some(one.as_str()))
-    );
-}
-
-#[test]
-fn a_file_that_is_not_there_is_a_failed_read() {
-    let told = run(&with(&["/no/such/file"]), b"");
-    assert_eq!(
-        told,
-        complaint(
-            74,
-            "turnpipe: cannot read `/no/such/file`: No such file or directory (os error 2)\n"
-        )
     );
 }
 

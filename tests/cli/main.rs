@@ -4,6 +4,8 @@
 
 mod check_shell;
 mod check_text;
+mod help;
+mod inputs;
 mod streams;
 mod turnpipe;
 mod usage;

@@ -60,22 +60,6 @@ fn a_directory_cannot_be_read() {
 }
 
 #[test]
-fn help_answers_a_terminal_where_a_pipe_is_expected() {
-    let told = shell(
-        "command -v script >/dev/null || { echo skipped; exit; }\n\
-         script -qec \"$TURNPIPE check text --as terminal\" /dev/null; echo status $?",
-    );
-    if told.stdout != "skipped\n" {
-        assert!(
-            told.stdout.contains("Usage: turnpipe check text"),
-            "{}",
-            told.stdout
-        );
-        assert!(told.stdout.ends_with("status 2\n"), "{}", told.stdout);
-    }
-}
-
-#[test]
 fn a_closed_output_is_told_before_anything_runs() {
     for command in ["--version", "check text --as terminal", "run-tools"] {
         let told = shell(&format!("turnpipe {command} >&-"));

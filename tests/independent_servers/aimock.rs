@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use turnpipe::model::{
-    Answer, Cut, Event, Failure, Function, Input, Prospect, Provider, Request, Stop,
+    Answer, Cut, Event, Failure, Function, Input, Provider, Request, Retryability, Stop,
 };
 
 use crate::models::{forced, model, request};
@@ -100,8 +100,8 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         ..request("BUSY_ALWAYS")
     };
     assert_eq!(
-        complete(&once).unwrap_err().prospect(),
-        Prospect::MayPass,
+        complete(&once).unwrap_err().retryability(),
+        Retryability::Temporary,
         "{provider}"
     );
     for text in ["CUT_OFF", "HANG_UP"] {

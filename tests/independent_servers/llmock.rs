@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnpipe::model::{Event, Failure, Prospect, Provider, Reply, Request, Stop};
+use turnpipe::model::{Event, Failure, Provider, Reply, Request, Retryability, Stop};
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -128,8 +128,8 @@ fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
         script(json!({"type": "fail", "status": status}));
         let failure = complete(model, &request(&format!("Wrong, {status}"))).unwrap_err();
         assert_eq!(
-            failure.prospect(),
-            Prospect::Hopeless,
+            failure.retryability(),
+            Retryability::Permanent,
             "{provider}: {failure}"
         );
         let told =

@@ -1,18 +1,22 @@
 //! What a child leaves behind when it ends by itself.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use turnpipe::process::{CancelToken, Ended, ExitStatus, Limits, Spawners};
+use serde_json::json;
+
+use turnpipe::process::{CancelToken, Ended, ExitStatus, Leftovers, Limits, Spawners};
 
 use crate::support::{GRACE, LONG, Room, is_alone, out, run, run_alone, wait_for_file};
 
-fn exits(room: &Room, script: &str, limits: Limits) -> (String, bool) {
+fn exits(room: &Room, script: &str, limits: Limits) -> (String, Leftovers) {
     let mut command = room.script(script);
     command.limits = limits;
     let finished = run(&command).unwrap();
     assert_eq!(finished.ended, Ended::Exited, "{script}");
     assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
-    (out(&finished), finished.pipes_held)
+    (out(&finished), finished.leftovers)
 }
 
 fn patient() -> Limits {
@@ -23,9 +27,9 @@ fn patient() -> Limits {
 fn a_background_process_that_holds_a_pipe_is_ended_and_nothing_is_lost() {
     let room = Room::new();
     let began = Instant::now();
-    let (output, held) = exits(&room, "echo before; sleep 1000 & echo after", patient());
+    let (output, left) = exits(&room, "echo before; sleep 1000 & echo after", patient());
     assert_eq!(output, "before\nafter\n");
-    assert!(held);
+    assert_eq!(left, Leftovers::Ended);
     assert!(began.elapsed() >= patient().drain);
     room.assert_nothing_left();
 }
@@ -33,9 +37,9 @@ fn a_background_process_that_holds_a_pipe_is_ended_and_nothing_is_lost() {
 #[test]
 fn a_background_process_that_holds_no_pipe_is_ended_too() {
     let room = Room::new();
-    let (output, held) = exits(&room, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
+    let (output, left) = exits(&room, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
     assert_eq!(output, "x\n");
-    assert!(!held);
+    assert_eq!(left, Leftovers::Ended);
     room.assert_nothing_left();
 }
 
@@ -51,8 +55,8 @@ fn one_that_ignores_term_is_killed() {
             "sh -c 'trap \"\" TERM; : > ready; sleep 1000; sleep 1000' {redirection} & \
              while ! test -e ready; do sleep 0.01; done; echo x; rm ready"
         );
-        let (output, held) = exits(&room, &script, limits);
-        assert_eq!((output.as_str(), held), ("x\n", redirection.is_empty()));
+        let (output, left) = exits(&room, &script, limits);
+        assert_eq!((output.as_str(), left), ("x\n", Leftovers::Ended));
         room.assert_nothing_left();
     }
 }
@@ -65,8 +69,8 @@ fn what_is_finished_within_the_drain_time_is_not_ended() {
         ..patient()
     };
     let script = "{ sleep 0.1; echo late; } & { sleep 0.2; echo done > file; } > /dev/null 2>&1 &";
-    let (output, held) = exits(&room, script, limits);
-    assert_eq!((output.as_str(), held), ("late\n", false));
+    let (output, left) = exits(&room, script, limits);
+    assert_eq!((output.as_str(), left), ("late\n", Leftovers::None));
     assert_eq!(
         std::fs::read_to_string(room.path("file")).unwrap(),
         "done\n"
@@ -78,7 +82,7 @@ fn last_words_after_term_are_captured() {
     let room = Room::new();
     let script = "sh -c 'trap \"echo bye; exit\" TERM; sh -c \": > ready; exec sleep 1000\" & wait' & \
                   while ! test -e ready; do sleep 0.01; done";
-    let (output, held) = exits(
+    let (output, left) = exits(
         &room,
         script,
         Limits {
@@ -86,7 +90,7 @@ fn last_words_after_term_are_captured() {
             ..patient()
         },
     );
-    assert_eq!((output.as_str(), held), ("bye\n", true));
+    assert_eq!((output.as_str(), left), ("bye\n", Leftovers::Ended));
     room.assert_nothing_left();
 }
 
@@ -102,8 +106,8 @@ fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_waited_for() {
     let script =
         "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
     let began = Instant::now();
-    let (output, held) = exits(&room, script, limits);
-    assert_eq!((output.as_str(), held), ("x\n", true));
+    let (output, left) = exits(&room, script, limits);
+    assert_eq!((output.as_str(), left), ("x\n", Leftovers::Running));
     assert!(began.elapsed() < Duration::from_secs(25));
 }
 
@@ -158,4 +162,45 @@ fn kill_all_alone() {
         .run(&room.script("echo on"), &CancelToken::default())
         .unwrap();
     assert_eq!(out(&finished), "on\n");
+}
+
+/// Each link of a chain lives for a moment, in a session of its own, and is adopted by the program.
+#[test]
+fn chains_of_short_lived_processes_end_with_their_call() {
+    let room = Room::new();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/chain.c");
+    let program = room.path("chain");
+    let compiled = Command::new("cc")
+        .args(["-O2", "-o"])
+        .arg(&program)
+        .arg(source)
+        .status();
+    assert!(compiled.unwrap().success());
+    for (pause, chains) in [(500, 1), (1000, 4)] {
+        let command = format!("./chain 20 {pause} {chains}; echo started");
+        let call =
+            json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": command}});
+        let turn = json!({"type": "assistant", "message": {
+            "id": "m", "role": "assistant", "content": [call], "stop_reason": "tool_use"}});
+        let mut child = Command::new(env!("CARGO_BIN_EXE_turnpipe"))
+            .args(["run-tools", "--no-echo", "--no-config"])
+            .args(["--permission-mode", "bypassPermissions"])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", room.path(""))
+            .env("TURNPIPE_TEST_MARK", room.mark())
+            .current_dir(room.path(""))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(format!("{turn}\n").as_bytes()).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let left = room.marked();
+        assert!(left.is_empty(), "{pause} {chains}: {left:?}");
+        let output = String::from_utf8_lossy(&output.stdout);
+        assert!(output.contains("was ended"), "{pause} {chains}: {output}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use turnpipe::process::{CancelToken, Ended, ExitStatus, SpawnError, Stdin};
+use turnpipe::process::{CancelToken, Ended, ExitStatus, Leftovers, SpawnError, Stdin};
 
 use crate::support::{Room, SPAWNERS, err, out, run};
 
@@ -16,7 +16,7 @@ fn a_child_gives_back_its_output_and_status() {
         (out(&finished), err(&finished)),
         ("out\n".into(), "err\n".into())
     );
-    assert!(!finished.pipes_held);
+    assert_eq!(finished.leftovers, Leftovers::None);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::bench::{BYPASS, Bench, bash, pairs};
 
-/// What stands around a good call, and what must be said about it; `""` for nothing.
+/// What stands around a good call, what `--strict` must say about it (`""` for nothing), and whether
+/// the same is said without `--strict`: only lines that may hold a call or a result are read then.
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_bad_line_is_reported_and_everything_after_it_survives() {
@@ -12,37 +13,43 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+    let cases: Vec<(&str, Vec<u8>, &str, bool)> = vec![
         (
             "a byte order mark",
             [b"\xef\xbb\xbf", good.as_bytes()].concat(),
             "",
+            false,
         ),
-        ("crlf", good.replace('\n', "\r\n").into_bytes(), ""),
+        ("crlf", good.replace('\n', "\r\n").into_bytes(), "", false),
         (
             "nul run",
             [b"\0\0\0\n", good.as_bytes()].concat(),
             "input line 1 (byte 0)",
+            false,
         ),
         (
             "nul run before the record",
             [b"\0\0\0", good.as_bytes()].concat(),
             "input line 1",
+            true,
         ),
         (
             "invalid utf-8",
             [b"{\"type\":\"x\",\"t\":\"\xff\"}\n", good.as_bytes()].concat(),
             "input line 1",
+            false,
         ),
         (
             "lone surrogate",
             [br#"{"type":"x","t":"\ud83d"}"#, &b"\n"[..], good.as_bytes()].concat(),
             "",
+            false,
         ),
         (
             "duplicate keys",
             format!("{{\"type\":\"x\",\"type\":\"y\"}}\n{good}").into_bytes(),
             "",
+            false,
         ),
         (
             "numbers that do not fit",
@@ -52,47 +59,65 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
             )
             .into_bytes(),
             "",
+            false,
         ),
-        ("depth", format!("{deep}\n{good}").into_bytes(), ""),
+        ("depth", format!("{deep}\n{good}").into_bytes(), "", false),
         (
             "two records on a line",
             format!("{{\"type\":\"x\"}}{good}").into_bytes(),
             "input line 1",
+            true,
         ),
         (
             "a prefix glued to a record",
             format!("{{\"type\":\"assistant\",\"mess{good}").into_bytes(),
             "input line 1",
+            true,
         ),
         (
             "a broken line",
             format!("{{\"type\":\"x\",}}\n{good}").into_bytes(),
             "input line 1 (byte",
+            false,
         ),
         (
             "a raw control character",
             format!("{{\"type\":\"x\u{1}\"}}\n{good}").into_bytes(),
             "input line 1",
+            false,
         ),
-        ("blank lines", format!("\n  \n{good}\n").into_bytes(), ""),
+        (
+            "blank lines",
+            format!("\n  \n{good}\n").into_bytes(),
+            "",
+            false,
+        ),
         (
             "a scalar",
             format!("42\n{good}").into_bytes(),
             "input line 1",
+            false,
         ),
         (
             "a torn last line",
             format!("{good}{{\"type\":\"x").into_bytes(),
             "input line 2",
+            false,
         ),
-        ("no final newline", good.trim_end().as_bytes().to_vec(), ""),
+        (
+            "no final newline",
+            good.trim_end().as_bytes().to_vec(),
+            "",
+            false,
+        ),
         (
             "a whole matrix before",
             [&b"{\"a\":\n}{\n\xff\n\0\n"[..], good.as_bytes()].concat(),
             "input line 1",
+            false,
         ),
     ];
-    for (name, input, report) in cases {
+    for (name, input, report, read) in cases {
         let bench = Bench::new();
         let run = bench.shell_with_input(
             "turnpipe run-tools --permission-mode bypassPermissions",
@@ -100,12 +125,22 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
         );
         assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{name}: {run:?}");
         assert_eq!(run.status, Some(0), "{name}");
-        if report.is_empty() {
-            assert_eq!(run.stderr, "", "{name}");
-        } else {
+        if read {
             assert!(run.stderr.contains(report), "{name}: {}", run.stderr);
+        } else {
+            assert_eq!(run.stderr, "", "{name}");
         }
         let strict = bench.run(&[&BYPASS[..], &["--strict"]].concat(), input);
+        assert_eq!(
+            strict.outcomes(),
+            pairs(&[("a", "ok")]),
+            "{name}: {strict:?}"
+        );
+        if report.is_empty() {
+            assert_eq!(strict.stderr, "", "{name}");
+        } else {
+            assert!(strict.stderr.contains(report), "{name}: {}", strict.stderr);
+        }
         assert_eq!(
             strict.status,
             Some(if report.is_empty() { 0 } else { 3 }),
@@ -156,4 +191,26 @@ fn empty_and_closed_input_is_nothing_to_do() {
             "{script}"
         );
     }
+}
+
+/// What `curl` prints of a streamed reply.
+#[test]
+fn server_sent_events_are_read_as_the_records_they_hold() {
+    let bench = Bench::new();
+    let events = [
+        r#"{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"Bash","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\":\"echo a\"}"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let event = |data: &&str| format!("event: of the stream\ndata: {data}\n\n");
+    let input: String = events.iter().map(event).collect();
+    let run = bench.run(
+        &[&BYPASS[..], &["--strict"]].concat(),
+        format!(": comment\n{input}data: [DONE]\n\n"),
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
 }

@@ -118,7 +118,7 @@ fn what_cannot_be_shown_is_a_usage_error() {
     let table = [
         (at("plain"), "is no session file of a known agent"),
         (at("link"), "is a symbolic link"),
-        (at(""), "is no regular file"),
+        (at(""), "is a directory"),
         (at("missing"), "No such file"),
     ];
     for (path, why) in table {

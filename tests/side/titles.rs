@@ -23,7 +23,7 @@ fn each_session_gets_one_record_in_order() {
     );
     let found = records(&told.stdout);
     assert_eq!(found.len(), 3, "{}", told.stderr);
-    assert_eq!(found[0]["title"], "Port config parser to Rust");
+    assert_eq!(found[0]["title"], "Port the config parser to Rust");
     assert_eq!(
         (
             &found[0]["ok"],
@@ -49,7 +49,7 @@ fn one_conversation_is_copied_and_named_at_its_end() {
     assert!(told.stdout.starts_with(input), "{}", told.stdout);
     assert_eq!(
         records(&told.stdout)[2]["title"],
-        "Port config parser to Rust"
+        "Port the config parser to Rust"
     );
     let text = run(
         &[
@@ -57,7 +57,7 @@ fn one_conversation_is_copied_and_named_at_its_end() {
         ],
         input.as_bytes(),
     );
-    assert_eq!(text.stdout, "port-config-parser-to-rust\n");
+    assert_eq!(text.stdout, "port-the-config-parser-to-rust\n");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn titles_are_written_but_never_over_manual_ones() {
         assert_eq!(title(&["--write"])["written"], true, "{name}");
         assert_eq!(
             shown(),
-            ("Port config parser to Rust".into(), "auto".into()),
+            ("Port the config parser to Rust".into(), "auto".into()),
             "{name}"
         );
         let renamed = run(&["session", "rename", path, "Mine"], b"");
@@ -230,8 +230,26 @@ fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
         let asked = [command, "--dry-run", "--model", "ollama:small"];
         let told = run(&[&asked[..], &paths[..]].concat(), b"");
         let bodies = records(&told.stdout);
-        assert_eq!((told.status, bodies.len()), (Some(0), 1), "{told:?}");
+        assert_eq!((told.status, bodies.len()), (Some(2), 1), "{told:?}");
         assert_eq!(bodies[0]["model"], "small");
         assert!(bodies[0]["messages"].to_string().contains("Rust"));
     }
+}
+
+#[test]
+fn what_was_asked_first_names_a_compacted_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../data/side/compacted.jsonl");
+    let path = write(folder.path(), "c.jsonl", text);
+    let path = path.to_str().unwrap();
+    let titled = run(&["title", "--model", "builtin", path], b"");
+    assert_eq!(
+        records(&titled.stdout)[0]["title"],
+        "Port the config parser to Rust"
+    );
+    let recap = run(&["recap", "--model", "builtin", path], b"");
+    assert_eq!(
+        records(&recap.stdout)[0]["content"],
+        "Goal: Port the config parser to Rust. Last report: Resolved both of the conflicts."
+    );
 }

@@ -10,7 +10,7 @@ use crate::dialog::Usage;
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request, SharedPrefix};
-use crate::wire::object::{bytes, elements, given, is_object, number, object, text};
+use crate::wire::object::{bytes, elements, is_object, non_null, number, object, text};
 
 /// The body of a request.
 pub(super) fn encode(
@@ -201,7 +201,7 @@ fn end_of(reason: &str, choice: &Choice<'_>, message: &Message<'_>) -> End {
         "error" | "error_finish" => {
             // The text of the error stands where the answer should be.
             let content = text(message.content).filter(|text| !text.trim().is_empty());
-            let error = given(choice.error).map(|error| error.get().to_owned());
+            let error = non_null(choice.error).map(|error| error.get().to_owned());
             let told = content.map(std::borrow::Cow::into_owned).or(error);
             End::Failed(told.unwrap_or_else(|| "the answer ended with an error".to_owned()))
         }

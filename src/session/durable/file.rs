@@ -28,12 +28,13 @@ pub enum Presence {
 }
 
 /// How much is done for a record to survive a crash of the machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sync {
-    /// The data is on the disk before the run ends.
+    /// All data is on disk before the run ends.
     #[default]
     Data,
-    /// The system writes it when it likes.
+    /// Nothing is forced; the system writes the data to disk when it likes.
+    #[value(name = "none")]
     Never,
 }
 

@@ -1,82 +1,22 @@
 //! Commands of the shell itself.
 
-use crate::shell::expansion::identifier_length;
-use crate::shell::options::{self, Command, Operands, PLAIN, Unknown, Value};
+use super::arguments;
+use crate::shell::call::Call;
+use crate::shell::options::Value;
 use crate::shell::refusal::Refusal;
-use crate::shell::simple_command::Call;
 use crate::shell::variables::may_be_set;
 use crate::shell::word::Word;
-
-/// The entries.
-pub(in crate::shell) const COMMANDS: &[Command] = &[
-    Command {
-        names: &[":", "true", "false"],
-        ..ANY_OPTION
-    },
-    Command {
-        names: &["echo"],
-        ..ANY_OPTION
-    },
-    Command {
-        names: &["break", "continue", "exit", "return", "shift"],
-        operands: Operands::AtMost(1),
-        ..PLAIN
-    },
-    Command {
-        names: &["type"],
-        short: "afptP",
-        unknown: Unknown::Anywhere,
-        ..PLAIN
-    },
-    Command {
-        names: &["dirs"],
-        short: "lpv",
-        operands: Operands::AtMost(0),
-        ..PLAIN
-    },
-    Command {
-        names: &["jobs", "times"],
-        short: "lnprs",
-        operands: Operands::AtMost(0),
-        ..PLAIN
-    },
-    Command {
-        names: &["ulimit"],
-        short: "aHS",
-        operands: Operands::AtMost(0),
-        ..PLAIN
-    },
-    Command {
-        names: &["umask"],
-        short: "pS",
-        operands: Operands::AtMost(0),
-        ..PLAIN
-    },
-];
-
-/// Every argument is text.
-const ANY_OPTION: Command = Command {
-    operands: Operands::Text,
-    unknown: Unknown::Anywhere,
-    ..PLAIN
-};
 
 /// `cd`
 pub(super) fn change_directory(
     call: &mut Call<'_>,
-    name: &Word,
+    _: &Word,
     words: &[Word],
 ) -> Result<(), Refusal> {
-    const CD: Command = Command {
-        short: "LPe@",
-        operands: Operands::AtMost(1),
-        unknown: Unknown::Anywhere,
-        ..PLAIN
-    };
     // A name that expands to nothing, or to several words, only changes where it goes.
     let arguments = match words {
         [one] if one.literal().is_none() => Vec::new(),
-        _ => options::read(&CD, &name.prefix, words)?.operands,
+        _ => arguments("cd", words)?.operands,
     };
     let target = arguments
         .first()
@@ -88,12 +28,8 @@ pub(super) fn change_directory(
 }
 
 /// `read`: variables from standard input.
-pub(super) fn read(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
-    const READ: Command = Command {
-        short: "rsd:n:N:p:t:u:a:",
-        ..PLAIN
-    };
-    let arguments = options::read(&READ, &name.prefix, words)?;
+pub(super) fn read(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
+    let arguments = arguments("read", words)?;
     let arrays = arguments
         .options
         .iter()
@@ -107,12 +43,7 @@ pub(super) fn read(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), 
         .iter()
         .map(|word| (word.literal(), *word));
     for (variable, word) in arrays.chain(plain) {
-        let accepted = variable.is_some_and(|variable| {
-            !variable.is_empty()
-                && identifier_length(variable) == variable.len()
-                && may_be_set(variable)
-        });
-        if !accepted {
+        if !variable.is_some_and(may_be_set) {
             return Err(Refusal::unknown(
                 word.span.clone(),
                 "`read` into something that is no ordinary variable",
@@ -122,46 +53,76 @@ pub(super) fn read(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), 
     Ok(())
 }
 
-/// `set`: options that only change how strict the shell is.
+/// `set`: options that only make the shell stricter or print what it runs.
 pub(super) fn set(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
-    const HARMLESS_NAMES: &[&str] = &[
-        "errexit",
-        "nounset",
-        "pipefail",
-        "xtrace",
-        "noglob",
-        "noclobber",
-    ];
-    let mut names_follow = false;
-    for word in words {
-        let accepted = match word.literal() {
-            Some(option) if names_follow => {
-                names_follow = false;
-                HARMLESS_NAMES.contains(&option)
+    const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
+    let mut words = words.iter().peekable();
+    let refuse = |word: &Word| {
+        Err(Refusal::unknown(
+            word.span.clone(),
+            format!("`{}` with something else than checks", name.prefix),
+        ))
+    };
+    if words.peek().is_none() {
+        return refuse(name);
+    }
+    while let Some(word) = words.next() {
+        let letters = word
+            .literal()
+            .and_then(|text| text.strip_prefix(['-', '+']));
+        let flags = letters.map(|letters| letters.strip_suffix('o').unwrap_or(letters));
+        let is_accepted = flags.is_some_and(|flags| {
+            letters != Some("") && flags.bytes().all(|letter| b"euxfC".contains(&letter))
+        });
+        if !is_accepted {
+            return refuse(word);
+        }
+        if letters != flags {
+            let option = words.next().and_then(Word::literal);
+            if !option.is_some_and(|option| NAMES.split(' ').any(|known| known == option)) {
+                return refuse(word);
             }
-            Some(option) => match option.strip_prefix(['-', '+']) {
-                Some(letters) if !letters.is_empty() => {
-                    names_follow = letters.ends_with('o');
-                    letters
-                        .trim_end_matches('o')
-                        .bytes()
-                        .all(|letter| b"euxfC".contains(&letter))
-                }
-                _ => false,
-            },
-            None => false,
-        };
-        if !accepted {
-            return Err(Refusal::unknown(
-                word.span.clone(),
-                format!("`{}` with something else than checks", name.prefix),
-            ));
         }
     }
-    if words.is_empty() || names_follow {
-        return Err(Refusal::unknown(name.span.clone(), "`set` without options"));
-    }
     Ok(())
+}
+
+/// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
+pub(super) fn printf(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+    let format = match words.split_first() {
+        Some((first, rest)) if first.literal() == Some("--") => rest.first(),
+        Some((first, _)) if first.prefix.starts_with('-') => None,
+        Some((first, _)) => Some(first),
+        None => None,
+    };
+    let is_accepted = format.and_then(Word::literal).is_some_and(|format| {
+        conversions(format).all(|conversion| CONVERSIONS.contains(conversion))
+    });
+    if is_accepted {
+        return Ok(());
+    }
+    Err(Refusal::unknown(
+        format.unwrap_or(name).span.clone(),
+        "`printf` with a format that may assign a variable",
+    ))
+}
+
+/// Conversions that only print; `(` is a time.
+const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
+
+/// The letters of the conversions in a format; NUL for one that is cut off.
+fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
+    let mut rest = format;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once('%')?;
+        let after = after.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || "-+ #'.*hlLjzt".contains(letter)
+        });
+        let mut letters = after.chars();
+        let conversion = letters.next().unwrap_or('\0');
+        rest = letters.as_str();
+        Some(conversion)
+    })
 }
 
 /// `eval`, `source`, `exec`: what runs is not in the text.
@@ -170,4 +131,26 @@ pub(super) fn unknown_code(_: &mut Call<'_>, name: &Word, _: &[Word]) -> Result<
         name.span.clone(),
         format!("`{}` runs something that is not analysed", name.prefix),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_of_formats() {
+        let rows = [
+            ("plain", ""),
+            ("%s\\n", "s"),
+            ("%-10.3f|%5d%%", "fd%"),
+            ("%*n", "n"),
+            ("%ld %hhn", "dn"),
+            ("%(%F)T", "(F"),
+            ("100%", "\0"),
+        ];
+        for (format, expected) in rows {
+            let found: String = conversions(format).collect();
+            assert_eq!(found, expected, "{format}");
+        }
+    }
 }

@@ -1,100 +1,26 @@
 //! `find`: starting points, then tests and the actions that only print.
 
-use crate::shell::refusal::Refusal;
-use crate::shell::simple_command::Call;
-use crate::shell::syntax::excerpt;
+use crate::shell::call::Call;
+use crate::shell::refusal::{Refusal, excerpt};
 use crate::shell::word::Word;
 
 /// Primaries without an argument.
-const ALONE: &[&str] = &[
-    "!",
-    "(",
-    ")",
-    ",",
-    "-a",
-    "-and",
-    "-o",
-    "-or",
-    "-not",
-    "-daystart",
-    "-depth",
-    "-d",
-    "-follow",
-    "-help",
-    "--help",
-    "-ignore_readdir_race",
-    "-noignore_readdir_race",
-    "-mount",
-    "-xdev",
-    "-noleaf",
-    "-nowarn",
-    "-warn",
-    "-version",
-    "--version",
-    "-empty",
-    "-executable",
-    "-false",
-    "-true",
-    "-nogroup",
-    "-nouser",
-    "-readable",
-    "-writable",
-    "-print",
-    "-print0",
-    "-ls",
-    "-prune",
-    "-quit",
-    "-H",
-    "-L",
-    "-P",
-    "-E",
-    "-X",
-    "-x",
-    "-s",
-];
+const ALONE: &str = "\
+    ! ( ) , -a -and -o -or -not -daystart -depth -d -follow -help --help \
+    -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -nowarn -warn -version \
+    --version -empty -executable -false -true -nogroup -nouser -readable -writable -print \
+    -print0 -ls -prune -quit -H -L -P -E -X -x -s";
 
 /// Primaries with one argument.
-const WITH_ARGUMENT: &[&str] = &[
-    "-maxdepth",
-    "-mindepth",
-    "-regextype",
-    "-amin",
-    "-anewer",
-    "-atime",
-    "-cmin",
-    "-cnewer",
-    "-ctime",
-    "-fstype",
-    "-gid",
-    "-group",
-    "-ilname",
-    "-iname",
-    "-inum",
-    "-ipath",
-    "-iregex",
-    "-iwholename",
-    "-links",
-    "-lname",
-    "-mmin",
-    "-mtime",
-    "-name",
-    "-newer",
-    "-path",
-    "-perm",
-    "-regex",
-    "-samefile",
-    "-size",
-    "-type",
-    "-uid",
-    "-used",
-    "-user",
-    "-wholename",
-    "-xtype",
-    "-context",
-    "-printf",
-    "-files0-from",
-    "-D",
-];
+const WITH_ARGUMENT: &str = "\
+    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid \
+    -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name \
+    -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
+    -context -printf -files0-from -D";
+
+fn is_one_of(primaries: &str, text: &str) -> bool {
+    primaries.split(' ').any(|primary| primary == text)
+}
 
 /// What remains are the actions that delete, write and start programs, and `-newerXY`.
 pub(super) fn check(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
@@ -109,7 +35,7 @@ pub(super) fn check(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Re
                 "`find`: what this expands to could be an action",
             ));
         };
-        let takes_argument = WITH_ARGUMENT.contains(&text) || is_newer(text);
+        let takes_argument = is_one_of(WITH_ARGUMENT, text) || is_newer(text);
         if takes_argument {
             // A single argument, whatever its value; one that looks like an action is more likely
             // a mistake.
@@ -133,7 +59,7 @@ pub(super) fn check(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Re
                     ));
                 }
             }
-        } else if text.starts_with('-') && !is_level(text) && !ALONE.contains(&text) {
+        } else if text.starts_with('-') && !is_level(text) && !is_one_of(ALONE, text) {
             return Err(refused(word, text));
         }
     }

@@ -1,80 +1,32 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use super::git_tables::{READING, Reading};
+use super::arguments;
 use crate::shell::analysis::GitScope;
+use crate::shell::call::Call;
 use crate::shell::effects::GitCall;
-use crate::shell::options::{self, Arguments, Command, Operands, PLAIN, Value};
-use crate::shell::refusal::Refusal;
-use crate::shell::simple_command::Call;
-use crate::shell::syntax::excerpt;
+use crate::shell::options::{self, Arguments, Value};
+use crate::shell::refusal::{Refusal, excerpt};
+use crate::shell::table::{Command, GIT, Property};
 use crate::shell::word::Word;
 
-/// Not `-c` in general, `--git-dir`, `--work-tree`, `--exec-path`, `-p`.
-const GLOBAL: Command = Command {
-    short: "C:Pvc:",
-    long: &[
-        "no-pager",
-        "no-optional-locks",
-        "literal-pathspecs",
-        "glob-pathspecs",
-        "noglob-pathspecs",
-        "icase-pathspecs",
-        "no-replace-objects",
-        "version",
-    ],
-    operands: Operands::EndOptions,
-    ..PLAIN
-};
-
 /// Settings that change nothing but how output looks.
-const HARMLESS_SETTINGS: &[&str] = &[
-    "color.ui",
-    "color.diff",
-    "color.status",
-    "color.branch",
-    "core.quotepath",
-    "column.ui",
-    "log.decorate",
-    "log.date",
-    "core.abbrev",
-    "advice.detachedhead",
-];
+const HARMLESS_SETTINGS: &str = "\
+    color.ui color.diff color.status color.branch core.quotepath column.ui \
+    log.decorate log.date core.abbrev advice.detachedhead";
 
 /// Subcommands that are known to change something.
-const WRITING: &[&str] = &[
-    "add",
-    "am",
-    "apply",
-    "bisect",
-    "checkout",
-    "checkout-index",
-    "cherry-pick",
-    "clean",
-    "clone",
-    "commit",
-    "commit-tree",
-    "fetch",
-    "filter-branch",
-    "gc",
-    "init",
-    "merge",
-    "mv",
-    "pull",
-    "push",
-    "rebase",
-    "replace",
-    "reset",
-    "restore",
-    "revert",
-    "rm",
-    "switch",
-    "update-index",
-    "update-ref",
-];
+const WRITING: &str = "\
+    add am apply bisect checkout checkout-index cherry-pick clean clone commit \
+    commit-tree fetch filter-branch gc init merge mv pull push rebase replace reset \
+    restore revert rm switch update-index update-ref";
+
+fn is_one_of(names: &str, text: &str) -> bool {
+    names.split(' ').any(|name| name == text)
+}
 
 /// The program, whose configuration must be clean.
 pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
-    let global = options::read(&GLOBAL, "git", words)?;
+    let global = arguments("git", words)?;
     let steps = steps(&global)?;
     let own = words.get(..global.read).unwrap_or_default();
     if let Some(dashes) = own.iter().find(|word| word.literal() == Some("--")) {
@@ -88,7 +40,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
         return Ok(());
     }
     let rest = words.get(global.read..).unwrap_or_default();
-    let Some((subcommand, arguments)) = rest.split_first() else {
+    let Some(subcommand) = rest.first() else {
         return Err(Refusal::unknown(
             name.span.clone(),
             "`git` without a subcommand",
@@ -100,49 +52,32 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
             "a subcommand of git that is only known when it runs",
         ));
     };
-    let reading = forms(text, arguments)?;
-    let Some((reading, arguments)) = reading else {
+    let Some((form, rest)) = form(text, rest.get(1..).unwrap_or_default()) else {
         let span = subcommand.span.clone();
-        return Err(if WRITING.contains(&text) {
+        return Err(if is_one_of(WRITING, text) {
             Refusal::writes(span, format!("`git {text}` changes the repository"))
         } else {
             Refusal::unknown(
                 span,
-                format!("`git {}` is not known to only read", excerpt(text)),
+                format!(
+                    "`git {}` in a form that is not known to only read",
+                    excerpt(text)
+                ),
             )
         });
     };
     let title = format!("git {text}");
-    let arguments = options::read(&reading.command, &title, arguments)?;
-    for given in &arguments.options {
-        verifies_nothing(given.name, given.value).map_err(|why| {
-            Refusal::unknown(given.word.span.clone(), format!("`{title}`: {why}"))
-        })?;
-    }
-    let shows_contents = [
-        "p",
-        "u",
-        "patch",
-        "stat",
-        "numstat",
-        "shortstat",
-        "name-only",
-        "name-status",
-        "S",
-        "G",
-        "L",
-        "c",
-        "cc",
-        "raw",
-        "summary",
-        "dirstat",
-        "check",
-    ]
-    .iter()
-    .any(|option| arguments.has(option));
-    let scope = match reading.scope {
-        GitScope::Objects if !shows_contents => GitScope::Objects,
-        GitScope::Objects | GitScope::WorkTree => GitScope::WorkTree,
+    let arguments = options::read(form, &title, rest)?;
+    let shows_changes = GIT.get("@diff").is_some_and(|diff| {
+        let mut given = arguments.options.iter();
+        given.any(|given| diff.lists(given.name))
+    });
+    let scope = if form.is(Property::LooksAtFiles)
+        || (form.is(Property::MayShowChanges) && shows_changes)
+    {
+        GitScope::WorkTree
+    } else {
+        GitScope::Objects
     };
     call.effects.ran(&title);
     if text != "version" {
@@ -167,7 +102,7 @@ fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
             ("C", _) => return refuse("git in a directory that is not known"),
             ("c", Value::Text(setting)) => {
                 let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
-                let is_harmless = HARMLESS_SETTINGS.contains(&key.to_ascii_lowercase().as_str())
+                let is_harmless = is_one_of(HARMLESS_SETTINGS, &key.to_ascii_lowercase())
                     && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
                 if !is_harmless {
                     return refuse("`git -c` with a setting that may run a program");
@@ -180,51 +115,19 @@ fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     Ok(steps)
 }
 
-/// The form of a subcommand that these arguments have, and those left of them.
-fn forms<'words>(
+/// The form of a subcommand that these arguments have, and those left of them: a form with an
+/// action (`stash list`) goes before one without.
+fn form<'words>(
     subcommand: &str,
     arguments: &'words [Word],
-) -> Result<Option<(&'static Reading, &'words [Word])>, Refusal> {
-    let named: Vec<&'static Reading> = READING
-        .iter()
-        .filter(|reading| reading.command.names.contains(&subcommand))
-        .collect();
+) -> Option<(&'static Command, &'words [Word])> {
     let action = arguments.first().and_then(Word::literal);
-    // A form with an action (`stash list`) goes before one without.
-    let with_action = named
-        .iter()
-        .find(|reading| reading.action.is_some() && reading.action == action);
-    if let Some(reading) = with_action {
-        return Ok(Some((*reading, arguments.get(1..).unwrap_or_default())));
-    }
-    let without = named.iter().find(|reading| reading.action.is_none());
-    if let Some(reading) = without {
-        return Ok(Some((*reading, arguments)));
-    }
-    match (named.is_empty(), arguments.first()) {
-        (false, Some(word)) => Err(Refusal::unknown(
-            word.span.clone(),
-            format!("`git {subcommand}` in a form that is not known to only read"),
-        )),
-        _ => Ok(None),
-    }
-}
-
-/// Formats can ask for signatures, which another program verifies.
-fn verifies_nothing(option: &str, value: Value<'_>) -> Result<(), &'static str> {
-    if !matches!(option, "format" | "pretty" | "sort") {
-        return Ok(());
-    }
-    match value {
-        Value::None => Ok(()),
-        Value::Begins(_) => Err("a format that is only known when it runs"),
-        Value::Text(format) => {
-            let lower = format.to_ascii_lowercase();
-            if format.contains("%G") || format.contains("%(G") || lower.contains("signature") {
-                Err("a format that verifies signatures, which starts a program")
-            } else {
-                Ok(())
-            }
-        }
+    let with_action = action.and_then(|action| GIT.get(format!("{subcommand} {action}").as_str()));
+    match with_action {
+        Some(form) => Some((form, arguments.get(1..).unwrap_or_default())),
+        None => GIT
+            .get(subcommand)
+            .filter(|_| !subcommand.starts_with('@') && !subcommand.contains(' '))
+            .map(|form| (form, arguments)),
     }
 }

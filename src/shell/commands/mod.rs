@@ -1,37 +1,33 @@
-//! The commands that are known, as tables: one entry a command, with the options it accepts.
+//! What is known about commands: the tables, the commands with a grammar of their own, and rules
+//! that a table cannot express.
 //!
-//! An option that is not listed is not accepted. To add a command, add its entry and rows to
-//! `tests/data/shell/`. Entries say what is safe; `writers` only serves better messages.
+//! To add a command, add a record to `tables/commands.txt` and rows to `tests/data/shell/`.
 
-mod archives;
 mod awk;
 mod builtins;
-mod files;
+mod conditions;
 mod find;
-mod fixed_forms;
 mod git;
-mod git_tables;
-mod printf;
-mod search;
+mod rules;
+mod scripts;
 mod sed;
-mod system;
-mod tar;
-mod test;
-mod texts;
 mod wrappers;
 mod writers;
-mod xargs;
 
-use super::options::Command;
+use super::call::Call;
+use super::options::{self, Arguments};
 use super::refusal::Refusal;
-use super::simple_command::Call;
+use super::table::{COMMANDS, Command};
 use super::word::Word;
+
+pub(super) use conditions::double_bracket;
+pub(super) use rules::{Check, rule};
 
 /// What is known about a name.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
     /// It reads, with these options.
-    Options(&'static Command),
+    Listed(&'static Command),
     /// It has a grammar of its own.
     Own(Own),
     /// It changes something; the text says what, after the name.
@@ -43,60 +39,40 @@ pub(super) enum Entry {
 /// Looks at the arguments of a command; gets its name besides.
 pub(super) type Own = fn(&mut Call<'_>, &Word, &[Word]) -> Result<(), Refusal>;
 
-const TABLES: &[&[Command]] = &[
-    files::COMMANDS,
-    texts::COMMANDS,
-    search::COMMANDS,
-    system::COMMANDS,
-    archives::COMMANDS,
-    builtins::COMMANDS,
-];
-
-const OWN: &[(&str, Own)] = &[
-    (".", builtins::unknown_code),
-    ("[", test::bracket),
-    ("awk", awk::check),
-    ("cd", builtins::change_directory),
-    ("command", wrappers::command),
-    ("env", wrappers::env),
-    ("eval", builtins::unknown_code),
-    ("exec", builtins::unknown_code),
-    ("find", find::check),
-    ("gawk", awk::check),
-    ("git", git::check),
-    ("gsed", sed::check),
-    ("mawk", awk::check),
-    ("nice", wrappers::nice),
-    ("nohup", wrappers::nohup),
-    ("original-awk", awk::check),
-    ("printf", printf::check),
-    ("read", builtins::read),
-    ("sed", sed::check),
-    ("set", builtins::set),
-    ("source", builtins::unknown_code),
-    ("stdbuf", wrappers::stdbuf),
-    ("tar", tar::check),
-    ("test", test::check),
-    ("time", wrappers::time),
-    ("timeout", wrappers::timeout),
-    ("xargs", xargs::check),
-];
-
 /// What is known about a name.
 pub(super) fn entry(name: &str) -> Entry {
-    let listed = TABLES
-        .iter()
-        .copied()
-        .flatten()
-        .find(|command| command.names.contains(&name));
-    if let Some(command) = listed {
-        return Entry::Options(command);
+    let own: Own = match name {
+        "[" => conditions::bracket,
+        "test" => conditions::test,
+        "awk" | "gawk" | "mawk" | "original-awk" => awk::check,
+        "cd" => builtins::change_directory,
+        "printf" => builtins::printf,
+        "read" => builtins::read,
+        "set" => builtins::set,
+        "." | "eval" | "exec" | "source" => builtins::unknown_code,
+        "command" => wrappers::command,
+        "env" => wrappers::env,
+        "time" => wrappers::time,
+        "timeout" => wrappers::timeout,
+        "xargs" => wrappers::xargs,
+        "find" => find::check,
+        "git" => git::check,
+        "sed" | "gsed" => sed::check,
+        "tar" => rules::tar,
+        _ => {
+            return match COMMANDS.get(name) {
+                Some(command) => Entry::Listed(command),
+                None => writers::what_it_changes(name).map_or(Entry::Unlisted, Entry::Writes),
+            };
+        }
+    };
+    Entry::Own(own)
+}
+
+/// Reads the arguments of a command by its record.
+fn arguments<'words>(name: &str, words: &'words [Word]) -> Result<Arguments<'words>, Refusal> {
+    match COMMANDS.get(name) {
+        Some(command) => options::read(command, name, words),
+        None => Err(Refusal::unknown(0..0, format!("`{name}` is not listed"))),
     }
-    if let Some((_, check)) = OWN.iter().find(|(own, _)| *own == name) {
-        return Entry::Own(*check);
-    }
-    if fixed_forms::knows(name) {
-        return Entry::Own(fixed_forms::check);
-    }
-    writers::what_it_changes(name).map_or(Entry::Unlisted, Entry::Writes)
 }

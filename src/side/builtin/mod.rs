@@ -3,15 +3,16 @@
 //! Nothing is claimed that the results do not show. Where there is nothing to say, the answer is
 //! empty.
 
-mod cells;
+mod clean;
 mod label;
 mod names;
+mod prose;
 mod recap;
-mod redact;
 mod shell;
 mod title;
 #[cfg(test)]
 mod vectors_tests;
+mod word_list;
 
 pub use label::{Done, DoneCall, label};
 pub use recap::recap;

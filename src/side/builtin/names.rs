@@ -1,7 +1,7 @@
 //! How files, patterns and addresses are named: by their most distinctive part, never by a home
 //! directory.
 
-use super::cells::{MORE, cut};
+use super::clean::{MORE, cut};
 use crate::text::display_width;
 
 /// The widest name of one file.
@@ -102,6 +102,12 @@ fn without_home(path: &str) -> &str {
         }
     }
     path.strip_prefix("/root/").unwrap_or(path)
+}
+
+/// The last part of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 /// The name of one file.

@@ -21,7 +21,7 @@ const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
 
 /// How titles look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum TitleStyle {
     /// `Fix login button`.
     #[default]

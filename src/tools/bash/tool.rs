@@ -14,7 +14,7 @@ use super::directory::{self, Move, Start};
 use super::exit_code::{expects_no_output, interpretation};
 use super::script::Script;
 use crate::io::Environment;
-use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin};
+use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
 use crate::tools::child_environment::{child_environment, keep_git_from_writing};
@@ -204,8 +204,13 @@ impl ShellCall {
             std::mem::take(&mut finished.stderr),
         )
         .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
-        let left_behind = (finished.pipes_held && finished.ended == Ended::Exited)
-            .then_some("A process that the command left running was ended");
+        let left_behind = match finished.leftovers {
+            Leftovers::Ended => Some("A process that the command left running was ended"),
+            Leftovers::Running => {
+                Some("A process that the command left running could not be ended")
+            }
+            Leftovers::None => None,
+        };
         let moved_note = moved.as_ref().and_then(|moved| moved.note.as_deref());
         let notes = [start.note.as_deref(), left_behind, moved_note];
         let notes = joined_lines(notes.into_iter().flatten());

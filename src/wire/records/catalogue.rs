@@ -14,55 +14,82 @@ use super::{
     TurnEndRecord, UsageRecord,
 };
 
-/// Makes the schema of one record.
-type MakeSchema = fn() -> Schema;
+/// A record that has a schema.
+struct Entry {
+    type_name: fn() -> &'static str,
+    schema: fn() -> Schema,
+}
 
-/// Sorted by name.
-const RECORDS: [(&str, MakeSchema); 29] = [
-    ("away-summary", of::<AwaySummaryRecord>),
-    ("check-error", of::<CheckErrorRecord>),
-    ("check-shell", of::<CheckShellRecord>),
-    ("check-text", of::<CheckTextRecord>),
-    ("content-replacement", of::<ContentReplacementRecord>),
-    ("control-response", of::<ControlResponseRecord>),
-    ("executor", of::<ExecutorRecord>),
-    ("plan", of::<PlanRecord>),
-    ("recap", of::<RecapRecord>),
-    ("session", of::<SessionRecord>),
-    ("session-check", of::<SessionCheckRecord>),
-    ("session-cursor", of::<SessionCursorRecord>),
-    ("session-damage", of::<SessionDamageRecord>),
-    ("session-error", of::<SessionErrorRecord>),
-    ("session-hit", of::<SessionHitRecord>),
-    ("session-message", of::<SessionMessageRecord>),
-    ("session-note", of::<SessionNoteRecord>),
-    ("session-path", of::<SessionPathRecord>),
-    ("session-renamed", of::<SessionRenamedRecord>),
-    ("session-start", of::<SessionStartRecord>),
-    ("session-stats", of::<SessionStatsRecord>),
-    ("session-switch", of::<SessionSwitchRecord>),
-    ("state-cleaned", of::<StateCleanedRecord>),
-    ("title", of::<TitleRecord>),
-    ("tool-progress", of::<ToolProgressRecord>),
-    ("tool-result", of::<ToolResultRecord>),
-    ("tool-use-summary", of::<ToolUseSummaryRecord>),
-    ("turn-end", of::<TurnEndRecord>),
-    ("usage", of::<UsageRecord>),
+const RECORDS: [Entry; 29] = [
+    Entry::of::<AwaySummaryRecord>(),
+    Entry::of::<CheckErrorRecord>(),
+    Entry::of::<CheckShellRecord>(),
+    Entry::of::<CheckTextRecord>(),
+    Entry::of::<ContentReplacementRecord>(),
+    Entry::of::<ControlResponseRecord>(),
+    Entry::of::<ExecutorRecord>(),
+    Entry::of::<PlanRecord>(),
+    Entry::of::<RecapRecord>(),
+    Entry::of::<SessionRecord>(),
+    Entry::of::<SessionCheckRecord>(),
+    Entry::of::<SessionCursorRecord>(),
+    Entry::of::<SessionDamageRecord>(),
+    Entry::of::<SessionErrorRecord>(),
+    Entry::of::<SessionHitRecord>(),
+    Entry::of::<SessionMessageRecord>(),
+    Entry::of::<SessionNoteRecord>(),
+    Entry::of::<SessionPathRecord>(),
+    Entry::of::<SessionRenamedRecord>(),
+    Entry::of::<SessionStartRecord>(),
+    Entry::of::<SessionStatsRecord>(),
+    Entry::of::<SessionSwitchRecord>(),
+    Entry::of::<StateCleanedRecord>(),
+    Entry::of::<TitleRecord>(),
+    Entry::of::<ToolProgressRecord>(),
+    Entry::of::<ToolResultRecord>(),
+    Entry::of::<ToolUseSummaryRecord>(),
+    Entry::of::<TurnEndRecord>(),
+    Entry::of::<UsageRecord>(),
 ];
 
+impl Entry {
+    const fn of<Record: JsonSchema>() -> Self {
+        Self {
+            type_name: std::any::type_name::<Record>,
+            schema: schema_of::<Record>,
+        }
+    }
+
+    /// The name of the type in small letters, without its last word: `tool-result`.
+    fn name(&self) -> String {
+        let path = (self.type_name)();
+        let name = path.rsplit("::").next().unwrap_or(path);
+        let mut words = String::new();
+        for letter in name.strip_suffix("Record").unwrap_or(name).chars() {
+            if letter.is_ascii_uppercase() && !words.is_empty() {
+                words.push('-');
+            }
+            words.push(letter.to_ascii_lowercase());
+        }
+        words
+    }
+}
+
 /// The names that [`schema`] knows, sorted.
-pub fn record_names() -> impl Iterator<Item = &'static str> {
-    RECORDS.iter().map(|(name, _)| *name)
+pub fn record_names() -> Vec<String> {
+    let mut names: Vec<String> = RECORDS.iter().map(Entry::name).collect();
+    names.sort_unstable();
+    names
 }
 
 /// The JSON Schema (draft 2020-12) of the record with this name, as it is written; `None` for an
 /// unknown name. Members may be added within a major version, so other members are allowed.
 pub fn schema(name: &str) -> Option<Value> {
-    let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
-    Some(schema().to_value())
+    let entry = RECORDS.iter().find(|entry| entry.name() == name)?;
+    Some((entry.schema)().to_value())
 }
 
-fn of<Record: JsonSchema>() -> Schema {
+fn schema_of<Record: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()

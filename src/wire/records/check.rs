@@ -3,19 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::constant;
+use super::constant::{ShellCheck, TextCheck, tagged};
 use super::extension::VerdictAccess;
-use super::tagged::tagged;
-
-constant! {
-    /// `text`.
-    TextCheck = "text"
-}
-
-constant! {
-    /// `shell`.
-    ShellCheck = "shell"
-}
 
 /// What a shell command does, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,17 +83,19 @@ impl CheckShellRecord {
 }
 
 /// What a text is taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
-    /// The label of a batch.
-    Label,
-    /// The title of a session.
-    Title,
-    /// A recap.
-    Recap,
-    /// Any text for a terminal.
+    /// One line that is harmless on a terminal.
     Terminal,
+    /// A label for a batch of tool calls.
+    Label,
+    /// A session title.
+    Title,
+    /// A session recap, in the tags that the prompt asks for.
+    Recap,
 }
 
 /// Why a text cannot be used.

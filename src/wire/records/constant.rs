@@ -1,20 +1,87 @@
-//! Members that always hold the same string.
+//! Members that always have the same value.
 
-/// Declares a type whose only value is one string.
-macro_rules! constant {
-    ($(#[$meta:meta])* $name:ident = $text:literal) => {
-        $(#[$meta])*
-        #[derive(
-            Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize,
-            schemars::JsonSchema,
-        )]
+use schemars::{JsonSchema, Schema};
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+/// Declares types that have one value each, a string.
+macro_rules! constants {
+    ($($name:ident = $text:literal,)+) => {$(
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
         pub(super) enum $name {
-            /// The only value.
             #[default]
             #[serde(rename = $text)]
             Only,
         }
-    };
+    )+};
 }
 
-pub(super) use constant;
+constants! {
+    ExecutorSubtype = "executor",
+    TurnEndSubtype = "turn_end",
+    PlanSubtype = "plan",
+    StartSubtype = "session_start",
+    CursorSubtype = "session_cursor",
+    SwitchSubtype = "session_switch",
+    NoteSubtype = "session_note",
+    AwaySummary = "away_summary",
+    UsageSubtype = "usage",
+    TextCheck = "text",
+    ShellCheck = "shell",
+    UserRole = "user",
+}
+
+/// `true`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct True;
+
+impl Serialize for True {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(true)
+    }
+}
+
+impl<'de> Deserialize<'de> for True {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if bool::deserialize(deserializer)? {
+            Ok(Self)
+        } else {
+            Err(D::Error::invalid_value(Unexpected::Bool(false), &"true"))
+        }
+    }
+}
+
+impl JsonSchema for True {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "True".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "const": true })
+    }
+}
+
+/// Puts the `type` of a tagged struct into its schema, which the derive leaves out: `type` comes first, is required and always `kind`.
+pub(super) fn tagged(kind: &'static str) -> impl FnMut(&mut Schema) {
+    move |schema: &mut Schema| {
+        let schema = schema.ensure_object();
+        let properties = member(schema, "properties", json!({}));
+        if let Value::Object(members) = properties {
+            members.shift_insert(0, "type".to_owned(), json!({ "const": kind }));
+        }
+        let required = member(schema, "required", json!([]));
+        if let Value::Array(names) = required {
+            names.insert(0, json!("type"));
+        }
+    }
+}
+
+fn member<'a>(schema: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a mut Value {
+    schema.entry(name.to_owned()).or_insert(empty)
+}

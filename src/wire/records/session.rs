@@ -1,11 +1,9 @@
-//! `session`: what is known of a session file; `session_error`: why one cannot be read.
+//! What is known of session files: lists, paths, statistics, names.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::constant;
-use super::session_usage::TokenUsage;
-use super::tagged::tagged;
+use super::constant::{StartSubtype, tagged};
 use crate::wire::SessionId;
 
 /// One session.
@@ -92,11 +90,6 @@ pub struct SessionCounts {
     pub usage: TokenUsage,
 }
 
-constant! {
-    /// `session_start`.
-    StartSubtype = "session_start"
-}
-
 /// The head of a dialog that is shown. It opens a stream that is history: nothing in it is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
@@ -148,4 +141,78 @@ pub struct SessionPathRecord {
     /// Where the title comes from: `manual`, `auto`, or `summary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
+}
+
+/// Tokens. The names are those of the Anthropic API; what an agent does not tell is 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenUsage {
+    /// Read by the model, without what came from a cache.
+    pub input_tokens: u64,
+    /// Written by the model, thinking included.
+    pub output_tokens: u64,
+    /// Read from a cache.
+    pub cache_read_input_tokens: u64,
+    /// Written to a cache.
+    pub cache_creation_input_tokens: u64,
+    /// In US dollars, where the agent tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+/// What sessions cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_stats")]
+#[schemars(transform = tagged("session_stats"))]
+pub struct SessionStatsRecord {
+    /// How many sessions were counted.
+    pub sessions: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Replies.
+    pub replies: u64,
+    /// Tokens of all.
+    pub usage: TokenUsage,
+    /// By the model that spoke.
+    pub by_model: Vec<UsageShare>,
+    /// By the day (UTC), where records tell the time.
+    pub by_day: Vec<UsageShare>,
+    /// By what asked the model: `main`, or the id of a service such as `session_title`.
+    pub by_prompt_id: Vec<UsageShare>,
+    /// By the tool that was called.
+    pub by_tool: Vec<ToolShare>,
+}
+
+/// The share of one model, day or prompt id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageShare {
+    /// Which.
+    pub name: String,
+    /// Replies.
+    pub replies: u64,
+    /// Tokens.
+    pub usage: TokenUsage,
+}
+
+/// The share of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolShare {
+    /// The tool.
+    pub name: String,
+    /// Calls.
+    pub calls: u64,
+    /// Results that tell of a failure.
+    pub failed: u64,
+}
+
+/// A session has a new name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_renamed")]
+#[schemars(transform = tagged("session_renamed"))]
+pub struct SessionRenamedRecord {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its name, made safe for a terminal.
+    pub title: String,
+    /// The file that says so.
+    pub path: String,
 }

@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::constant::constant;
+use super::constant::{NoteSubtype, tagged};
 use super::extension::Version;
-use super::session_usage::TokenUsage;
-use super::tagged::tagged;
-use crate::jsonl::serialize_text;
+use super::session::TokenUsage;
 use crate::wire::{MessageId, SessionId, ToolUseId};
 
 /// A message of a session file.
@@ -70,13 +68,11 @@ pub enum SpokenBlock {
     /// Said aloud.
     Text {
         /// The text.
-        #[serde(serialize_with = "serialize_text")]
         text: String,
     },
     /// Thought.
     Thinking {
         /// The thought.
-        #[serde(serialize_with = "serialize_text")]
         thinking: String,
     },
     /// A call of a tool.
@@ -107,7 +103,6 @@ pub enum SpokenBlock {
 #[serde(untagged)]
 pub enum SpokenResult {
     /// Text only.
-    #[serde(serialize_with = "serialize_text")]
     Text(String),
     /// There is more than text.
     Blocks(Vec<SpokenBlock>),
@@ -176,11 +171,6 @@ pub enum MessageOrigin {
     Label,
     /// A reading of the token meter.
     Meter,
-}
-
-constant! {
-    /// `session_note`.
-    NoteSubtype = "session_note"
 }
 
 /// Something that the agent noted in the file for whoever reads it.

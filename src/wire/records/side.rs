@@ -3,21 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::constant;
+use super::constant::{AwaySummary, UsageSubtype, tagged};
 use super::extension::Version;
-use super::session_usage::TokenUsage;
-use super::tagged::tagged;
+use super::session::TokenUsage;
 use crate::wire::{SessionId, ToolUseId};
-
-constant! {
-    /// `away_summary`.
-    AwaySummary = "away_summary"
-}
-
-constant! {
-    /// `usage`.
-    UsageSubtype = "usage"
-}
 
 /// Who made something, and at what cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

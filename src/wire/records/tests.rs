@@ -343,10 +343,10 @@ fn records_keep_to_their_schemas() {
 
 #[test]
 fn every_record_has_a_schema_and_an_example() {
-    let names: Vec<&str> = record_names().collect();
+    let names = record_names();
     assert!(names.is_sorted());
     for name in names {
-        assert!(schema(name).is_some(), "{name}");
+        assert!(schema(&name).is_some(), "{name}");
         // What the session commands print is held against its schemas in tests/session_append.rs.
         if name.starts_with("session") {
             continue;

@@ -4,15 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::constant::constant;
+use super::constant::{UserRole, tagged};
 use super::extension::ToolResultExtension;
-use super::tagged::tagged;
 use crate::wire::{SessionId, ToolUseId};
-
-constant! {
-    /// `user`.
-    UserRole = "user"
-}
 
 /// The result of one call. There is exactly one for each call that was ours to run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

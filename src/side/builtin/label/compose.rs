@@ -98,7 +98,7 @@ fn mixed(good: &[&Fact], failed: usize, cwd: Option<&str>) -> String {
     }
     // What succeeded is cut, never what failed.
     let succeeded = groups(good, cwd);
-    let succeeded = crate::side::builtin::cells::cut(&succeeded, WIDEST_PAIR - 11);
+    let succeeded = crate::side::builtin::clean::cut(&succeeded, WIDEST_PAIR - 11);
     format!("{succeeded}, {failed} failed")
 }
 

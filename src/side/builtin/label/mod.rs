@@ -12,8 +12,7 @@ mod tool_kind;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::cells::cut;
-use super::redact::redacted;
+use super::clean::{clean, cut};
 pub(super) use compose::listed;
 use fact::{Fact, Verdict};
 use status::{Status, status};
@@ -90,7 +89,7 @@ pub fn label(calls: &[DoneCall<'_>], cwd: Option<&str>) -> String {
 /// The last step: nothing secret, nothing that a terminal executes, not too wide, and a word about
 /// what failed.
 fn finish(label: &str, facts: &[Fact]) -> String {
-    let clean = redacted(&label.replace('`', ""));
+    let clean = clean(label);
     let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
     let failed = facts
         .iter()

@@ -8,7 +8,7 @@ use super::facts::refusal;
 use super::files::PATHS;
 use super::status::{Status, exit_code};
 use super::tool_kind::ToolKind;
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{address, file_name};
 use crate::side::builtin::shell::lowered_first;
 

@@ -1,7 +1,7 @@
 //! From what somebody was about to do to what they did.
 
 use super::verbs::PAST;
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 
 /// The widest description.
 const WIDEST: usize = 56;

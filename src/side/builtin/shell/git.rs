@@ -2,7 +2,7 @@
 
 use super::acts::{Act, Context, Kind};
 use super::flags::{has, operands, value};
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{directory_name, file_name, file_names, revision};
 
 /// Sub-commands that only read: the verb, and what is read.

@@ -19,7 +19,6 @@ use serde_json::Value;
 
 pub(super) use description::lowered_first;
 pub(super) use tell::{Ending, Ran, tell};
-pub(super) use verbs::is_verb;
 
 /// The command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
 pub(super) fn command_of(input: &Value) -> Option<String> {

@@ -3,7 +3,7 @@
 use super::acts::{Act, Context, Kind};
 use super::flags::{has, operands};
 use super::segments::Segment;
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{
     address, directory_name, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };

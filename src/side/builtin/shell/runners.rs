@@ -3,7 +3,7 @@
 use super::acts::{Act, Context, Kind};
 use super::flags::{has, operands, value};
 use super::segments::Segment;
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{directory_name, file_name, is_working_directory};
 
 /// Programs, the sub-commands that count (any, if empty), and what kind of thing they do.

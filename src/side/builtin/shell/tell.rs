@@ -4,7 +4,7 @@ use super::acts::{Act, Context, Kind, act, begins_loop, is_filter};
 use super::description::{in_the_past, lowered_first};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::segments::{Joint, Segment, segments};
-use crate::side::builtin::cells::cut;
+use crate::side::builtin::clean::cut;
 
 /// Acts of this rank and above are all told.
 const TOLD_TOGETHER: u8 = 78;

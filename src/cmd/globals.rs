@@ -1,0 +1,146 @@
+//! Options of every command.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::UsageError;
+use crate::config::{ConfigSource, Overrides, Settings};
+use crate::io::{Environment, Io};
+
+/// Options that every command takes, before or after its name.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Globals {
+    /// Print no warnings and hints, only errors
+    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
+    pub(super) quiet: bool,
+    /// Say on standard error what was done
+    #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
+    pub(super) verbose: bool,
+    /// Read this configuration file instead of the usual one
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, global = true)]
+    no_config: bool,
+    /// When to colour help and usage errors
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorWhen,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Globals {
+    /// Which configuration file to read.
+    pub(super) fn config_source(&self) -> ConfigSource {
+        match (&self.config, self.no_config) {
+            (Some(path), _) => ConfigSource::Named(path.clone()),
+            (None, true) => ConfigSource::Nothing,
+            (None, false) => ConfigSource::Usual,
+        }
+    }
+
+    /// The settings, where `overrides` from the command line count more than the configuration.
+    ///
+    /// # Errors
+    /// The configuration makes no sense.
+    pub(super) fn settings(
+        &self,
+        overrides: Overrides,
+        environment: &Environment,
+    ) -> Result<Settings, UsageError> {
+        let overrides = Overrides {
+            source: self.config_source(),
+            ..overrides
+        };
+        Settings::resolve(overrides, environment).map_err(|error| UsageError::configuration(&error))
+    }
+
+    /// Whether text on standard output is coloured.
+    pub(super) fn colors_output(&self, io: &Io) -> bool {
+        self.color.applies(io.terminal.stdout, &io.environment)
+    }
+}
+
+impl ColorWhen {
+    /// What the arguments ask for, read before they are parsed, because the parser's own messages
+    /// may be coloured. The last request wins; a value that is not known is left to the parser.
+    pub(super) fn requested(arguments: &[OsString]) -> Self {
+        let texts: Vec<&str> = arguments
+            .iter()
+            .map_while(|argument| argument.to_str().filter(|text| *text != "--"))
+            .collect();
+        let value_of = |position: usize| match texts[position].split_once('=') {
+            Some(("--color", value)) => Some(value),
+            None if texts[position] == "--color" => texts.get(position + 1).copied(),
+            _ => None,
+        };
+        let named = |value| <Self as ValueEnum>::from_str(value, false).ok();
+        (0..texts.len())
+            .rev()
+            .find_map(|position| value_of(position).and_then(named))
+            .unwrap_or_default()
+    }
+
+    /// Whether a stream gets colours.
+    pub(super) fn applies(self, stream_is_terminal: bool, environment: &Environment) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                stream_is_terminal
+                    && environment.text("NO_COLOR").is_none()
+                    && environment.text("TERM").is_none_or(|name| name != "dumb")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_request_wins() {
+        let table: [(&[&str], ColorWhen); 6] = [
+            (&["turnpipe"], ColorWhen::Auto),
+            (&["turnpipe", "--color", "never"], ColorWhen::Never),
+            (&["turnpipe", "--color=always", "x"], ColorWhen::Always),
+            (
+                &["turnpipe", "--color=always", "--color=never"],
+                ColorWhen::Never,
+            ),
+            (&["turnpipe", "--color=pink"], ColorWhen::Auto),
+            (&["turnpipe", "--", "--color=always"], ColorWhen::Auto),
+        ];
+        for (arguments, when) in table {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            assert_eq!(ColorWhen::requested(&arguments), when, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn colours_need_a_terminal_that_wants_them() {
+        let none = Environment::default();
+        let refused: Environment = [("NO_COLOR", "1")].into_iter().collect();
+        let dumb: Environment = [("TERM", "dumb")].into_iter().collect();
+        assert!(ColorWhen::Auto.applies(true, &none));
+        assert!(!ColorWhen::Auto.applies(false, &none));
+        assert!(!ColorWhen::Auto.applies(true, &refused));
+        assert!(!ColorWhen::Auto.applies(true, &dumb));
+        assert!(ColorWhen::Always.applies(false, &refused));
+        assert!(!ColorWhen::Never.applies(true, &none));
+    }
+}

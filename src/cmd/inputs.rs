@@ -1,0 +1,74 @@
+//! What becomes of an input that is missing, cannot be read or is of the wrong kind, for every
+//! command: one line on standard error, the other inputs are done, and the command ends with
+//! status 2. Empty input is no error: there is nothing to do.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
+use std::mem;
+use std::path::Path;
+
+use super::{Outcome, UsageError};
+use crate::io::{Input, Io, Messages};
+
+/// Reports the inputs that cannot be used.
+pub(super) struct InputErrors {
+    messages: Messages,
+    any: bool,
+}
+
+impl InputErrors {
+    /// None so far.
+    pub(super) fn new(messages: &Messages) -> Self {
+        Self {
+            messages: messages.clone(),
+            any: false,
+        }
+    }
+
+    /// Reports the input `name`.
+    pub(super) fn report(&mut self, name: impl Display, error: &UsageError) {
+        self.any = true;
+        error.about(name).report(&self.messages);
+    }
+
+    /// How a command ends that would have ended as `outcome` if all inputs were usable.
+    pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Done | Outcome::AnswerIsNo if self.any => Outcome::UsageError,
+            outcome => outcome,
+        }
+    }
+}
+
+/// Standard input. Nobody types records, so a terminal is refused.
+///
+/// # Errors
+/// It is a terminal.
+pub(super) fn take_stdin(io: &mut Io) -> Result<Input, UsageError> {
+    if io.terminal.stdin {
+        return Err(UsageError::new("standard input is a terminal")
+            .with_hint("pipe the input in, or name a file; `--help` shows the arguments"));
+    }
+    Ok(mem::replace(&mut io.stdin, Input::Closed))
+}
+
+/// Whether `path` names standard input.
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The file at `path`, or standard input.
+///
+/// # Errors
+/// It cannot be opened, or is a directory or a terminal.
+pub(super) fn open_stream(path: &Path, io: &mut Io) -> Result<Box<dyn Read + Send>, UsageError> {
+    if is_stdin(path) {
+        return Ok(Box::new(take_stdin(io)?));
+    }
+    let file = File::open(path).map_err(UsageError::reason)?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(UsageError::new("is a directory"));
+    }
+    Ok(Box::new(file))
+}

@@ -1,0 +1,350 @@
+//! Runs `title` and `recap`: a line of text about each session, made by rules or by a model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::conversation::{Conversation, read_stream, unreadable};
+use super::inputs::InputErrors;
+use super::model_arguments::ModelArguments;
+use super::output::{self, Form, FormArguments, RecordWriter};
+use super::progress::SessionProgress;
+use super::session_names::{NamedSession, StandardInput, read_stdin};
+use super::session_source::SourceArguments;
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::stop_watch::StopWatch;
+use super::{Globals, Outcome, UsageError};
+use crate::flow::{Asker, Digest, Maker, Nothing, Pace, Product, Reason, Source, each_in_order};
+use crate::io::{Io, Messages};
+use crate::jsonl::WriteError;
+use crate::model::{Delivery, Provider, Request};
+use crate::session::record::{Kept, Moment, has_place};
+use crate::side::title::TitleStyle;
+use crate::side::{Language, LanguageChoice};
+use crate::wire::SessionId;
+
+/// What `title` and `recap` have in common on the command line.
+#[derive(Debug, Args)]
+pub(super) struct PerSessionArguments {
+    /// Files, ids or beginnings of ids, titles, or `latest`; `-` is standard input
+    #[arg(value_name = "SESSION")]
+    pub(super) sessions: Vec<String>,
+    /// Language of the text: `auto` for that of the conversation, or a code like `de`
+    #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
+    language: LanguageChoice,
+    /// Limit requests per minute
+    #[arg(long, value_name = "N")]
+    rpm: Option<u32>,
+    #[command(flatten)]
+    form: FormArguments,
+    #[command(flatten)]
+    side: SideArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    pub(super) source: SourceArguments,
+}
+
+fn parse_language(name: &str) -> Result<LanguageChoice, String> {
+    if name == "auto" {
+        return Ok(LanguageChoice::Conversation);
+    }
+    Language::named(name)
+        .map(LanguageChoice::Named)
+        .ok_or_else(|| "unknown language; use a code like `en`, `de`, `zh`".to_owned())
+}
+
+/// What a command makes of each session.
+pub(super) trait PerSession: Sync {
+    /// What its messages begin with under `--verbose`.
+    const TAG: &'static str;
+
+    /// The text for a conversation that came on a stream.
+    ///
+    /// # Errors
+    /// There is none.
+    fn of_stream(&self, digest: &Digest) -> Result<Product, Nothing>;
+
+    /// The text for a session, and what became of it in its file if it was to be written.
+    ///
+    /// # Errors
+    /// There is none.
+    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, Nothing>;
+
+    /// The request that would be sent; nothing if too little was said.
+    fn request(&self, digest: &Digest) -> Option<Request>;
+
+    /// Writes the text for people, or the reason why there is none.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError>;
+
+    /// Writes the record.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn write_record(&self, made: Made, writer: &mut RecordWriter) -> Result<(), WriteError>;
+}
+
+/// A text, and what became of it in the session's file.
+pub(super) type Written = (Product, Option<Kept>);
+
+/// What came of one session.
+pub(super) struct Made {
+    pub(super) path: Option<String>,
+    pub(super) session_id: Option<SessionId>,
+    pub(super) result: Result<Written, Nothing>,
+}
+
+/// How the texts of a command are made.
+pub(super) struct Plan {
+    /// The built-in instructions for a model.
+    pub(super) prompt: &'static str,
+    pub(super) style: TitleStyle,
+    pub(super) occasion: Occasion,
+    pub(super) stand_in: StandIn,
+}
+
+/// Everything that is settled before the first session is read.
+pub(super) struct Runner {
+    pub(super) maker: Maker,
+    pub(super) moment: Moment,
+    pub(super) stop: StopWatch,
+    provider: Option<Arc<dyn Provider>>,
+    form: Form,
+    verbose: bool,
+    quiet: bool,
+    messages: Messages,
+}
+
+impl PerSessionArguments {
+    /// Settles how texts are made; nothing if only the prompt was to be printed.
+    ///
+    /// # Errors
+    /// The arguments or the configuration make no sense, or the prompt cannot be printed.
+    pub(super) fn runner(
+        &self,
+        plan: &Plan,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Option<Runner>> {
+        let instructions = self.side.instructions(plan.prompt)?;
+        if self.model.print_prompt {
+            output::print(io, &instructions)?;
+            return Ok(None);
+        }
+        let stop = StopWatch::listen(io);
+        let models = self.model.models(globals, io)?;
+        let hints = (!globals.quiet).then_some(&io.messages);
+        let chosen = choose(&models, plan.occasion, plan.stand_in, hints)?;
+        let (source, provider) = match chosen {
+            Chosen::Nobody => (Source::Nobody, None),
+            Chosen::Rules => (Source::Rules, None),
+            Chosen::Model(provider) => {
+                let asker = Asker {
+                    provider: Arc::clone(&provider),
+                    stop: stop.stop.clone(),
+                };
+                let pace = Arc::new(Pace::per_minute(self.rpm));
+                (Source::Model(asker, pace), Some(provider))
+            }
+        };
+        Ok(Some(Runner {
+            maker: Maker {
+                source,
+                instructions,
+                language: self.language,
+                style: plan.style,
+            },
+            moment: Moment {
+                clock: Arc::clone(&io.clock),
+                ids: Arc::clone(&io.ids),
+            },
+            stop,
+            provider,
+            form: self.form.form(io),
+            verbose: globals.verbose,
+            quiet: globals.quiet,
+            messages: io.messages.clone(),
+        }))
+    }
+}
+
+impl Runner {
+    /// Makes the text of each session, and prints it.
+    ///
+    /// # Errors
+    /// The arguments make no sense, or reading or writing failed.
+    pub(super) fn run<Command: PerSession>(
+        &self,
+        command: &Command,
+        arguments: &PerSessionArguments,
+        io: &mut Io,
+    ) -> anyhow::Result<Outcome> {
+        let names = arguments.sessions.as_slice();
+        let input = match names {
+            [] => read_stdin(io)?,
+            [name] if name == "-" => read_stdin(io)?,
+            names => StandardInput::List(arguments.source.named(names, io)?),
+        };
+        let mut writer = output::record_writer(io)?;
+        if arguments.model.dry_run {
+            return self.print_requests(command, arguments, input, &mut writer);
+        }
+        let mut failed = 0;
+        let mut errors = InputErrors::new(&self.messages);
+        match input {
+            StandardInput::Conversation(stream) => {
+                let copy = (self.form == Form::Jsonl).then_some(&mut writer);
+                let (digest, session_id) = read_stream(stream, copy)?;
+                let result = command.of_stream(&digest);
+                failed += usize::from(result.is_err());
+                let made = Made {
+                    path: None,
+                    session_id: session_id.map(SessionId),
+                    result: result.map(|product| (product, None)),
+                };
+                self.print(command, made, &mut writer)?;
+            }
+            StandardInput::List(sessions) => {
+                let mut progress = SessionProgress::new(sessions.len(), self.quiet, io.terminal);
+                each_in_order(
+                    &sessions,
+                    arguments.source.waiting_jobs(),
+                    |session| of_named(command, session, &arguments.source),
+                    |place, made| -> anyhow::Result<()> {
+                        progress.advance();
+                        failed += usize::from(made.result.is_err());
+                        if let Err(nothing) = &made.result
+                            && nothing.reason == Reason::Unreadable
+                        {
+                            let error = nothing.error.as_deref().unwrap_or_default();
+                            errors.report(&sessions[place].name, &UsageError::new(error));
+                        }
+                        self.print(command, made, &mut writer)
+                    },
+                )?;
+                progress.finish();
+            }
+        }
+        let outcome = if arguments.side.exit_status && failed > 0 {
+            Outcome::AnswerIsNo
+        } else {
+            Outcome::Done
+        };
+        Ok(self.stop.or(errors.outcome(outcome)))
+    }
+
+    /// Prints what came of one session, or says why nothing did.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(super) fn print<Command: PerSession>(
+        &self,
+        command: &Command,
+        made: Made,
+        writer: &mut RecordWriter,
+    ) -> anyhow::Result<()> {
+        if let Err(nothing) = &made.result
+            && self.verbose
+        {
+            let reason = nothing.reason.name();
+            let why = nothing.error.as_deref().unwrap_or(nothing.reason.advice());
+            let message = format!("[{}] {}{reason}: {why}", Command::TAG, made.prefix());
+            self.messages.note(&message);
+        }
+        match self.form {
+            Form::Text => command.write_text(&made, writer)?,
+            Form::Jsonl => command.write_record(made, writer)?,
+        }
+        Ok(writer.flush()?)
+    }
+
+    /// Prints the body of the request for each conversation that there would be one for.
+    fn print_requests<Command: PerSession>(
+        &self,
+        command: &Command,
+        arguments: &PerSessionArguments,
+        input: StandardInput,
+        writer: &mut RecordWriter,
+    ) -> anyhow::Result<Outcome> {
+        let Some(provider) = &self.provider else {
+            return Err(UsageError::new("--dry-run: no request would be sent")
+                .with_hint("name a model with `--model`")
+                .into());
+        };
+        let mut print = |digest: &Digest| match command.request(digest) {
+            Some(request) => {
+                let body = provider.body(&request, Delivery::Whole);
+                writer.echo(format!("{body}\n").as_bytes())
+            }
+            None => Ok(()),
+        };
+        let mut errors = InputErrors::new(&self.messages);
+        match input {
+            StandardInput::Conversation(stream) => print(&read_stream(stream, None)?.0)?,
+            StandardInput::List(sessions) => {
+                for session in &sessions {
+                    match read(session, &arguments.source) {
+                        Ok((_, conversation)) => print(&conversation.digest)?,
+                        Err(nothing) => {
+                            let error = nothing.error.unwrap_or_default();
+                            errors.report(&session.name, &UsageError::new(error));
+                        }
+                    }
+                }
+            }
+        }
+        writer.flush()?;
+        Ok(errors.outcome(Outcome::Done))
+    }
+}
+
+impl Made {
+    /// The session's path in front of a message.
+    pub(super) fn prefix(&self) -> String {
+        let path = self.path.as_deref();
+        path.map(|path| format!("{path}: ")).unwrap_or_default()
+    }
+}
+
+fn of_named<Command: PerSession>(
+    command: &Command,
+    session: &NamedSession,
+    source: &SourceArguments,
+) -> Made {
+    let path = match session.lasting_path() {
+        Ok(path) => path.display().to_string(),
+        Err(_) => session.name.clone(),
+    };
+    let read = read(session, source);
+    let id = read.as_ref().ok();
+    let id = id.and_then(|(_, conversation)| conversation.facts.session_id.clone());
+    Made {
+        path: Some(path).filter(|path| !path.is_empty()),
+        session_id: id.map(SessionId),
+        result: read.and_then(|(path, conversation)| command.of_session(path, &conversation)),
+    }
+}
+
+fn read<'a>(
+    session: &'a NamedSession,
+    source: &SourceArguments,
+) -> Result<(&'a Path, Conversation), Nothing> {
+    let path = session.lasting_path().map_err(unreadable)?;
+    Ok((path, Conversation::read(path, source.mapping())?))
+}
+
+/// Refuses to make what could not be written.
+///
+/// # Errors
+/// The session's file has no place for it.
+pub(super) fn has_place_for_text(conversation: &Conversation) -> Result<(), Nothing> {
+    let session = &conversation.session;
+    if has_place(session.agent()) && !session.is_document() {
+        return Ok(());
+    }
+    Err(Reason::UnsupportedFormat.into())
+}

@@ -1,0 +1,237 @@
+//! Sessions as they are named: by a file, an id or its beginning, a title, `latest`, or a list on
+//! standard input.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::TempPath;
+
+use super::UsageError;
+use super::inputs::take_stdin;
+use super::session_source::SourceArguments;
+use crate::io::{Input, Io};
+use crate::session::{Depth, Facts, Filter, Listing, Root, Session, discover, find};
+
+/// How many forks of forks are followed.
+const MOST_ANCESTORS: usize = 16;
+
+impl SourceArguments {
+    /// The sessions of these names. `-` reads standard input: records of `session list`, or one
+    /// session file.
+    ///
+    /// # Errors
+    /// Standard input cannot be read. A session that is not found is an element of the list.
+    pub(super) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        let mut sessions = Vec::new();
+        for name in names {
+            if name != "-" {
+                sessions.push(NamedSession::new(name, self.find(name, io)));
+                continue;
+            }
+            match read_stdin(io)? {
+                StandardInput::List(listed) => sessions.extend(listed),
+                StandardInput::Conversation(input) => sessions.push(NamedSession::stored(input)?),
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// The one session of this name.
+    ///
+    /// # Errors
+    /// There is none or more than one, or standard input cannot be read.
+    pub(super) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
+        let mut sessions = self.named(&[name.to_owned()], io)?;
+        match sessions.pop() {
+            Some(session) if sessions.is_empty() => Ok(session),
+            _ => Err(UsageError::new(format!("{name}: lists no single session")).into()),
+        }
+    }
+
+    /// The sessions that this one continues, the oldest first. A message names one that is not found.
+    pub(super) fn ancestors(&self, session: &Session, facts: &Facts, io: &Io) -> Vec<Session> {
+        let mut ancestors = Vec::new();
+        let mut history = facts.history.clone();
+        let mut beside = session.file.path.clone();
+        while let Some(base) = history.take()
+            && ancestors.len() < MOST_ANCESTORS
+        {
+            let mut candidates = self.candidates(io);
+            candidates.extend(discover(&[Root {
+                agent: None,
+                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
+            }]));
+            candidates.dedup_by(|one, other| one.path == other.path);
+            let listing = Listing {
+                filter: Filter::default(),
+                ..self.listing(Depth::Ends)
+            };
+            let found = candidates.iter().find_map(|candidate| {
+                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
+            });
+            let opened = found.and_then(|path| Session::open(&path).ok());
+            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
+                io.messages.note(&format!(
+                    "{}: continues session {}, which is not found",
+                    session.file.path.display(),
+                    base.session_id
+                ));
+                break;
+            };
+            beside.clone_from(&parent.file.path);
+            history = parent
+                .quick_facts(self.mapping())
+                .ok()
+                .and_then(|facts| facts.history);
+            ancestors.push(parent);
+        }
+        ancestors.reverse();
+        ancestors
+    }
+
+    fn find(&self, name: &str, io: &Io) -> Result<PathBuf, UsageError> {
+        if name.contains('/') || Path::new(name).is_file() {
+            return Ok(name.into());
+        }
+        find(name, &self.candidates(io), &self.listing(Depth::Ends)).map_err(|error| {
+            UsageError::new(error.to_string())
+                .with_hint("`turnpipe session list` shows what there is")
+        })
+    }
+}
+
+/// A session that was named by an argument or by a list on standard input.
+pub(super) struct NamedSession {
+    /// How it was named.
+    pub(super) name: String,
+    path: Result<PathBuf, UsageError>,
+    /// A copy of standard input.
+    temporary: Option<TempPath>,
+}
+
+impl NamedSession {
+    fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
+        Self {
+            name: name.to_owned(),
+            path,
+            temporary: None,
+        }
+    }
+
+    /// A session file that comes on standard input. It has to be read from both ends, so it is
+    /// copied.
+    fn stored(mut input: impl Read) -> anyhow::Result<Self> {
+        let mut file = tempfile::NamedTempFile::new().context("cannot store standard input")?;
+        std::io::copy(&mut input, &mut file).context("cannot store standard input")?;
+        let copy = file.into_temp_path();
+        Ok(Self {
+            name: "-".to_owned(),
+            path: Ok(copy.to_path_buf()),
+            temporary: Some(copy),
+        })
+    }
+
+    /// The file that can be read.
+    ///
+    /// # Errors
+    /// There is no such session, or no such file.
+    pub(super) fn path(&self) -> Result<&Path, UsageError> {
+        let path = self.path.as_deref().map_err(Clone::clone)?;
+        let metadata = std::fs::metadata(path).map_err(UsageError::reason)?;
+        if metadata.is_dir() {
+            return Err(UsageError::new("is a directory"));
+        }
+        Ok(path)
+    }
+
+    /// The file that stays, and that may be written to.
+    ///
+    /// # Errors
+    /// There is no such session, or it came on standard input.
+    pub(super) fn lasting_path(&self) -> Result<&Path, UsageError> {
+        match self.temporary {
+            None => self.path(),
+            Some(_) => Err(UsageError::new("standard input has no path")),
+        }
+    }
+
+    /// Whether `path` is a copy of standard input.
+    pub(super) fn is_copy(&self, path: &Path) -> bool {
+        self.temporary.as_deref() == Some(path)
+    }
+
+    /// The session, opened.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub(super) fn open(&self) -> Result<Session, UsageError> {
+        let mut session = Session::open(self.path()?).map_err(UsageError::reason)?;
+        if self.temporary.is_some() {
+            session.file.path = PathBuf::from(&self.name);
+        }
+        Ok(session)
+    }
+
+    /// An error with the session's name in front.
+    pub(super) fn named(&self, error: &UsageError) -> UsageError {
+        error.about(&self.name)
+    }
+}
+
+/// What stands on standard input.
+pub(super) enum StandardInput {
+    /// Records of `session list`; nothing if it is empty.
+    List(Vec<NamedSession>),
+    /// One conversation.
+    Conversation(BufReader<Input>),
+}
+
+/// A record that names a session.
+#[derive(serde::Deserialize)]
+struct ListRecord {
+    r#type: String,
+    path: String,
+    error: Option<String>,
+}
+
+impl ListRecord {
+    fn of(line: &[u8]) -> Option<Self> {
+        let record: Self = serde_json::from_slice(line).ok()?;
+        let kinds = ["session", "session_error", "session_path"];
+        kinds.contains(&record.r#type.as_str()).then_some(record)
+    }
+}
+
+/// Reads standard input as a list if its first line is a record of one.
+///
+/// # Errors
+/// It is a terminal, or reading failed.
+pub(super) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
+    let mut stdin = BufReader::new(take_stdin(io)?);
+    let start = stdin.fill_buf().context("cannot read standard input")?;
+    // The first line of a list is short.
+    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    if !start.is_empty() && ListRecord::of(first).is_none() {
+        return Ok(StandardInput::Conversation(stdin));
+    }
+    let mut sessions = Vec::new();
+    for line in stdin.lines() {
+        let line = line.context("cannot read standard input")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Some(record) = ListRecord::of(line.as_bytes()) else {
+            let error = UsageError::new("not a record of `session list`");
+            sessions.push(NamedSession::new("", Err(error)));
+            continue;
+        };
+        let path = match record.error {
+            None => Ok(PathBuf::from(&record.path)),
+            Some(error) => Err(UsageError::new(error)),
+        };
+        sessions.push(NamedSession::new(&record.path, path));
+    }
+    Ok(StandardInput::List(sessions))
+}

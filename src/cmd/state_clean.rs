@@ -1,0 +1,47 @@
+//! `state clean`: removes old state of sessions.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+
+use super::command::Run;
+use super::times::parse_span;
+use super::{Globals, Outcome, output};
+use crate::config::Overrides;
+use crate::io::Io;
+use crate::state::clean;
+use crate::wire::records::StateCleanedRecord;
+
+/// Remove persisted results and other state that is old
+///
+/// Sessions that are in use are left alone. Writes one record that says what was removed.
+#[derive(Debug, Args)]
+pub(super) struct StateCleanArguments {
+    /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
+    #[arg(long, value_name = "AGE", value_parser = parse_span)]
+    older_than: Duration,
+    /// Where state is kept
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+impl Run for StateCleanArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let overrides = Overrides {
+            state_directory: self.state_dir,
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
+        let mut writer = output::record_writer(io)?;
+        writer.record(&StateCleanedRecord {
+            files: report.files,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            path: settings.state_root.0.display().to_string(),
+        })?;
+        writer.flush()?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,50 @@
+//! Stops model calls on a signal, or when the reader of the output goes away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::Outcome;
+use crate::io::Io;
+use crate::model::Stop;
+use crate::process::{EndSignal, report_end_signals};
+
+const INTERRUPTED: u8 = 1;
+const TERMINATED: u8 = 2;
+
+/// Stops calls, and remembers why.
+#[derive(Clone, Default)]
+pub(super) struct StopWatch {
+    pub(super) stop: Stop,
+    signal: Arc<AtomicU8>,
+}
+
+impl StopWatch {
+    /// Listens for signals, and for the reader of standard output to go away.
+    pub(super) fn listen(io: &mut Io) -> Self {
+        let watch = Self::default();
+        let by_signal = watch.clone();
+        let _ = report_end_signals(move |signal| {
+            let code = match signal {
+                EndSignal::Interrupt => INTERRUPTED,
+                EndSignal::Terminate => TERMINATED,
+            };
+            by_signal.signal.store(code, Ordering::SeqCst);
+            by_signal.stop.stop();
+        });
+        #[cfg(unix)]
+        if let Some(output) = io.stdout_watch.take() {
+            let by_reader = watch.stop.clone();
+            let _ = crate::process::report_departure(output, move || by_reader.stop());
+        }
+        watch
+    }
+
+    /// How a run ended that would have ended like `outcome`.
+    pub(super) fn or(&self, outcome: Outcome) -> Outcome {
+        match self.signal.load(Ordering::SeqCst) {
+            INTERRUPTED => Outcome::Interrupted,
+            TERMINATED => Outcome::Terminated,
+            _ => outcome,
+        }
+    }
+}

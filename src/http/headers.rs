@@ -1,0 +1,168 @@
+//! The headers of an answer, and what they say about it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+
+/// The headers of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Headers {
+    fields: Vec<(String, String)>,
+}
+
+impl Headers {
+    /// The first value of a header; the case of its name does not matter.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
+        self.fields
+            .iter()
+            .find(same)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// All of them, names in small letters.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl<Name: AsRef<str>, Value: Into<String>> FromIterator<(Name, Value)> for Headers {
+    fn from_iter<Pairs: IntoIterator<Item = (Name, Value)>>(pairs: Pairs) -> Self {
+        let lower =
+            |(name, value): (Name, Value)| (name.as_ref().to_ascii_lowercase(), value.into());
+        Self {
+            fields: pairs.into_iter().map(lower).collect(),
+        }
+    }
+}
+
+/// The kinds of content that answers come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentType {
+    /// One JSON value.
+    Json,
+    /// Server-sent events.
+    EventStream,
+    /// JSON values, one a line.
+    JsonLines,
+    /// A web page: somebody else is answering.
+    Html,
+    /// Something else.
+    Other,
+    /// The server does not say.
+    Unsaid,
+}
+
+impl ContentType {
+    /// Reads a `content-type`; parameters and case do not matter.
+    pub fn of(header: Option<&str>) -> Self {
+        let Some(header) = header else {
+            return Self::Unsaid;
+        };
+        let essence = header.split(';').next().unwrap_or_default().trim();
+        let essence = essence.to_ascii_lowercase();
+        match essence.as_str() {
+            "" => Self::Unsaid,
+            "text/event-stream" => Self::EventStream,
+            "application/x-ndjson"
+            | "application/ndjson"
+            | "application/jsonl"
+            | "application/x-jsonlines"
+            | "application/json-lines" => Self::JsonLines,
+            "text/html" | "application/xhtml+xml" => Self::Html,
+            "application/json" | "text/json" => Self::Json,
+            other if other.ends_with("+json") => Self::Json,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The wait that the headers of an answer ask for: `retry-after-ms`, else `retry-after` in seconds
+/// (fractions allowed) or as a date. `now` is what dates are held against; one that has passed is
+/// no wait. `None` if nothing usable is there.
+pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
+    if let Some(wait) = headers.get("retry-after-ms").and_then(milliseconds) {
+        return Some(wait);
+    }
+    let value = headers.get("retry-after")?.trim();
+    seconds(value).or_else(|| until(value, now))
+}
+
+fn milliseconds(value: &str) -> Option<Duration> {
+    let number: f64 = value.trim().parse().ok()?;
+    Duration::try_from_secs_f64(number / 1000.0).ok()
+}
+
+fn seconds(value: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(value.parse().ok()?).ok()
+}
+
+fn until(value: &str, now: Timestamp) -> Option<Duration> {
+    let time = DateTimeParser::new().parse_timestamp(value).ok()?;
+    Some(Duration::try_from(time.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_and_case_do_not_matter() {
+        let rows = [
+            (Some("application/json"), ContentType::Json),
+            (Some("Application/JSON; charset=utf-8"), ContentType::Json),
+            (Some("application/problem+json"), ContentType::Json),
+            (
+                Some("text/event-stream;charset=utf-8"),
+                ContentType::EventStream,
+            ),
+            (Some("application/x-ndjson"), ContentType::JsonLines),
+            (Some("text/html"), ContentType::Html),
+            (Some("text/plain"), ContentType::Other),
+            (Some(""), ContentType::Unsaid),
+            (None, ContentType::Unsaid),
+        ];
+        for (header, expected) in rows {
+            assert_eq!(ContentType::of(header), expected, "{header:?}");
+        }
+    }
+
+    /// Headers, and the milliseconds that they ask for.
+    type Row<'a> = (&'a [(&'a str, &'a str)], Option<u64>);
+
+    #[test]
+    fn every_form_is_read() {
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let rows: [Row<'_>; 12] = [
+            (&[("retry-after", "2")], Some(2000)),
+            (&[("Retry-After", " 0.5 ")], Some(500)),
+            (&[("retry-after", "0")], Some(0)),
+            (
+                &[("retry-after-ms", "250"), ("retry-after", "9")],
+                Some(250),
+            ),
+            (
+                &[("retry-after-ms", "soon"), ("retry-after", "9")],
+                Some(9000),
+            ),
+            (
+                &[("retry-after", "Fri, 02 Jan 2026 03:04:15 GMT")],
+                Some(10_000),
+            ),
+            (&[("retry-after", "Fri, 02 Jan 2026 03:04:00 GMT")], Some(0)),
+            (&[("retry-after", "-1")], None),
+            (&[("retry-after", "NaN")], None),
+            (&[("retry-after", "1e300")], None),
+            (&[("retry-after", "tomorrow")], None),
+            (&[], None),
+        ];
+        for (headers, expected) in rows {
+            let headers = headers.iter().copied().collect();
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(retry_after(&headers, now), expected, "{headers:?}");
+        }
+    }
+}

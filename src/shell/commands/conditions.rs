@@ -1,0 +1,114 @@
+//! `test`, `[` and `[[`: conditions that evaluate nothing.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use crate::shell::call::Call;
+use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
+use crate::shell::refusal::Refusal;
+use crate::shell::word::Word;
+
+/// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
+const UNARY: &str = "-b -c -d -e -f -g -G -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z";
+
+/// Operators between two operands that are compared as they are.
+const BINARY: &str = "= == != < > -ef -nt -ot";
+
+/// Operators between numbers. In `[[` the operands would be evaluated.
+const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
+
+fn is_one_of(operators: &str, word: &str) -> bool {
+    operators.split(' ').any(|operator| operator == word)
+}
+
+/// `[ … ]`
+pub(super) fn bracket(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+    match words.split_last() {
+        Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
+        _ => Err(Refusal::unknown(
+            name.span.clone(),
+            "`[` that is not closed",
+        )),
+    }
+}
+
+/// `test …`: one condition, whose operator is written out.
+pub(super) fn test(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+    let is_operator = |word: &Word, operators| {
+        let literal = word.literal();
+        literal.is_some_and(|text| is_one_of(operators, text))
+    };
+    let condition = match words {
+        // Of three words, an operator in the middle comes before everything else.
+        [_, operator, _] if is_operator(operator, BINARY) || is_operator(operator, NUMERIC) => {
+            words
+        }
+        [first, rest @ ..] if !rest.is_empty() && first.literal() == Some("!") => rest,
+        _ => words,
+    };
+    let accepted = words.iter().all(Word::is_one_argument)
+        && match condition {
+            [] | [_] => true,
+            [operator, _] => is_operator(operator, UNARY),
+            [_, operator, _] => is_operator(operator, BINARY) || is_operator(operator, NUMERIC),
+            _ => false,
+        };
+    if accepted {
+        return Ok(());
+    }
+    Err(Refusal::unknown(
+        name.span.clone(),
+        format!(
+            "`{}` with a condition that may evaluate something",
+            name.prefix
+        ),
+    ))
+}
+
+/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. The
+/// substitutions in it are returned.
+pub(in crate::shell) fn double_bracket<'tree>(
+    text: &str,
+    range: Range<usize>,
+    substitutions: &[Substitution<'tree>],
+) -> Result<Vec<Node<'tree>>, Refusal> {
+    let mut lexer = Lexer::new(text, range.clone(), substitutions);
+    // What is written of each word of the current condition; quoted operators are none.
+    let mut condition: Vec<&str> = Vec::new();
+    let refuse = || Refusal::unknown(range.clone(), "`[[` with a condition that is not plain");
+    lexer.skip(2);
+    loop {
+        lexer.skip_blanks(LineBreaks::AreBlanks);
+        let rest = lexer.rest();
+        let is_joint = rest.starts_with("&&") || rest.starts_with("||");
+        if is_joint || rest == "]]" {
+            if !is_plain(&condition) {
+                return Err(refuse());
+            }
+            if !is_joint {
+                lexer.skip(2);
+                return Ok(lexer.found);
+            }
+            condition.clear();
+            lexer.skip(2);
+        } else if condition.len() == 1 && rest.starts_with(['<', '>']) && !rest.starts_with("<(") {
+            condition.push(rest.get(..1).unwrap_or_default());
+            lexer.skip(1);
+        } else {
+            let length = lexer.word(Expansions::Unsplit)?.span.len();
+            condition.push(rest.get(..length).unwrap_or_default());
+        }
+    }
+}
+
+fn is_plain(condition: &[&str]) -> bool {
+    match condition {
+        ["!", rest @ ..] if !rest.is_empty() => is_plain(rest),
+        // Alone, a word is compared with nothing.
+        [word] => !word.starts_with(['-', '!']),
+        [operator, _] => is_one_of(UNARY, operator),
+        [_, operator, _] => is_one_of(BINARY, operator) || *operator == "=~",
+        _ => false,
+    }
+}

@@ -1,0 +1,239 @@
+//! Rules that a table cannot express: what must hold besides that every option is listed.
+
+use super::arguments;
+use crate::shell::call::Call;
+use crate::shell::options::{Arguments, Value};
+use crate::shell::refusal::Refusal;
+use crate::shell::word::Word;
+
+/// A further rule of a command: gets its name and its arguments.
+pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Result<(), Refusal>;
+
+/// The rule that the tables call by this name.
+pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
+    Some(match name {
+        "archive" => only_looks_inside,
+        "date" => prints_the_date,
+        "files" => reads_named_files,
+        "formats" => verifies_nothing,
+        "gets" => gets_settings,
+        "lists" => creates_no_ref,
+        "no-response-file" => reads_no_options,
+        "reflog" => shows_reflog,
+        "version" => says_its_version,
+        _ => return None,
+    })
+}
+
+fn refuse(word: Option<&Word>, why: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal::unknown(
+        word.map_or(0..0, |word| word.span.clone()),
+        why,
+    ))
+}
+
+/// Either everything goes to standard output, or exactly one mode is given, and it is listing or
+/// testing. Of several modes the last one counts in one program and the first one in another.
+fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    const LOOKING: &[&str] = &["l", "t", "list", "test"];
+    const PRINTING: &[&str] = &["c", "stdout", "to-stdout"];
+    const UNZIP: &[&str] = &["l", "t", "v", "p", "z", "Z"];
+    const UNPACKING: &[&str] = &["d", "decompress", "uncompress"];
+    let count = |names: &[&str]| {
+        let given = arguments.options.iter();
+        given.filter(|given| names.contains(&given.name)).count()
+    };
+    let is_harmless = if name == "unzip" {
+        count(UNZIP) == 1
+    } else {
+        count(PRINTING) > 0 || (count(LOOKING) == 1 && count(UNPACKING) == 0)
+    };
+    if is_harmless {
+        return Ok(());
+    }
+    let first = arguments.options.first().map(|given| given.word);
+    let word = first.or(arguments.operands.first().copied());
+    refuse(
+        word,
+        format!("`{name}` may unpack or replace files unless exactly one option says otherwise"),
+    )
+}
+
+/// An operand that is no format is the new time.
+fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let mut operands = arguments.operands.iter();
+    match operands.find(|word| !word.prefix.starts_with('+')) {
+        Some(word) => refuse(
+            Some(word),
+            "`date` with an operand that is no format sets the clock",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Only ordinary files with plain names, and at least one of them.
+fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let is_named = |word: &&Word| {
+        word.literal().is_some_and(|text| {
+            text != "-"
+                && !text.contains('\n')
+                && !text.contains("/dev/")
+                && !text.contains("/proc/")
+        })
+    };
+    let operands = &arguments.operands;
+    if !operands.is_empty() && operands.iter().all(is_named) {
+        return Ok(());
+    }
+    refuse(
+        operands.first().copied(),
+        format!("`{name}` without the plain names of files"),
+    )
+}
+
+/// The binary utilities read further options from `@file`.
+fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let mut operands = arguments.operands.iter();
+    match operands.find(|word| word.prefix.starts_with('@')) {
+        Some(word) => refuse(Some(word), "options from a file (`@…`)"),
+        None => Ok(()),
+    }
+}
+
+fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    if arguments.options.is_empty() {
+        return refuse(None, format!("`{name}` runs what is not analysed"));
+    }
+    Ok(())
+}
+
+/// Formats can ask for signatures, which another program verifies, and merges can be merged again,
+/// which writes objects.
+fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
+    for given in &arguments.options {
+        let why = match (given.name, given.value) {
+            (_, Value::None) => continue,
+            ("format" | "pretty" | "sort", Value::Text(format)) if !may_verify(format) => continue,
+            ("format" | "pretty" | "sort", _) => {
+                "a format that may start a program to verify signatures"
+            }
+            ("diff-merges", Value::Text(how)) if MERGES.split(' ').any(|known| known == how) => {
+                continue;
+            }
+            ("diff-merges", _) => "merges that may be merged again",
+            _ => continue,
+        };
+        return refuse(Some(given.word), format!("`{name}`: {why}"));
+    }
+    Ok(())
+}
+
+/// Whether a format may ask for a signature: `%G?`, with anything between that pads or colours.
+fn may_verify(format: &str) -> bool {
+    let after = format.split_once('%').map_or("", |(_, after)| after);
+    after.contains('G') || format.to_ascii_lowercase().contains("signature")
+}
+
+/// `branch` and `tag` create what they are given, unless they list.
+fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    match arguments.operands.first() {
+        Some(word) if !arguments.has_one_of(&["l", "list"]) => Err(Refusal::writes(
+            word.span.clone(),
+            "a name without `--list` is created",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// `git reflog expire` and its like change it; a ref is shown.
+fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    match arguments.operands.first() {
+        Some(word)
+            if matches!(
+                word.literal(),
+                None | Some("expire" | "delete" | "drop" | "write")
+            ) =>
+        {
+            Err(Refusal::writes(
+                word.span.clone(),
+                "this changes the reflog",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A name alone is asked for; with a value, it is set.
+fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
+    if arguments.has_one_of(ASKING) {
+        return Ok(());
+    }
+    match arguments.operands.as_slice() {
+        [name] if name.literal().is_some_and(|name| name.contains('.')) => Ok(()),
+        [_, value, ..] => Err(Refusal::writes(value.span.clone(), "a setting is changed")),
+        rest => refuse(
+            rest.first().copied(),
+            "`git config` in a form that is not known to only read",
+        ),
+    }
+}
+
+/// `tar` lists. It also takes its letters without a dash, with their values after them.
+pub(super) fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut()
+        && first.literal().is_some_and(|text| !text.starts_with('-'))
+    {
+        // `tvf x` reads as `-t -v -f x`, if the letter with a value is the last one.
+        if first.prefix.trim_end_matches('f').contains(['f', 'C']) {
+            return refuse(Some(first), "`tar` with several values after its letters");
+        }
+        first.prefix.insert(0, '-');
+    }
+    let arguments = arguments("tar", &words)?;
+    if !arguments.has_one_of(&["t", "list"]) {
+        return refuse(Some(name), "`tar` that does not list");
+    }
+    for given in &arguments.options {
+        let is_local = match given.value {
+            _ if !matches!(given.name, "f" | "file") => true,
+            Value::Text(archive) => {
+                let host = archive.split('/').next().unwrap_or_default();
+                !host.contains(':') || arguments.has("force-local")
+            }
+            Value::None | Value::Begins(_) => false,
+        };
+        if !is_local {
+            return refuse(
+                Some(given.word),
+                "`tar` with an archive that may be on another machine",
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_verify;
+
+    #[test]
+    fn formats_that_verify() {
+        for format in [
+            "%G?",
+            "%h %+GG",
+            "% GT",
+            "%-G?",
+            "%<(9)%GS",
+            "%(signature:key)",
+            "%C(red)%G?",
+        ] {
+            assert!(may_verify(format), "{format}");
+        }
+        for format in ["%an <%ae>", "G %h", "%(refname)", "oneline"] {
+            assert!(!may_verify(format), "{format}");
+        }
+    }
+}

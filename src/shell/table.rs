@@ -1,0 +1,251 @@
+//! The tables of commands: which options change nothing. The data is in `tables/*.txt`; the
+//! beginning of each file says how it is written.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::commands::{Check, rule};
+
+/// What a command accepts. Anything else is not known to be harmless; names are never completed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Command {
+    /// Options of one letter, as `getopt` writes them.
+    short: Vec<&'static str>,
+    /// Long options with what follows their names.
+    long: Vec<&'static str>,
+    properties: Vec<Property>,
+    /// How many operands are read at most; further ones would be written to.
+    pub(super) most_operands: Option<usize>,
+    /// What else must hold.
+    pub(super) rules: Vec<Check>,
+}
+
+/// What else is known about a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Property {
+    /// Options begin with one dash and are whole words.
+    WholeWords,
+    /// The value of a letter is always the next word.
+    ValuesApart,
+    /// `-5` is an option.
+    Digits,
+    /// No option does harm, so a word of which nothing is known may stand anywhere.
+    Harmless,
+    /// The first operand ends the options.
+    FirstOperandEnds,
+    /// No operand may begin with a dash.
+    PlainOperands,
+    /// Every word is text.
+    OnlyText,
+    /// Git looks at the index, the files, or the contents of changes.
+    LooksAtFiles,
+    /// So it does if an option of `@diff` is given.
+    MayShowChanges,
+}
+
+impl Property {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "whole" => Self::WholeWords,
+            "apart" => Self::ValuesApart,
+            "digits" => Self::Digits,
+            "harmless" => Self::Harmless,
+            "first" => Self::FirstOperandEnds,
+            "plain" => Self::PlainOperands,
+            "text" => Self::OnlyText,
+            "files" => Self::LooksAtFiles,
+            "changes" => Self::MayShowChanges,
+            _ => return None,
+        })
+    }
+}
+
+/// What follows an option's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    Value,
+    ValueUnlessLast,
+    AttachedValue,
+}
+
+impl Command {
+    pub(super) fn is(&self, property: Property) -> bool {
+        self.properties.contains(&property)
+    }
+
+    pub(super) fn takes_after_letter(&self, letter: char) -> Option<Takes> {
+        if letter == ':' {
+            return None;
+        }
+        let mut after = self
+            .short
+            .iter()
+            .filter_map(|specs| specs.split_once(letter));
+        let (_, after) = after.next()?;
+        Some(if after.starts_with("::") {
+            Takes::AttachedValue
+        } else if after.starts_with(':') {
+            Takes::Value
+        } else {
+            Takes::Nothing
+        })
+    }
+
+    pub(super) fn takes_after_name(&self, name: &str) -> Option<Takes> {
+        self.long
+            .iter()
+            .find_map(|spec| match spec.strip_prefix(name)? {
+                "" => Some(Takes::Nothing),
+                "=" => Some(Takes::Value),
+                "=?" => Some(Takes::ValueUnlessLast),
+                "[=]" => Some(Takes::AttachedValue),
+                _ => None,
+            })
+    }
+
+    /// Whether it lists an option of this letter or long name.
+    pub(super) fn lists(&self, name: &str) -> bool {
+        let mut letters = name.chars();
+        match (letters.next(), letters.next()) {
+            (Some(letter), None) => self.takes_after_letter(letter).is_some(),
+            _ => self.takes_after_name(name).is_some(),
+        }
+    }
+
+    /// Adds what a record says.
+    fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
+        for word in properties.split_whitespace() {
+            if let Some(name) = word.strip_prefix("--") {
+                self.long.push(name);
+            } else if word.starts_with('-') && self.is(Property::WholeWords) {
+                self.long.push(word);
+            } else if let Some(letters) = word.strip_prefix('-') {
+                self.short.push(letters);
+            } else if word.starts_with('@') {
+                let other = known.get(word).ok_or(format!("{word} is not known yet"))?;
+                self.short.extend(&other.short);
+                self.long.extend(&other.long);
+                self.rules.extend(&other.rules);
+                self.properties.extend(&other.properties);
+            } else if let Some(name) = word.strip_prefix("rule=") {
+                self.rules
+                    .push(rule(name).ok_or(format!("there is no {word}"))?);
+            } else if let Some(most) = word.strip_prefix("operands=") {
+                self.most_operands =
+                    Some(most.parse().map_err(|_| format!("{word} is no number"))?);
+            } else {
+                let property = Property::named(word).ok_or(format!("{word} is no property"))?;
+                self.properties.push(property);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Records by name.
+pub(super) type Table = HashMap<&'static str, Command>;
+
+/// The commands.
+pub(super) static COMMANDS: LazyLock<Table> =
+    LazyLock::new(|| parse(include_str!("tables/commands.txt")).unwrap_or_default());
+
+/// The reading forms of git's subcommands.
+pub(super) static GIT: LazyLock<Table> =
+    LazyLock::new(|| parse(include_str!("tables/git.txt")).unwrap_or_default());
+
+/// Reads a table. A test makes sure that ours can be read.
+fn parse(text: &'static str) -> Result<Table, String> {
+    let mut table = Table::new();
+    let mut current: Vec<&'static str> = Vec::new();
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
+        let properties = match line.split_once(" |") {
+            Some((names, properties)) if !line.starts_with(' ') => {
+                current = names.split(", ").collect();
+                for name in &current {
+                    if table.insert(name, Command::default()).is_some() {
+                        return Err(format!("{name} is listed twice"));
+                    }
+                }
+                properties
+            }
+            _ => line,
+        };
+        for name in &current {
+            let mut command = table.remove(name).unwrap_or_default();
+            let read = command.read(properties, &table);
+            table.insert(name, command);
+            read.map_err(|why| format!("{name}: {why}"))?;
+        }
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_can_be_read() {
+        let commands = parse(include_str!("tables/commands.txt")).unwrap();
+        let git = parse(include_str!("tables/git.txt")).unwrap();
+        assert!(commands.len() > 150 && git.len() > 40);
+        for (name, command) in commands.iter().chain(&git) {
+            let mut long = command.long.clone();
+            let count = long.len();
+            long.sort_unstable();
+            long.dedup();
+            assert_eq!(long.len(), count, "{name} lists an option twice");
+            for spec in &command.long {
+                let option = spec.trim_end_matches(['=', '?', '[', ']']);
+                assert!(command.takes_after_name(option).is_some(), "{name}: {spec}");
+            }
+            let letters: String = command.short.concat();
+            for letter in letters.chars().filter(|letter| *letter != ':') {
+                assert_eq!(letters.matches(letter).count(), 1, "{name}: -{letter}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        for text in [
+            "a | --x\na | --y",
+            "a | @b",
+            "a | rule=b",
+            "a | operands=b",
+            "a | b",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_of_options() {
+        let table = parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits").unwrap();
+        let a = &table["a"];
+        assert!(table.contains_key("b") && a.is(Property::Digits) && !a.is(Property::Harmless));
+        let rows = [
+            ("x", Some(Takes::Nothing)),
+            ("y", Some(Takes::Value)),
+            ("z", Some(Takes::AttachedValue)),
+            (":", None),
+        ];
+        for (letter, takes) in rows {
+            assert_eq!(a.takes_after_letter(letter.chars().next().unwrap()), takes);
+        }
+        let rows = [
+            ("one", Some(Takes::Nothing)),
+            ("two", Some(Takes::Value)),
+            ("three", Some(Takes::AttachedValue)),
+            ("four", Some(Takes::ValueUnlessLast)),
+            ("on", None),
+        ];
+        for (name, takes) in rows {
+            assert_eq!(a.takes_after_name(name), takes, "{name}");
+        }
+    }
+}

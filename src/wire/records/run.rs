@@ -1,0 +1,189 @@
+//! What `run-tools` writes besides results, and what `state clean` writes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::constant::{ExecutorSubtype, PlanSubtype, True, TurnEndSubtype, tagged};
+use super::extension::{Lane, Verdict, VersionOnly};
+use crate::wire::{SessionId, ToolUseId};
+
+/// Written before the first line that holds a call which will be run, so that a second executor
+/// further down the pipeline runs nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct ExecutorRecord {
+    subtype: ExecutorSubtype,
+    /// The version of the contract.
+    pub turnpipe: VersionOnly,
+}
+
+/// Tells that a call is running, and for how long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "tool_progress")]
+#[schemars(transform = tagged("tool_progress"))]
+pub struct ToolProgressRecord {
+    /// The call.
+    pub tool_use_id: ToolUseId,
+    /// The tool's name.
+    pub tool_name: String,
+    /// The call that started the subagent whose call this is; `null` in the main thread.
+    pub parent_tool_use_id: Option<ToolUseId>,
+    /// How long it has been running, in seconds.
+    pub elapsed_time_seconds: f64,
+    /// There is nothing to tell but that the call still runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heartbeat: Option<True>,
+    /// What the tool says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Names this record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+}
+
+/// Written when the last result of a turn is out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct TurnEndRecord {
+    subtype: TurnEndSubtype,
+    /// The calls of the turn that got a result here, in call order.
+    pub tool_use_ids: Vec<ToolUseId>,
+    /// Names this record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+}
+
+impl TurnEndRecord {
+    /// The end of a turn with these calls.
+    pub fn new(tool_use_ids: Vec<ToolUseId>) -> Self {
+        Self {
+            subtype: TurnEndSubtype::Only,
+            tool_use_ids,
+            uuid: None,
+            session_id: None,
+        }
+    }
+}
+
+/// One batch of a plan; nothing has run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct PlanRecord {
+    subtype: PlanSubtype,
+    /// The batch, counted from 0.
+    pub batch: u64,
+    /// Where it would run.
+    pub lane: Lane,
+    /// The ids of its calls, in call order.
+    pub tool_use_ids: Vec<ToolUseId>,
+    /// Its calls, in call order.
+    pub calls: Vec<PlannedCall>,
+    /// The version of the contract.
+    pub turnpipe: VersionOnly,
+}
+
+impl PlanRecord {
+    /// A batch with these calls.
+    pub fn new(batch: u64, lane: Lane, calls: Vec<PlannedCall>) -> Self {
+        Self {
+            subtype: PlanSubtype::Only,
+            batch,
+            lane,
+            tool_use_ids: calls.iter().map(|call| call.tool_use_id.clone()).collect(),
+            calls,
+            turnpipe: VersionOnly::default(),
+        }
+    }
+}
+
+/// One call of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedCall {
+    /// The call.
+    pub tool_use_id: ToolUseId,
+    /// The tool's name.
+    pub tool_name: String,
+    /// What the analysis says about it; absent if it could not be analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// Answers one control request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "control_response")]
+#[schemars(transform = tagged("control_response"))]
+pub struct ControlResponseRecord {
+    /// The answer.
+    pub response: ControlResponse,
+}
+
+/// The answer to a control request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "subtype", rename_all = "snake_case")]
+pub enum ControlResponse {
+    /// It was done.
+    Success {
+        /// The request.
+        request_id: String,
+        /// What the request asked for; absent if it asked for nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        response: Option<Value>,
+    },
+    /// It was not done.
+    Error {
+        /// The request.
+        request_id: String,
+        /// Why.
+        error: String,
+    },
+}
+
+/// Remembers what stands in place of results, so that a later request repeats the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "content-replacement")]
+#[schemars(transform = tagged("content-replacement"))]
+pub struct ContentReplacementRecord {
+    /// The session; the name is that of the transcript, in which the record is kept.
+    #[serde(rename = "sessionId")]
+    pub session_id: SessionId,
+    /// What was replaced, in call order.
+    pub replacements: Vec<Replacement>,
+    /// Names this record.
+    pub uuid: String,
+    /// When it was decided, RFC 3339.
+    pub timestamp: String,
+}
+
+/// One result whose content was replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Replacement {
+    /// The call that the result answers.
+    pub tool_use_id: ToolUseId,
+    /// What stands in place of its content.
+    pub replacement: String,
+}
+
+/// What a clean-up removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "state_cleaned")]
+#[schemars(transform = tagged("state_cleaned"))]
+pub struct StateCleanedRecord {
+    /// Files removed.
+    pub files: u64,
+    /// Their sizes together, in bytes.
+    pub bytes: u64,
+    /// Sessions of which nothing is left.
+    pub sessions: u64,
+    /// The directory that was cleaned.
+    pub path: String,
+}
