@@ -53,7 +53,7 @@ mod tests {
     fn the_content_says_which_format_it_is() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\x02\0\0\0\x03\x08\x06";
         let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
-        let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc4\0\x02\xff\xc2\0\x11\x08\0\x10\x01\0\x03";
+        let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc4\0\x02\xff\xc2\0\x11\x08\0\x10\x01\0\x03";
         let extended = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x0f\0\0\x1f\0\0";
         let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x40\x01\xf0\0";
         let lossless = b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x63\xc0\x18\0";
