@@ -15,13 +15,15 @@ use crate::io::Environment;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
-use crate::shell::{GitScope, GitUse, Requirement};
+use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 
 /// How long all questions about one command line may take.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The largest configuration that is read, in bytes.
-const LARGEST: usize = 1024 * 1024;
+/// The largest output of git that is read, in bytes: an index of about 100,000 files.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
 
 /// Asks git about one command line.
 #[derive(Debug)]
@@ -79,9 +81,15 @@ impl GitProbe {
                 .ancestors()
                 .any(|above| above.join(".gitmodules").exists())
             {
-                return Err(
-                    "git may look into submodules, which have settings of their own".to_owned(),
-                );
+                return Err(SUBMODULES.to_owned());
+            }
+            // A repository inside of another one is entered if the index lists it.
+            let index = self
+                .git(&["ls-files", "--stage", "-z", ":/"], directory)
+                .map_err(|_| "git's index cannot be read".to_owned())?;
+            let mut entries = index.split(|byte| *byte == 0);
+            if entries.any(|entry| entry.starts_with(b"160000 ")) {
+                return Err(SUBMODULES.to_owned());
             }
         }
         Ok(())
@@ -139,6 +147,8 @@ const SETTINGS: &str = "
     objects remote promisor on
     objects remote partialclonefilter set
     worktree core fsmonitor on
+    # Merges are merged again, which writes objects and starts merge drivers.
+    worktree log diffmerges set
     worktree diff external set
     worktree diff command set
     worktree diff textconv set
@@ -158,11 +168,11 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
     let name = key.rsplit('.').next().unwrap_or_default();
     // Aliases of formats may have any name.
     if section == "pretty" {
-        return asks_for_signatures(value);
+        return may_verify_signatures(value);
     }
     let value_of = |when| match when {
         "set" => !value.is_empty(),
-        "signatures" => asks_for_signatures(value),
+        "signatures" => may_verify_signatures(value),
         _ => !["", "false", "no", "off", "0"].contains(&value.to_ascii_lowercase().as_str()),
     };
     SETTINGS.lines().any(|row| {
@@ -172,10 +182,6 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
                 && (place == "objects" || scope == GitScope::WorkTree)
                 && value_of(when))
     })
-}
-
-fn asks_for_signatures(format: &str) -> bool {
-    format.contains("%G") || format.to_ascii_lowercase().contains("signature")
 }
 
 #[cfg(test)]
