@@ -48,29 +48,29 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;run-tools' {
             [CompletionResult]::new('--emit', '--emit', [CompletionResultType]::ParameterName, 'When results go out')
-            [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'How the scheduler tells which calls can run together')
+            [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'How the scheduler decides which calls can run together')
             [CompletionResult]::new('--on-error', '--on-error', [CompletionResultType]::ParameterName, 'What a failing call does to the other calls of its turn')
-            [CompletionResult]::new('--enforce', '--enforce', [CompletionResultType]::ParameterName, 'Whether the kernel must keep calls that run side by side from writing')
+            [CompletionResult]::new('--enforce', '--enforce', [CompletionResultType]::ParameterName, 'Whether the kernel must keep parallel calls from writing')
             [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'Which calls may run')
             [CompletionResult]::new('--max-concurrency', '--max-concurrency', [CompletionResultType]::ParameterName, 'How many calls run at once [default: 10]')
             [CompletionResult]::new('--tools-only', '--tools-only', [CompletionResultType]::ParameterName, 'Run only these tools')
             [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON); repeatable')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read one dialect only, instead of telling it line by line')
-            [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session whose state is used and kept')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read only this dialect, instead of detecting it line by line')
+            [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session whose state is used and updated')
             [CompletionResult]::new('--state-dir', '--state-dir', [CompletionResultType]::ParameterName, 'Where state is kept')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where shell calls start [default: this directory]')
-            [CompletionResult]::new('--add-dir', '--add-dir', [CompletionResultType]::ParameterName, 'Another directory that shell calls may stay in; repeatable')
+            [CompletionResult]::new('--add-dir', '--add-dir', [CompletionResultType]::ParameterName, 'Another directory that shell calls may change to; repeatable')
             [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable')
-            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write the run as a trace for Chrome''s or Perfetto''s viewer')
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write a trace of the run for the viewer of Chrome or Perfetto')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Print in which batches the calls would run, and run nothing')
-            [CompletionResult]::new('--execute', '--execute', [CompletionResultType]::ParameterName, 'Run unanswered calls even of a recording')
+            [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Print the batches in which the calls would run, but run nothing')
+            [CompletionResult]::new('--execute', '--execute', [CompletionResultType]::ParameterName, 'Run unanswered calls even if the input is a recording')
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
-            [CompletionResult]::new('--lane-tmp', '--lane-tmp', [CompletionResultType]::ParameterName, 'Give calls that run side by side a private directory for temporary files')
-            [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Let all shell commands run side by side (for tests of --enforce)')
-            [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace results that repeat an earlier one by a reference')
+            [CompletionResult]::new('--lane-tmp', '--lane-tmp', [CompletionResultType]::ParameterName, 'Give parallel calls a private directory for temporary files')
+            [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Run all shell commands in parallel (for tests of --enforce)')
+            [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace a result that repeats an earlier one by a reference')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Check every line of the input, and exit with 3 if it has unusable records')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call failed or was denied')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -84,12 +84,12 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;summarize-batch' {
             [CompletionResult]::new('--emit', '--emit', [CompletionResultType]::ParameterName, 'When labels go out')
-            [CompletionResult]::new('--hold-ms', '--hold-ms', [CompletionResultType]::ParameterName, 'How long a line may wait for a label before the label is dropped, in milliseconds')
-            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'How many labels are made at once')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many labels are made at once')
-            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Append the labels to this session file as well')
-            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Read this settings file of an agent for whether labels are wanted')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read one dialect only, instead of telling it line by line')
+            [CompletionResult]::new('--hold-ms', '--hold-ms', [CompletionResultType]::ParameterName, 'How long to hold a line for a label before dropping the label, in milliseconds')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'How many labels to make at once')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many labels to make at once')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Also append the labels to this session file')
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Read from this settings file of an agent whether labels are wanted')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read only this dialect, instead of detecting it line by line')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'Use the instructions in this file instead of the built-in ones')
@@ -98,7 +98,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--timeout-ms', '--timeout-ms', [CompletionResultType]::ParameterName, 'How long the model may take to answer, in milliseconds')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
-            [CompletionResult]::new('--shortcuts', '--shortcuts', [CompletionResultType]::ParameterName, 'Label single calls that read or search by the built-in rules, without asking the model')
+            [CompletionResult]::new('--shortcuts', '--shortcuts', [CompletionResultType]::ParameterName, 'Label a single call that reads or searches by the built-in rules instead of the model')
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if there is no result')
@@ -192,7 +192,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
+            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -202,7 +202,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
-            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'For people: print each command with the word marked that decided')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print each command for people, with the decisive word marked')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -213,7 +213,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;check;text' {
-            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'What the text is to be used as')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'What the text will be used as')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
@@ -228,7 +228,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;check;help' {
-            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
+            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -357,11 +357,13 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)')
             [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Only sessions last active before this time')
             [CompletionResult]::new('--in', '--in', [CompletionResultType]::ParameterName, 'The parts of messages to look in [default: text]')
-            [CompletionResult]::new('--role', '--role', [CompletionResultType]::ParameterName, 'Only messages of these')
-            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'No more than this many in each session')
-            [CompletionResult]::new('--max-count', '--max-count', [CompletionResultType]::ParameterName, 'No more than this many in each session')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'No more than this many in all')
-            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'No more than this many in all')
+            [CompletionResult]::new('--role', '--role', [CompletionResultType]::ParameterName, 'Only messages of these roles')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Print at most N matching parts of each session')
+            [CompletionResult]::new('--max-count', '--max-count', [CompletionResultType]::ParameterName, 'Print at most N matching parts of each session')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Print at most N matching parts in all')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print at most N matching parts in all')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Show N lines of the message before and after the match')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Show N lines of the message before and after the match')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
@@ -369,12 +371,16 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
             [CompletionResult]::new('--untitled', '--untitled', [CompletionResultType]::ParameterName, 'Only sessions without a title')
-            [CompletionResult]::new('-F', '-F ', [CompletionResultType]::ParameterName, 'The pattern is the text itself')
-            [CompletionResult]::new('--fixed-strings', '--fixed-strings', [CompletionResultType]::ParameterName, 'The pattern is the text itself')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Do not tell small and capital letters apart')
-            [CompletionResult]::new('--ignore-case', '--ignore-case', [CompletionResultType]::ParameterName, 'Do not tell small and capital letters apart')
-            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Only whole words')
-            [CompletionResult]::new('--word', '--word', [CompletionResultType]::ParameterName, 'Only whole words')
+            [CompletionResult]::new('-F', '-F ', [CompletionResultType]::ParameterName, 'Take the pattern as plain text')
+            [CompletionResult]::new('--fixed-strings', '--fixed-strings', [CompletionResultType]::ParameterName, 'Take the pattern as plain text')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Ignore case')
+            [CompletionResult]::new('--ignore-case', '--ignore-case', [CompletionResultType]::ParameterName, 'Ignore case')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Match only whole words')
+            [CompletionResult]::new('--word', '--word', [CompletionResultType]::ParameterName, 'Match only whole words')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Print only the paths of the sessions that match')
+            [CompletionResult]::new('--files-with-matches', '--files-with-matches', [CompletionResultType]::ParameterName, 'Print only the paths of the sessions that match')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Print only how many parts of messages match in each session')
+            [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'Print only how many parts of messages match in each session')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Accepted for older scripts: the exit status is always 1 if nothing was found')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -572,7 +578,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove old results and other state of sessions')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -591,7 +597,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;state;help' {
-            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove old results and other state of sessions')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -653,7 +659,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;check' {
-            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Tell whether shell commands only read')
+            [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             break
         }
@@ -709,7 +715,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;state' {
-            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove persisted results and other state that is old')
+            [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Remove old results and other state of sessions')
             break
         }
         'turnpipe;help;state;clean' {

@@ -44,29 +44,29 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;run-tools'= {
             cand --emit 'When results go out'
-            cand --schedule 'How the scheduler tells which calls can run together'
+            cand --schedule 'How the scheduler decides which calls can run together'
             cand --on-error 'What a failing call does to the other calls of its turn'
-            cand --enforce 'Whether the kernel must keep calls that run side by side from writing'
+            cand --enforce 'Whether the kernel must keep parallel calls from writing'
             cand --permission-mode 'Which calls may run'
             cand --max-concurrency 'How many calls run at once [default: 10]'
             cand --tools-only 'Run only these tools'
             cand --tools 'Add the command tools of a manifest (TOML or JSON); repeatable'
-            cand --timeout 'End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)'
-            cand --from 'Read one dialect only, instead of telling it line by line'
-            cand --session-id 'The session whose state is used and kept'
+            cand --timeout 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)'
+            cand --from 'Read only this dialect, instead of detecting it line by line'
+            cand --session-id 'The session whose state is used and updated'
             cand --state-dir 'Where state is kept'
             cand --cwd 'Where shell calls start [default: this directory]'
-            cand --add-dir 'Another directory that shell calls may stay in; repeatable'
+            cand --add-dir 'Another directory that shell calls may change to; repeatable'
             cand --env 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable'
-            cand --trace 'Write the run as a trace for Chrome''s or Perfetto''s viewer'
+            cand --trace 'Write a trace of the run for the viewer of Chrome or Perfetto'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --plan 'Print in which batches the calls would run, and run nothing'
-            cand --execute 'Run unanswered calls even of a recording'
+            cand --plan 'Print the batches in which the calls would run, but run nothing'
+            cand --execute 'Run unanswered calls even if the input is a recording'
             cand --no-echo 'Do not copy the input'
-            cand --lane-tmp 'Give calls that run side by side a private directory for temporary files'
-            cand --assume-read-only 'Let all shell commands run side by side (for tests of --enforce)'
-            cand --dedup 'Replace results that repeat an earlier one by a reference'
+            cand --lane-tmp 'Give parallel calls a private directory for temporary files'
+            cand --assume-read-only 'Run all shell commands in parallel (for tests of --enforce)'
+            cand --dedup 'Replace a result that repeats an earlier one by a reference'
             cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'
             cand --exit-status 'Exit with 1 if a call failed or was denied'
             cand -q 'Print no warnings and hints, only errors'
@@ -79,12 +79,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;summarize-batch'= {
             cand --emit 'When labels go out'
-            cand --hold-ms 'How long a line may wait for a label before the label is dropped, in milliseconds'
-            cand -j 'How many labels are made at once'
-            cand --jobs 'How many labels are made at once'
-            cand --record 'Append the labels to this session file as well'
-            cand --settings 'Read this settings file of an agent for whether labels are wanted'
-            cand --from 'Read one dialect only, instead of telling it line by line'
+            cand --hold-ms 'How long to hold a line for a label before dropping the label, in milliseconds'
+            cand -j 'How many labels to make at once'
+            cand --jobs 'How many labels to make at once'
+            cand --record 'Also append the labels to this session file'
+            cand --settings 'Read from this settings file of an agent whether labels are wanted'
+            cand --from 'Read only this dialect, instead of detecting it line by line'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --prompt-file 'Use the instructions in this file instead of the built-in ones'
@@ -93,7 +93,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --timeout-ms 'How long the model may take to answer, in milliseconds'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
-            cand --shortcuts 'Label single calls that read or search by the built-in rules, without asking the model'
+            cand --shortcuts 'Label a single call that reads or searches by the built-in rules instead of the model'
             cand --no-echo 'Do not copy the input'
             cand --json 'Print records, as with `-o jsonl`'
             cand --exit-status 'Exit with 1 if there is no result'
@@ -184,7 +184,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
-            cand shell 'Tell whether shell commands only read'
+            cand shell 'Check whether shell commands only read'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -193,7 +193,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --color 'When to colour help and usage errors'
             cand --plain 'Take each line as raw text, not as JSON'
             cand --strict 'Exit with 3 if a line was unusable'
-            cand --explain 'For people: print each command with the word marked that decided'
+            cand --explain 'Print each command for people, with the decisive word marked'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -203,7 +203,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;check;text'= {
-            cand --as 'What the text is to be used as'
+            cand --as 'What the text will be used as'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --plain 'Take each line as raw text, not as JSON'
@@ -217,7 +217,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;check;help'= {
-            cand shell 'Tell whether shell commands only read'
+            cand shell 'Check whether shell commands only read'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -338,11 +338,13 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
             cand --before 'Only sessions last active before this time'
             cand --in 'The parts of messages to look in [default: text]'
-            cand --role 'Only messages of these'
-            cand -m 'No more than this many in each session'
-            cand --max-count 'No more than this many in each session'
-            cand -n 'No more than this many in all'
-            cand --limit 'No more than this many in all'
+            cand --role 'Only messages of these roles'
+            cand -m 'Print at most N matching parts of each session'
+            cand --max-count 'Print at most N matching parts of each session'
+            cand -n 'Print at most N matching parts in all'
+            cand --limit 'Print at most N matching parts in all'
+            cand -C 'Show N lines of the message before and after the match'
+            cand --context 'Show N lines of the message before and after the match'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
@@ -350,12 +352,16 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand --untitled 'Only sessions without a title'
-            cand -F 'The pattern is the text itself'
-            cand --fixed-strings 'The pattern is the text itself'
-            cand -i 'Do not tell small and capital letters apart'
-            cand --ignore-case 'Do not tell small and capital letters apart'
-            cand -w 'Only whole words'
-            cand --word 'Only whole words'
+            cand -F 'Take the pattern as plain text'
+            cand --fixed-strings 'Take the pattern as plain text'
+            cand -i 'Ignore case'
+            cand --ignore-case 'Ignore case'
+            cand -w 'Match only whole words'
+            cand --word 'Match only whole words'
+            cand -l 'Print only the paths of the sessions that match'
+            cand --files-with-matches 'Print only the paths of the sessions that match'
+            cand -c 'Print only how many parts of messages match in each session'
+            cand --count 'Print only how many parts of messages match in each session'
             cand --exit-status 'Accepted for older scripts: the exit status is always 1 if nothing was found'
             cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
@@ -534,7 +540,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-config 'Read no configuration file'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
-            cand clean 'Remove persisted results and other state that is old'
+            cand clean 'Remove old results and other state of sessions'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;state;clean'= {
@@ -551,7 +557,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;state;help'= {
-            cand clean 'Remove persisted results and other state that is old'
+            cand clean 'Remove old results and other state of sessions'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;state;help;clean'= {
@@ -603,7 +609,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;help;recap'= {
         }
         &'turnpipe;help;check'= {
-            cand shell 'Tell whether shell commands only read'
+            cand shell 'Check whether shell commands only read'
             cand text 'Clean text that a model wrote'
         }
         &'turnpipe;help;check;shell'= {
@@ -644,7 +650,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;help;schema'= {
         }
         &'turnpipe;help;state'= {
-            cand clean 'Remove persisted results and other state that is old'
+            cand clean 'Remove old results and other state of sessions'
         }
         &'turnpipe;help;state;clean'= {
         }

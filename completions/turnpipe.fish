@@ -47,12 +47,12 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "man" -d 'Write ma
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l emit -d 'When results go out' -r -f -a "result\t'Each as soon as its turn in call order comes'
 turn\t'All at the turn\'s end, within the turn\'s budget'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l schedule -d 'How the scheduler tells which calls can run together' -r -f -a "greedy\t'Every call touches everything: calls that only read run together, any other call alone'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l schedule -d 'How the scheduler decides which calls can run together' -r -f -a "greedy\t'Every call touches everything: calls that only read run together, any other call alone'
 access\t'Calls that touch different files run together'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l on-error -d 'What a failing call does to the other calls of its turn' -r -f -a "cancel-shell\t'A failing shell command that is not read-only cancels the shell commands of its turn'
 continue\t'Nothing'
 cancel-all\t'Any failing call cancels all others of its turn'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep calls that run side by side from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep parallel calls from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
 require\t'All of it, or nothing runs'
 off\t'None'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; the others are denied'
@@ -60,26 +60,26 @@ bypassPermissions\t'Every call runs'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON); repeatable' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout -d 'End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read one dialect only, instead of telling it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout -d 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and kept' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'Where state is kept' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may stay in; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may change to; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write the run as a trace for Chrome\'s or Perfetto\'s viewer' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write a trace of the run for the viewer of Chrome or Perfetto' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print in which batches the calls would run, and run nothing'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even of a recording'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print the batches in which the calls would run, but run nothing'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even if the input is a recording'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give calls that run side by side a private directory for temporary files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Let all shell commands run side by side (for tests of --enforce)'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace results that repeat an earlier one by a reference'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give parallel calls a private directory for temporary files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -87,12 +87,12 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l ver
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l emit -d 'When labels go out' -r -f -a "turn\t'Before the content of the next message'
-ready\t'As soon as they are there; no line waits, and a label that is late is dropped'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l hold-ms -d 'How long a line may wait for a label before the label is dropped, in milliseconds' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s j -l jobs -d 'How many labels are made at once' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Append the labels to this session file as well' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Read this settings file of an agent for whether labels are wanted' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read one dialect only, instead of telling it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+ready\t'As soon as they are ready; no line waits, and late labels are dropped'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l hold-ms -d 'How long to hold a line for a label before dropping the label, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s j -l jobs -d 'How many labels to make at once' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Also append the labels to this session file' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Read from this settings file of an agent whether labels are wanted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
@@ -105,7 +105,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l co
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l shortcuts -d 'Label single calls that read or search by the built-in rules, without asking the model'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l shortcuts -d 'Label a single call that reads or searches by the built-in rules instead of the model'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-echo -d 'Do not copy the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l exit-status -d 'Exit with 1 if there is no result'
@@ -193,7 +193,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -202,12 +202,12 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l plain -d 'Take each line as raw text, not as JSON'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l strict -d 'Exit with 3 if a line was unusable'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l explain -d 'For people: print each command with the word marked that decided'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l explain -d 'Print each command for people, with the decisive word marked'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text is to be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text will be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
 label\t'A label for a batch of tool calls'
 title\t'A session title'
 recap\t'A session recap, in the tags that the prompt asks for'"
@@ -221,7 +221,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -342,11 +342,12 @@ thinking\t'What the model thought'
 calls\t'The input of calls'
 results\t'The results of calls'
 all\t'All of these'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l role -d 'Only messages of these' -r -f -a "user\t'A person, or the agent on their behalf'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l role -d 'Only messages of these roles' -r -f -a "user\t'A person, or the agent on their behalf'
 assistant\t'The model'
 system\t'The agent, to the reader of the file'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s m -l max-count -d 'No more than this many in each session' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s n -l limit -d 'No more than this many in all' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s m -l max-count -d 'Print at most N matching parts of each session' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s n -l limit -d 'Print at most N matching parts in all' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s C -l context -d 'Show N lines of the message before and after the match' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -356,9 +357,11 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l untitled -d 'Only sessions without a title'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s F -l fixed-strings -d 'The pattern is the text itself'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s i -l ignore-case -d 'Do not tell small and capital letters apart'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s w -l word -d 'Only whole words'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s F -l fixed-strings -d 'Take the pattern as plain text'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s i -l ignore-case -d 'Ignore case'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s w -l word -d 'Match only whole words'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s l -l files-with-matches -d 'Print only the paths of the sessions that match'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s c -l count -d 'Print only how many parts of messages match in each session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l exit-status -d 'Accepted for older scripts: the exit status is always 1 if nothing was found'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -507,7 +510,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l older-than -d 'Remove what was last changed longer ago than this (e.g. 30d, 12h)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l state-dir -d 'Where state is kept' -r -F
@@ -519,7 +522,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -549,7 +552,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_s
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Tell whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, the last active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
@@ -560,4 +563,4 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "rename" -d 'Give a session a name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from state" -f -a "clean" -d 'Remove persisted results and other state that is old'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from state" -f -a "clean" -d 'Remove old results and other state of sessions'

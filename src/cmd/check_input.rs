@@ -1,4 +1,4 @@
-//! The input of the `check` commands: one question a line, one answer record a question.
+//! The input of the `check` commands: one question per line, one record per question.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::wire::records::CheckErrorRecord;
 /// The longest line that is read, in bytes.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// Where the lines come from and how they are read.
+/// Where lines come from, and how they are read.
 #[derive(Debug, Args)]
 pub(super) struct CheckInput {
     /// Files to read instead of standard input; `-` is standard input
@@ -38,23 +38,23 @@ pub(super) struct Check<'a, Answer> {
     pub(super) name: &'static str,
     /// The field of an object line that holds the text.
     pub(super) field: &'static str,
-    /// What else an object line says.
+    /// What else is read from an object line.
     pub(super) context: Context,
-    /// From a question to what answers it.
+    /// Answers a question.
     pub(super) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
 }
 
-/// What goes out for a line.
+/// The answer to a line.
 pub(super) enum Reply<Answer> {
     /// A record.
     Record(Answer),
-    /// Text for people, with its last line break.
+    /// Text for people, including the final line break.
     Text(String),
 }
 
 impl CheckInput {
-    /// Answers every line with one record, in input order. What was answered is flushed before
-    /// the next line is waited for.
+    /// Answers every line with one record, in input order. Answers are flushed before waiting for
+    /// more input.
     ///
     /// # Errors
     /// Reading or writing failed.

@@ -1,4 +1,4 @@
-//! What an input line of the `check` commands says. Pure: bytes in, text or the reason out.
+//! Parses an input line of the `check` commands.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,24 +7,24 @@ use serde_json::value::RawValue;
 
 use crate::jsonl::replace_lone_surrogates;
 
-/// How lines are spelled.
+/// The form of input lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
     /// A JSON string, or an object with the text in this field.
     Json {
         /// The field's name.
         field: &'static str,
-        /// What else the object says.
+        /// What else is read from the object.
         context: Context,
     },
     /// The line is the text.
     Plain,
 }
 
-/// What an object line says besides its text.
+/// What is read from an object line besides its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
-    /// Nothing that counts.
+    /// Nothing.
     Ignored,
     /// `cwd`: the directory that the question is about.
     Directory,
@@ -37,7 +37,7 @@ pub(super) struct Question {
     pub(super) text: String,
     /// The directory it is about, if the line says so.
     pub(super) directory: Option<String>,
-    /// The line was not valid UTF-8; what was not is now U+FFFD.
+    /// The line was not valid UTF-8; invalid bytes were replaced by U+FFFD.
     pub(super) repaired: bool,
 }
 

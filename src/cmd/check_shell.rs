@@ -18,17 +18,17 @@ use crate::text::{display_width, terminal_safe_line};
 use crate::tools::{GitProbe, from_the_workspace, workspace_program};
 use crate::wire::records::{CheckShellRecord, VerdictAccess};
 
-/// Tell whether shell commands only read
+/// Check whether shell commands only read
 ///
-/// Reads one command a line, as a JSON string or an object with a `command` and perhaps a `cwd`,
-/// and writes one record a line with the `verdict`: read-only, writes or unknown. With a `cwd`, what
-/// the verdict depends on is looked up in that directory; without, it is listed in `requires`.
+/// Reads one command per line, as a JSON string or as an object with a `command` and an optional
+/// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
+/// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
 #[derive(Debug, Args)]
 pub(super) struct CheckShellArguments {
     /// Where the commands come from.
     #[command(flatten)]
     pub(super) input: CheckInput,
-    /// For people: print each command with the word marked that decided
+    /// Print each command for people, with the decisive word marked
     #[arg(long)]
     pub(super) explain: bool,
 }
@@ -66,7 +66,7 @@ impl Run for CheckShellArguments {
     }
 }
 
-/// As a call in a session that may write in this directory is looked at.
+/// Settles what the verdict depends on, as for a call whose session may write to this directory.
 fn settled(
     analysis: Analysis,
     probe: &GitProbe,
@@ -107,7 +107,7 @@ fn record(command: &str, analysis: Analysis) -> CheckShellRecord {
     record
 }
 
-/// The command's lines, the deciding word underlined, then the verdict.
+/// The command's lines, with the decisive word underlined, then the verdict.
 fn explanation(command: &str, analysis: &Analysis) -> String {
     let mut text = String::new();
     let mut start = 0;
@@ -146,8 +146,7 @@ fn explanation(command: &str, analysis: &Analysis) -> String {
     text
 }
 
-/// A line for a terminal that keeps its columns: every character that is no printable one becomes
-/// one that is.
+/// A line for a terminal that keeps its columns: unprintable characters become U+FFFD.
 fn terminal_safe(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for letter in line.chars() {

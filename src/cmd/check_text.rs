@@ -1,4 +1,4 @@
-//! `check text`: what is left of a model's text after cleaning.
+//! `check text`: cleans text that a model wrote.
 
 use clap::Args;
 
@@ -15,11 +15,11 @@ use crate::wire::records::{CheckTextRecord, TextKind};
 
 /// Clean text that a model wrote
 ///
-/// Reads one text a line, as a JSON string or an object with a `text`, and writes one record a line
-/// with the cleaned `output`. A line that is neither yields a record with an `error`.
+/// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
+/// with the cleaned `output`; a line that is neither gets a record with an `error`.
 #[derive(Debug, Args)]
 pub(super) struct CheckTextArguments {
-    /// What the text is to be used as
+    /// What the text will be used as
     #[arg(long = "as", value_enum, value_name = "KIND")]
     pub(super) kind: TextKind,
     /// Where it comes from.

@@ -10,13 +10,13 @@ use crate::process::{Enforcement, LaneOptions, Spawners};
 
 #[derive(Debug, Args)]
 pub(super) struct LaneArguments {
-    /// Whether the kernel must keep calls that run side by side from writing
+    /// Whether the kernel must keep parallel calls from writing
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     enforce: Enforcement,
-    /// Give calls that run side by side a private directory for temporary files
+    /// Give parallel calls a private directory for temporary files
     #[arg(long)]
     lane_tmp: bool,
-    /// Let all shell commands run side by side (for tests of --enforce)
+    /// Run all shell commands in parallel (for tests of --enforce)
     #[arg(long, hide = true)]
     assume_read_only: bool,
 }
@@ -25,13 +25,12 @@ pub(super) struct LaneArguments {
 #[derive(Debug)]
 pub(super) struct Lane {
     pub(super) spawners: Spawners,
-    /// Holds the private directories; goes at the latest with this, whoever still has a hand on
-    /// the threads.
+    /// Holds the private directories, which are removed with this at the latest.
     _temporary: Option<TempDir>,
 }
 
 impl LaneArguments {
-    /// What shell commands count as.
+    /// Whether shell commands are analysed.
     pub(super) fn shell_verdicts(&self) -> ShellVerdicts {
         if self.assume_read_only {
             ShellVerdicts::AssumedReadOnly
@@ -40,7 +39,7 @@ impl LaneArguments {
         }
     }
 
-    /// The lane, with so many threads.
+    /// The lane, with this many threads.
     ///
     /// # Errors
     /// Enforcement is required, and the kernel does not do it; or there is no place for temporary

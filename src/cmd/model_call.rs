@@ -26,7 +26,7 @@ use crate::model::{
 /// "max_output_tokens":…,"temperature":…,"function":{…}}`.
 #[derive(Debug, Args)]
 pub(super) struct ModelCallArguments {
-    /// Print the reply as it comes, one event a line
+    /// Print the reply as it comes, one event per line
     #[arg(long)]
     stream: bool,
     /// Ask the model that is configured for labels, titles and recaps

@@ -2,33 +2,34 @@
 
 /// The end of a command. The numbers are part of the contract with scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Outcome {
     /// Done; a failed tool is data, and nothing to do is done too.
-    Done,
+    Done = 0,
     /// Done, and the answer is no (`--exit-status`, or a search that found nothing).
-    AnswerIsNo,
+    AnswerIsNo = 1,
     /// The command line or the configuration makes no sense, or an input cannot be read.
-    UsageError,
+    UsageError = 2,
     /// The input had unusable records and `--strict` was given.
-    UnusableRecords,
+    UnusableRecords = 3,
     /// The model provider refused: retrying will not help.
-    ProviderRefused,
+    ProviderRefused = 4,
     /// The model provider could not be reached, or stayed overloaded after the retries.
-    ProviderUnavailable,
+    ProviderUnavailable = 5,
     /// The turn is over: no call was made.
-    TurnOver,
+    TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
-    TurnStopped,
+    TurnStopped = 11,
     /// Reading or writing failed.
-    InputOutputFailed,
+    InputOutputFailed = 74,
     /// The time limit of the whole run was reached.
-    TimedOut,
+    TimedOut = 124,
     /// Interrupted; children were ended and every call has its result.
-    Interrupted,
+    Interrupted = 130,
     /// The reader of the results went away.
-    ReaderGone,
+    ReaderGone = 141,
     /// Terminated; children were ended and every call has its result.
-    Terminated,
+    Terminated = 143,
 }
 
 impl Outcome {
@@ -51,21 +52,7 @@ impl Outcome {
 
     /// The exit status.
     pub fn exit_status(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::AnswerIsNo => 1,
-            Self::UsageError => 2,
-            Self::UnusableRecords => 3,
-            Self::ProviderRefused => 4,
-            Self::ProviderUnavailable => 5,
-            Self::TurnOver => 10,
-            Self::TurnStopped => 11,
-            Self::InputOutputFailed => 74,
-            Self::TimedOut => 124,
-            Self::Interrupted => 130,
-            Self::ReaderGone => 141,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
 }
 

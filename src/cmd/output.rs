@@ -5,7 +5,7 @@ use std::mem;
 
 use clap::{Args, ValueEnum};
 
-use crate::io::{Io, Output};
+use crate::io::{Io, Output, TerminalFacts};
 use crate::jsonl::{WriteError, Writer};
 
 /// Standard output as a stream of records.
@@ -33,10 +33,10 @@ pub(super) struct FormArguments {
 
 impl FormArguments {
     /// The form that was asked for; else text on a terminal and records elsewhere.
-    pub(super) fn form(&self, io: &Io) -> Form {
+    pub(super) fn form(&self, terminal: TerminalFacts) -> Form {
         match self.output {
             Some(form) => form,
-            None if io.terminal.stdout && !self.json => Form::Text,
+            None if terminal.stdout && !self.json => Form::Text,
             None => Form::Jsonl,
         }
     }

@@ -8,11 +8,12 @@ use clap::Args;
 use super::conversation::{Conversation, read_stream, unreadable};
 use super::inputs::InputErrors;
 use super::model_arguments::ModelArguments;
+use super::model_failures::ModelFailures;
 use super::output::{self, Form, FormArguments, RecordWriter};
 use super::progress::SessionProgress;
 use super::session_names::{NamedSession, StandardInput, read_stdin};
 use super::session_source::SourceArguments;
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
 use super::stop_watch::StopWatch;
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Asker, Digest, Maker, Nothing, Pace, Product, Reason, Source, each_in_order};
@@ -135,7 +136,7 @@ impl PerSessionArguments {
             output::print(io, &instructions)?;
             return Ok(None);
         }
-        let stop = StopWatch::listen(io);
+        let stop = StopWatch::listen(io.stdout_watch.take());
         let models = self.model.models(globals, io)?;
         let hints = (!globals.quiet).then_some(&io.messages);
         let chosen = choose(&models, plan.occasion, plan.stand_in, hints)?;
@@ -164,7 +165,7 @@ impl PerSessionArguments {
             },
             stop,
             provider,
-            form: self.form.form(io),
+            form: self.form.form(io.terminal),
             verbose: globals.verbose,
             quiet: globals.quiet,
             messages: io.messages.clone(),
@@ -193,19 +194,22 @@ impl Runner {
         if arguments.model.dry_run {
             return self.print_requests(command, arguments, input, &mut writer);
         }
-        let mut failed = 0;
-        let mut errors = InputErrors::new(&self.messages);
+        let mut summary = Summary {
+            made: 0,
+            failed: 0,
+            inputs: InputErrors::new(&self.messages),
+            model: ModelFailures::new(&self.messages, self.verbose),
+        };
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
                 let (digest, session_id) = read_stream(stream, copy)?;
-                let result = command.of_stream(&digest);
-                failed += usize::from(result.is_err());
                 let made = Made {
                     path: None,
                     session_id: session_id.map(SessionId),
-                    result: result.map(|product| (product, None)),
+                    result: command.of_stream(&digest).map(|product| (product, None)),
                 };
+                summary.note("-", &made);
                 self.print(command, made, &mut writer)?;
             }
             StandardInput::List(sessions) => {
@@ -216,25 +220,14 @@ impl Runner {
                     |session| of_named(command, session, &arguments.source),
                     |place, made| -> anyhow::Result<()> {
                         progress.advance();
-                        failed += usize::from(made.result.is_err());
-                        if let Err(nothing) = &made.result
-                            && nothing.reason == Reason::Unreadable
-                        {
-                            let error = nothing.error.as_deref().unwrap_or_default();
-                            errors.report(&sessions[place].name, &UsageError::new(error));
-                        }
+                        summary.note(&sessions[place].name, &made);
                         self.print(command, made, &mut writer)
                     },
                 )?;
                 progress.finish();
             }
         }
-        let outcome = if arguments.side.exit_status && failed > 0 {
-            Outcome::AnswerIsNo
-        } else {
-            Outcome::Done
-        };
-        Ok(self.stop.or(errors.outcome(outcome)))
+        Ok(self.stop.or(summary.outcome(arguments.side.exit_status)))
     }
 
     /// Prints what came of one session, or says why nothing did.
@@ -302,6 +295,44 @@ impl Runner {
     }
 }
 
+/// What came of all sessions.
+struct Summary {
+    made: usize,
+    failed: usize,
+    inputs: InputErrors,
+    model: ModelFailures,
+}
+
+impl Summary {
+    /// Counts what came of a session, and reports what went wrong.
+    fn note(&mut self, name: &str, made: &Made) {
+        let Err(nothing) = &made.result else {
+            self.made += 1;
+            return;
+        };
+        self.failed += 1;
+        let cause = nothing.error.as_deref().unwrap_or_default();
+        if nothing.reason == Reason::Unreadable {
+            self.inputs.report(name, &UsageError::new(cause));
+        }
+        if let Some(retryability) = nothing.retryability {
+            self.model.report(cause, retryability);
+        }
+    }
+
+    fn outcome(&self, exit_status: bool) -> Outcome {
+        let outcome = match self.failed {
+            0 => return Outcome::Done,
+            _ if exit_status => Outcome::AnswerIsNo,
+            _ => Outcome::Done,
+        };
+        match self.made {
+            0 => self.model.outcome(self.inputs.outcome(outcome)),
+            _ => self.inputs.outcome(outcome),
+        }
+    }
+}
+
 impl Made {
     /// The session's path in front of a message.
     pub(super) fn prefix(&self) -> String {
@@ -335,6 +366,12 @@ fn read<'a>(
 ) -> Result<(&'a Path, Conversation), Nothing> {
     let path = session.lasting_path().map_err(unreadable)?;
     Ok((path, Conversation::read(path, source.mapping())?))
+}
+
+/// What the session's file says about where a text comes from.
+pub(super) fn provenance(product: &Product) -> serde_json::Value {
+    let ours = extension(Some(product.model.clone()), product.cost.as_ref());
+    serde_json::to_value(ours).unwrap_or_default()
 }
 
 /// Refuses to make what could not be written.

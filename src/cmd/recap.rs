@@ -10,7 +10,7 @@ use super::command::Run;
 use super::conversation::{Conversation, unreadable};
 use super::output::{self, RecordWriter};
 use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text,
+    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text, provenance,
 };
 use super::recap_watch::{own_terminal, watch_terminal};
 use super::side_arguments::{Occasion, StandIn, extension};
@@ -116,8 +116,7 @@ impl PerSession for Recaps<'_> {
         if !arguments.write {
             return Ok((product, None));
         }
-        let ours = extension(Some(product.model.clone()), product.cost.as_ref());
-        let ours = serde_json::to_value(ours).unwrap_or_default();
+        let ours = provenance(&product);
         let kept =
             keep_recap(path, &product.text, &ours, &self.runner.moment).map_err(unreadable)?;
         Ok((product, Some(kept)))
@@ -195,7 +194,9 @@ impl Recaps<'_> {
             return Err(UsageError::new("--watch: needs a terminal").into());
         }
         let session = common.source.one(name, io)?;
-        let path = session.path().map_err(|error| session.named(&error))?;
+        let path = session
+            .lasting_path()
+            .map_err(|error| session.named(&error))?;
         let mut writer = output::record_writer(io)?;
         let stop = &self.runner.stop;
         watch_terminal(
@@ -204,15 +205,16 @@ impl Recaps<'_> {
             &io.clock,
             &stop.stop,
             &mut || self.read(path).ok().map(|session| session.digest),
-            &mut |digest| {
-                let result = self.runner.maker.recap(digest);
+            &mut |_| {
+                let session = self.read(path);
+                let result = session.and_then(|session| self.of_session(path, &session));
                 (result, self.read(path).ok().map(|session| session.digest))
             },
             &mut |result| {
                 let made = Made {
                     path: Some(path.display().to_string()),
                     session_id: None,
-                    result: result.map(|product| (product, None)),
+                    result,
                 };
                 self.runner.print(self, made, &mut writer)
             },

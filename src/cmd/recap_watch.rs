@@ -1,4 +1,4 @@
-//! Waiting at a terminal for somebody to come back to it.
+//! Waits at a terminal for a person to come back to it.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +12,8 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::flow::{Digest, Nothing, Product};
+use super::per_session::Written;
+use crate::flow::{Digest, Nothing};
 use crate::io::Clock;
 use crate::model::Stop;
 use crate::side::recap::{Away, AwayAction, Moment};
@@ -23,14 +24,14 @@ const REPORT_FOCUS: &[u8] = b"\x1b[?1004h";
 /// Asks it to stop that.
 const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 
-/// How often the session is looked at, in nanoseconds.
+/// How often the session is read, in nanoseconds.
 const TICK: i64 = 500_000_000;
 
-/// What a recap was made of, and the session as it is afterwards.
-type Made = (Result<Product, Nothing>, Option<Digest>);
+/// A recap, and the session as it is afterwards.
+type Made = (Result<Written, Nothing>, Option<Digest>);
 
-/// A terminal that reports its focus and shows nothing that is typed; as it was before when it is
-/// dropped.
+/// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
+/// terminal.
 struct FocusTerminal {
     terminal: File,
     before: Termios,
@@ -63,7 +64,7 @@ impl FocusTerminal {
         Ok(opened)
     }
 
-    /// What was typed or reported within a tick.
+    /// The bytes that were typed or reported within a tick.
     fn read(&self) -> anyhow::Result<Vec<u8>> {
         let mut asked = [PollFd::new(&self.terminal, PollFlags::IN)];
         let tick = Timespec {
@@ -90,7 +91,7 @@ impl Drop for FocusTerminal {
     }
 }
 
-/// Understands what a terminal reports about its focus, in whatever pieces it comes.
+/// Reads a terminal's reports about its focus, which may come in pieces.
 #[derive(Debug, Default)]
 struct FocusReports {
     /// What may be the beginning of a report.
@@ -111,8 +112,8 @@ impl FocusReports {
     }
 }
 
-/// Watches `terminal` until somebody stops it or types `q`: `look` tells what is in the session,
-/// `make` makes a recap, `show` shows it.
+/// Watches `terminal` until it is stopped or `q` is typed: `look` reads the session, `make` makes a
+/// recap, `show` shows it.
 ///
 /// # Errors
 /// The terminal cannot be used.
@@ -123,12 +124,14 @@ pub(super) fn watch_terminal(
     stop: &Stop,
     look: &mut dyn FnMut() -> Option<Digest>,
     make: &mut dyn FnMut(&Digest) -> Made,
-    show: &mut dyn FnMut(Result<Product, Nothing>) -> anyhow::Result<()>,
+    show: &mut dyn FnMut(Result<Written, Nothing>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
     let mut state = Away::new(away);
     let mut focused = true;
+    // How many messages the last recap was about.
+    let mut recapped = None;
     while !stop.is_stopped() {
         let typed = terminal.read()?;
         if typed.contains(&b'q') {
@@ -142,10 +145,13 @@ pub(super) fn watch_terminal(
             now: clock.now(),
             focused,
             idle: digest.gate().is_idle(),
-            enough_new: digest.gate().has_enough_new(),
+            enough_new: digest.gate().has_enough_new() && recapped != Some(digest.messages()),
         };
         if state.observe(moment) == AwayAction::Start {
             let (result, after) = make(&digest);
+            if result.is_ok() {
+                recapped = Some(digest.messages());
+            }
             let idle = after.is_some_and(|after| after.gate().is_idle());
             if state.finished(idle) {
                 show(result)?;

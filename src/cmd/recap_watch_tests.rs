@@ -10,6 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::*;
 use crate::dialog::{Block, Message, Origin, Role};
+use crate::flow::Product;
 
 const AWAY: Duration = Duration::from_mins(5);
 
@@ -61,6 +62,8 @@ impl Clock for SetClock {
 enum Session {
     /// Enough was said, and all of it is answered.
     Idle,
+    /// More was said, and all of it is answered.
+    Longer,
     /// A prompt waits for its answer.
     Busy,
     /// Too little was said.
@@ -70,7 +73,11 @@ enum Session {
 impl Session {
     fn digest(self) -> Digest {
         let mut digest = Digest::default();
-        let prompts = if self == Self::Short { 1 } else { 4 };
+        let prompts = match self {
+            Self::Short => 1,
+            Self::Idle | Self::Busy => 4,
+            Self::Longer => 6,
+        };
         for number in 0..prompts {
             digest.note(Message {
                 blocks: vec![Block::Text(format!("Do {number}"))],
@@ -166,10 +173,10 @@ fn watch(
                 model: "builtin".to_owned(),
                 cost: None,
             };
-            (Ok(product), Some(look()))
+            (Ok((product, None)), Some(look()))
         },
         &mut |result| {
-            shown.send(result.unwrap().text).unwrap();
+            shown.send(result.unwrap().0.text).unwrap();
             Ok(())
         },
     )
@@ -210,6 +217,11 @@ fn whoever_comes_back_to_a_terminal_is_told_once() {
     // Once is enough.
     person.returns_after(900);
     assert_eq!(person.sees(), nothing);
+    // Nothing new was said during another absence.
+    person.leaves();
+    person.returns_after(600);
+    assert_eq!(person.sees(), nothing);
+    person.is(Session::Longer);
     // An absence counts from its first report.
     person.leaves();
     person.clock.pass(200);

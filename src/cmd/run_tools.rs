@@ -31,7 +31,7 @@ use crate::state::ReadLog;
 use crate::tools::{ChildVariables, ToolContext};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
 
-/// Threads that start processes. More than the machine has cores would only wait.
+/// Threads that start processes. More than there are cores would only wait.
 const SPAWNER_THREADS: usize = 4;
 
 /// How this program is started as a guardian.
@@ -45,19 +45,19 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
 /// Execute the tool calls of an assistant stream
 ///
 /// Reads records on standard input, copies them, and runs the tool calls among them as soon as
-/// they are complete: calls that only read side by side, any other call alone. Each call gets
-/// exactly one result record, in call order. Recordings of other agents, transcripts, and calls
-/// that have a result already are copied and never run.
+/// they are complete: calls that only read run in parallel, any other call runs alone. Each call
+/// gets exactly one result record, in call order. Recordings of other agents, transcripts, and calls
+/// that already have a result are copied and never run.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one field for each switch of the command line"
 )]
 pub(super) struct RunToolsArguments {
-    /// Print in which batches the calls would run, and run nothing
+    /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
     plan: bool,
-    /// Run unanswered calls even of a recording
+    /// Run unanswered calls even if the input is a recording
     #[arg(long)]
     execute: bool,
     /// Do not copy the input
@@ -66,7 +66,7 @@ pub(super) struct RunToolsArguments {
     /// When results go out
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: Emit,
-    /// How the scheduler tells which calls can run together
+    /// How the scheduler decides which calls can run together
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     schedule: Policy,
     /// What a failing call does to the other calls of its turn
@@ -86,16 +86,16 @@ pub(super) struct RunToolsArguments {
     /// Add the command tools of a manifest (TOML or JSON); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
-    /// End the whole run after this time (e.g. 90, 90s, 1500ms, 5m)
+    /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
     #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
-    /// Replace results that repeat an earlier one by a reference
+    /// Replace a result that repeats an earlier one by a reference
     #[arg(long)]
     dedup: bool,
-    /// Read one dialect only, instead of telling it line by line
+    /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// The session whose state is used and kept
+    /// The session whose state is used and updated
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// Where state is kept
@@ -104,14 +104,14 @@ pub(super) struct RunToolsArguments {
     /// Where shell calls start [default: this directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Another directory that shell calls may stay in; repeatable
+    /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
     /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
     /// or `GIT_AUTHOR_NAME`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
-    /// Write the run as a trace for Chrome's or Perfetto's viewer
+    /// Write a trace of the run for the viewer of Chrome or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check every line of the input, and exit with 3 if it has unusable records
@@ -173,14 +173,14 @@ impl Run for RunToolsArguments {
     }
 }
 
-/// Sees to it that no process outlives the run.
+/// Makes sure that no process outlives the run.
 fn guard_children(messages: &Messages) {
     #[cfg(target_os = "linux")]
     {
         crate::process::plan_guardian(GUARDIAN);
         if let Err(error) = crate::process::adopt_orphans() {
             messages.note(&format!(
-                "processes that leave their session may stay: {error}"
+                "processes that leave their session may outlive the run: {error}"
             ));
         }
     }
@@ -188,7 +188,7 @@ fn guard_children(messages: &Messages) {
     let _ = messages;
 }
 
-/// The channels of a run, which signals and the end of the output's reader are reported to.
+/// The channels of a run; signals are reported to them, and that the reader of the output is gone.
 fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
     let channels = Channels::new();
     report_end_signals(channels.signals()).context("cannot listen for signals")?;
@@ -276,7 +276,8 @@ impl RunToolsArguments {
                 Outcome::InputOutputFailed
             }
             EndCause::TimeUp => {
-                io.messages.note("the time for the whole run was up");
+                io.messages
+                    .note("the time limit of the whole run was reached");
                 Outcome::TimedOut
             }
             EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => {

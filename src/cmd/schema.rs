@@ -1,4 +1,4 @@
-//! `schema`: what the records look like that turnpipe writes.
+//! `schema`: the JSON Schemas of the records.
 
 use clap::Args;
 

@@ -1,7 +1,7 @@
 //! `session append`: records a stream in a session file.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use super::command::Run;
 use super::inputs::take_stdin;
-use super::{Globals, Outcome, UsageError, output};
-use crate::io::{Input, Io};
+use super::output::{self, RecordWriter};
+use super::{Globals, Outcome, UsageError};
+use crate::io::{Clock, Ids, Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::Session;
@@ -86,24 +87,32 @@ impl Run for SessionAppendArguments {
         let target = self.target(io)?;
         let events = listen(stdin)?;
         let directory = std::env::current_dir().context("cannot find the working directory")?;
+        let facts = SessionFacts {
+            session_id: self
+                .session_id
+                .clone()
+                .unwrap_or_else(|| self.name_of_file()),
+            directory: directory.display().to_string(),
+        };
+        let writer = if self.no_echo {
+            None
+        } else {
+            Some(output::record_writer(io)?)
+        };
         let mut run = Recording {
+            arguments: &self,
             target,
             watch: TurnWatch::default(),
             decoder: Decoder::detecting(),
-            facts: SessionFacts {
-                session_id: self
-                    .session_id
-                    .clone()
-                    .unwrap_or_else(|| self.name_of_file()),
-                directory: directory.display().to_string(),
-            },
+            facts,
             named: self.session_id.is_some(),
             messages_left_out: 0,
-            writer: (!self.no_echo)
-                .then(|| output::record_writer(io))
-                .transpose()?,
+            writer,
+            messages: io.messages.clone(),
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
         };
-        let end = run.drive(&events, &self, io)?;
+        let end = run.drive(&events)?;
         if run.messages_left_out > 0 {
             io.messages.note(&format!(
                 "{}: file of another agent: {} messages were not recorded",
@@ -130,36 +139,25 @@ impl Run for SessionAppendArguments {
 impl SessionAppendArguments {
     /// Where records go.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
-        let whose = ownership(&self.file)
-            .map_err(|error| UsageError::reason(error).about(self.file.display()))?;
+        let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
+        let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Ours(None));
         }
-        let session = Session::open(&self.file)
-            .map_err(|error| UsageError::reason(error).about(self.file.display()))?;
+        let session = Session::open(&self.file).map_err(|problem| error(&problem))?;
         let known = session
             .quick_facts(Mapping::Allowed)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
+            .map_err(|problem| error(&problem))?;
         if session.is_document() {
-            let problem = format!(
-                "{}: is a single document, to which nothing can be appended",
-                self.file.display()
-            );
-            return Err(UsageError::new(problem).into());
+            return Err(error(&"is a single document, to which nothing can be appended").into());
         }
         let facts = SessionFacts {
             session_id: known.session_id.unwrap_or_else(|| self.name_of_file()),
             directory: known.cwd.unwrap_or_default(),
         };
+        let (agent, systems) = (session.agent(), self.systems());
         let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
-        let foreign = ForeignSession::new(
-            &self.file,
-            session.agent(),
-            facts,
-            self.systems(),
-            clock,
-            ids,
-        );
+        let foreign = ForeignSession::new(&self.file, agent, facts, systems, clock, ids);
         Ok(Target::Foreign(Box::new(foreign)))
     }
 
@@ -188,7 +186,8 @@ enum Target {
 }
 
 /// A recording in progress.
-struct Recording {
+struct Recording<'a> {
+    arguments: &'a SessionAppendArguments,
     target: Target,
     watch: TurnWatch,
     decoder: Decoder,
@@ -198,18 +197,17 @@ struct Recording {
     /// How many messages the file of another agent did not get.
     messages_left_out: u64,
     /// Where the input is copied to; nothing once its reader is gone.
-    writer: Option<Writer<Box<dyn Write + Send>>>,
+    writer: Option<RecordWriter>,
+    messages: Messages,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
 }
 
-impl Recording {
+impl Recording<'_> {
     /// Runs to the end of the input. The first interrupt is for the stages before this one, whose
-    /// last records must not be lost (`docs/protocol.md`, Interrupts and deadlines); a second one ends it.
-    fn drive(
-        &mut self,
-        events: &Receiver<LoopEvent>,
-        arguments: &SessionAppendArguments,
-        io: &Io,
-    ) -> anyhow::Result<Option<EndSignal>> {
+    /// last records must not be lost (`docs/protocol.md`, Interrupts and deadlines); a second one
+    /// ends it.
+    fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut interrupted = false;
         loop {
             let event = if let Ok(event) = events.try_recv() {
@@ -219,7 +217,11 @@ impl Recording {
                 events.recv().unwrap_or(LoopEvent::End)
             };
             match event {
-                LoopEvent::Piece(piece) => self.take(&piece, arguments, io)?,
+                LoopEvent::Piece(piece) => {
+                    self.take(&piece)?;
+                    // Only now: the reader of the copy may rely on the record being there.
+                    self.echo(|writer| writer.echo(piece.raw()))?;
+                }
                 LoopEvent::End => {
                     for event in self.decoder.finish() {
                         self.watch.event(&event);
@@ -234,24 +236,7 @@ impl Recording {
         }
     }
 
-    fn take(
-        &mut self,
-        piece: &Piece,
-        arguments: &SessionAppendArguments,
-        io: &Io,
-    ) -> anyhow::Result<()> {
-        self.record(piece, arguments, io)?;
-        // Only now: the reader of the copy may rely on the record being there.
-        self.echo(|writer| writer.echo(piece.raw()))?;
-        Ok(())
-    }
-
-    fn record(
-        &mut self,
-        piece: &Piece,
-        arguments: &SessionAppendArguments,
-        io: &Io,
-    ) -> anyhow::Result<()> {
+    fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
         let Piece::Line {
             raw,
             records,
@@ -263,7 +248,7 @@ impl Recording {
             return Ok(());
         };
         for damage in damage {
-            io.messages.note(&format!(
+            self.messages.note(&format!(
                 "input line {number} (byte {}): {damage}",
                 damage.offset
             ));
@@ -279,29 +264,32 @@ impl Recording {
                 self.watch.event(&event);
             }
             self.watch.record(text);
-            let masked = arguments.redact.then(|| without_secrets(text));
-            let recorded = masked.as_deref().unwrap_or(text);
-            match &mut self.target {
-                Target::Ours(transcript) => {
-                    let transcript = transcript.get_or_insert_with(|| {
-                        let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
-                        Transcript::new(&arguments.file, self.facts.clone(), clock, ids)
-                            .on(arguments.systems())
-                    });
-                    transcript.record(recorded).map_err(refused)?;
-                }
-                Target::Foreign(foreign) => {
-                    let became = foreign.record(recorded).map_err(refused)?;
-                    match became {
-                        Recorded::KeptManualTitle => io.messages.note(&format!(
-                            "{}: keeps the title that a person gave it",
-                            arguments.file.display()
-                        )),
-                        Recorded::No => self.messages_left_out += u64::from(is_message(text)),
-                        Recorded::Within | Recorded::Beside => {}
-                    }
-                }
+            self.record(text)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, text: &str) -> anyhow::Result<()> {
+        let arguments = self.arguments;
+        let masked = arguments.redact.then(|| without_secrets(text));
+        let recorded = masked.as_deref().unwrap_or(text);
+        match &mut self.target {
+            Target::Ours(transcript) => {
+                let transcript = transcript.get_or_insert_with(|| {
+                    let (clock, ids) = (Arc::clone(&self.clock), Arc::clone(&self.ids));
+                    Transcript::new(&arguments.file, self.facts.clone(), clock, ids)
+                        .on(arguments.systems())
+                });
+                transcript.record(recorded).map_err(refused)?;
             }
+            Target::Foreign(foreign) => match foreign.record(recorded).map_err(refused)? {
+                Recorded::KeptManualTitle => self.messages.note(&format!(
+                    "{}: keeps the title that a person gave it",
+                    arguments.file.display()
+                )),
+                Recorded::No => self.messages_left_out += u64::from(is_message(text)),
+                Recorded::Within | Recorded::Beside => {}
+            },
         }
         Ok(())
     }
@@ -309,7 +297,7 @@ impl Recording {
     /// Copies to standard output while somebody reads it. Recording goes on without.
     fn echo(
         &mut self,
-        write: impl FnOnce(&mut Writer<Box<dyn Write + Send>>) -> Result<(), WriteError>,
+        write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         match self.writer.as_mut().map(write) {
             None | Some(Ok(())) => Ok(()),

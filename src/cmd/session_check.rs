@@ -47,7 +47,7 @@ impl Run for SessionCheckArguments {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
-        let form = self.form.form(io);
+        let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named(&self.sessions, io)?;
@@ -78,8 +78,14 @@ impl Run for SessionCheckArguments {
                 Form::Jsonl => {
                     let path = session.file.path.display().to_string();
                     if !self.summary {
-                        for damage in damage(&path, &report) {
-                            writer.record(&damage)?;
+                        for finding in &report.findings {
+                            writer.record(&SessionDamageRecord {
+                                path: path.clone(),
+                                kind: finding.kind,
+                                detail: finding.detail.clone(),
+                                line: finding.line,
+                                offset: finding.offset,
+                            })?;
                         }
                     }
                     writer.record(&sums(path, &session, report))?;
@@ -97,22 +103,6 @@ impl Run for SessionCheckArguments {
             Outcome::Done
         }))
     }
-}
-
-fn damage<'a>(
-    path: &'a str,
-    report: &'a Report,
-) -> impl Iterator<Item = SessionDamageRecord> + use<'a> {
-    report
-        .findings
-        .iter()
-        .map(move |finding| SessionDamageRecord {
-            path: path.to_owned(),
-            kind: finding.kind,
-            detail: finding.detail.clone(),
-            line: finding.line,
-            offset: finding.offset,
-        })
 }
 
 fn sums(path: String, session: &Session, report: Report) -> SessionCheckRecord {

@@ -7,40 +7,55 @@ use crate::jsonl::WriteError;
 use crate::session::Listed;
 use crate::session::search::{Found, FoundIn};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord};
+use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord, SessionPathRecord};
 
 /// The length of the part of a time that is shown to people: `2026-01-02T03:04`.
 const MINUTES: usize = 16;
+
+/// What is printed of each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Every hit.
+    Hits,
+    /// Its path.
+    Sessions,
+    /// Its path, and the number of hits.
+    Counts,
+}
 
 /// Prints what was found, session by session.
 pub(super) struct HitPrinter {
     writer: RecordWriter,
     form: Form,
+    detail: Detail,
     colored: bool,
     /// The session of the hits that follow.
     about: Option<AboutSession>,
+    hits: u64,
 }
 
 impl HitPrinter {
     /// Prints to `writer`; only text is coloured.
-    pub(super) fn new(writer: RecordWriter, form: Form, colored: bool) -> Self {
+    pub(super) fn new(writer: RecordWriter, form: Form, detail: Detail, colored: bool) -> Self {
         Self {
             writer,
             form,
+            detail,
             colored,
             about: None,
+            hits: 0,
         }
     }
 
     /// The hits that follow are in this session.
     pub(super) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
+        self.end_session()?;
         let about = about(session.path, session.agent, session.facts);
-        let is_first = self.about.is_none();
-        if self.form == Form::Text {
+        if self.form == Form::Text && self.detail == Detail::Hits {
             let title = about.title.as_deref().or(about.first_prompt.as_deref());
             let title = self.styled("1", &terminal_safe_line(title.unwrap_or("Session")));
             let path = self.styled("2", &terminal_safe_line(&about.path));
-            let gap = if is_first { "" } else { "\n" };
+            let gap = if self.hits == 0 { "" } else { "\n" };
             let head = format!("{gap}{title} · {}\n{path}\n", about.agent);
             self.writer.echo(head.as_bytes())?;
         }
@@ -48,9 +63,33 @@ impl HitPrinter {
         Ok(())
     }
 
+    /// Prints what is only known at the end of a session.
+    fn end_session(&mut self) -> Result<(), WriteError> {
+        let Some(about) = self.about.take().filter(|_| self.detail != Detail::Hits) else {
+            return Ok(());
+        };
+        let hits = std::mem::take(&mut self.hits);
+        let matches = (self.detail == Detail::Counts).then_some(hits);
+        if self.form == Form::Text {
+            let path = terminal_safe_line(&about.path);
+            let count = matches.map(|hits| format!(":{hits}")).unwrap_or_default();
+            return self.writer.echo(format!("{path}{count}\n").as_bytes());
+        }
+        self.writer.record(&SessionPathRecord {
+            session_id: about.session_id,
+            agent: Some(about.agent),
+            path: about.path,
+            title: about.title,
+            title_source: about.title_source,
+            matches,
+        })
+    }
+
     /// A hit in the session.
     pub(super) fn hit(&mut self, found: Found) -> Result<(), WriteError> {
+        self.hits += 1;
         match self.form {
+            _ if self.detail != Detail::Hits => Ok(()),
             Form::Text => {
                 let line = self.line(&found);
                 self.writer.echo(line.as_bytes())
@@ -64,6 +103,7 @@ impl HitPrinter {
 
     /// There are no more hits.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
+        self.end_session()?;
         self.writer.flush()
     }
 
@@ -81,14 +121,23 @@ impl HitPrinter {
         let time = time.get(..MINUTES).unwrap_or(time).replace('T', " ");
         let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
         let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
-        let before = safe_part(&found.excerpt.before);
-        let matched = self.styled("1;31", &safe_part(&found.excerpt.matched));
-        let after = safe_part(&found.excerpt.after);
-        format!(
-            "{head} {}{matched}{}\n",
-            before.trim_start(),
-            after.trim_end()
-        )
+        let lines = |text: &str| {
+            text.split('\n')
+                .map(safe_part)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let text = format!(
+            "{}{}{}",
+            lines(&found.excerpt.before),
+            self.styled("1;31", &safe_part(&found.excerpt.matched)),
+            lines(&found.excerpt.after)
+        );
+        if found.excerpt.has_lines {
+            let text = text.replace('\n', "\n    ");
+            return format!("{head}\n    {text}\n");
+        }
+        format!("{head} {}\n", text.replace('\n', " ").trim())
     }
 
     fn styled(&self, style: &str, text: &str) -> String {

@@ -45,9 +45,9 @@ impl Run for SessionListArguments {
         let listing = self.listing(io.clock.now())?;
         let mut errors = InputErrors::new(&io.messages);
         self.source.check_roots(&mut errors);
-        match self.form.form(io) {
+        match self.form.form(io.terminal) {
             Form::Text => {
-                let (listed, failed) = list(&self.source.candidates(io), &listing);
+                let (listed, failed) = list(&self.source.candidates(&io.environment), &listing);
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
@@ -63,7 +63,7 @@ impl SessionListArguments {
     fn print_records(&self, listing: &Listing, io: &mut Io) -> anyhow::Result<()> {
         let filter = &listing.filter;
         if filter.limit.is_some() || filter.since.is_some() {
-            let (listed, failed) = list(&self.source.candidates(io), listing);
+            let (listed, failed) = list(&self.source.candidates(&io.environment), listing);
             let mut writer = output::record_writer(io)?;
             for session in listed {
                 writer.record(&record(*session))?;
@@ -71,7 +71,7 @@ impl SessionListArguments {
             return finish(writer, failed);
         }
         let write = |session, text: &mut Vec<u8>| append_record(text, &record(session));
-        let (texts, failed) = list_as_text(&self.source.files(io), listing, &write)?;
+        let (texts, failed) = list_as_text(&self.source.files(&io.environment), listing, &write)?;
         let mut writer = output::record_writer(io)?;
         for text in texts.iter() {
             writer.echo(text)?;

@@ -45,7 +45,7 @@ impl SourceArguments {
         let mut sessions = self.named(&[name.to_owned()], io)?;
         match sessions.pop() {
             Some(session) if sessions.is_empty() => Ok(session),
-            _ => Err(UsageError::new(format!("{name}: lists no single session")).into()),
+            _ => Err(UsageError::new(format!("{name}: does not name exactly one session")).into()),
         }
     }
 
@@ -57,7 +57,7 @@ impl SourceArguments {
         while let Some(base) = history.take()
             && ancestors.len() < MOST_ANCESTORS
         {
-            let mut candidates = self.candidates(io);
+            let mut candidates = self.candidates(&io.environment);
             candidates.extend(discover(&[Root {
                 agent: None,
                 path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
@@ -94,7 +94,12 @@ impl SourceArguments {
         if name.contains('/') || Path::new(name).is_file() {
             return Ok(name.into());
         }
-        find(name, &self.candidates(io), &self.listing(Depth::Ends)).map_err(|error| {
+        find(
+            name,
+            &self.candidates(&io.environment),
+            &self.listing(Depth::Ends),
+        )
+        .map_err(|error| {
             UsageError::new(error.to_string())
                 .with_hint("`turnpipe session list` shows what there is")
         })

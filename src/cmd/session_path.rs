@@ -73,6 +73,7 @@ impl Run for SessionPathArguments {
                         path: path.display().to_string(),
                         title,
                         title_source: source,
+                        matches: None,
                     })?;
                 }
             }

@@ -1,14 +1,13 @@
 //! Prints a dialog in one of its forms.
 
-use std::io::Write;
-
 use clap::ValueEnum;
 
+use super::output::RecordWriter;
 use crate::dialog::{
     About, Density, Grouping, Html, Markdown, Message, Outline, PageHead, Piece, PlainText,
     Selection, Style, to_record,
 };
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::WriteError;
 use crate::text::terminal_safe_line;
 use crate::wire::records::{AboutSession, SessionStartRecord};
 
@@ -36,16 +35,16 @@ pub(super) struct Look {
 }
 
 /// Prints messages in one of the forms.
-pub(super) struct Printer<Sink: Write> {
+pub(super) struct Printer {
     look: Look,
     outline: Outline,
     about: About,
-    writer: Writer<Sink>,
+    writer: RecordWriter,
 }
 
-impl<Sink: Write> Printer<Sink> {
+impl Printer {
     /// Prints to `writer`.
-    pub(super) fn new(look: Look, about: &AboutSession, writer: Writer<Sink>) -> Self {
+    pub(super) fn new(look: Look, about: &AboutSession, writer: RecordWriter) -> Self {
         let grouping = match look.density {
             Density::Compact => Grouping::Merged,
             Density::Full => Grouping::Batches,

@@ -37,7 +37,7 @@ impl FromStr for MessageRange {
 }
 
 impl MessageRange {
-    /// Whether one must know how many messages there are.
+    /// Whether the total number of messages is needed.
     pub(super) fn counts_from_the_end(self) -> bool {
         self.first < 0 || self.last < 0
     }

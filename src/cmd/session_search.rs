@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, FormArguments};
-use super::session_hits::HitPrinter;
+use super::session_hits::{Detail, HitPrinter};
 use super::session_names::NamedSession;
 use super::session_source::{FilterArguments, SourceArguments};
 use super::{Globals, Outcome, UsageError};
@@ -22,46 +22,61 @@ use crate::session::{Candidate, Depth, Root, discover};
 
 /// Find what was said in sessions
 ///
-/// The pattern (a regular expression) is matched against the text of messages as it was said, not as
-/// it is written in the file; branches that were left count too. The last changed sessions come
-/// first. On a terminal a list for people, else one record for each part of a message that matches.
+/// Matches the pattern (a regular expression) against the text of messages as it was said, not as it
+/// is written in the file, in all branches. The last changed sessions come first. Prints a list on a
+/// terminal, else one record for each matching part of a message. Exits with 1 if nothing matches.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
 pub(super) struct SessionSearchArguments {
-    /// What to look for
+    /// The pattern to look for
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Look in these only: files, ids or beginnings of ids, titles, or `latest`
+    /// Search only these: files, ids or beginnings of ids, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
     source: SourceArguments,
     #[command(flatten)]
     filter: FilterArguments,
-    /// The pattern is the text itself
+    /// Take the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-    /// Do not tell small and capital letters apart
+    /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
-    /// Only whole words
+    /// Match only whole words
     #[arg(short, long)]
     word: bool,
     /// The parts of messages to look in [default: text]
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
     places: Vec<PlaceName>,
-    /// Only messages of these
+    /// Only messages of these roles
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHO")]
     role: Vec<Role>,
-    /// No more than this many in each session
+    /// Print at most N matching parts of each session
     #[arg(short, long, value_name = "N")]
     max_count: Option<NonZeroUsize>,
-    /// No more than this many in all
+    /// Print at most N matching parts in all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
+    /// Print only the paths of the sessions that match
+    #[arg(short = 'l', long)]
+    files_with_matches: bool,
+    /// Print only how many parts of messages match in each session
+    #[arg(short, long, conflicts_with = "files_with_matches")]
+    count: bool,
+    /// Show N lines of the message before and after the match
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    context: usize,
     /// Accepted for older scripts: the exit status is always 1 if nothing was found
     #[arg(long, hide = true)]
     exit_status: bool,
@@ -93,8 +108,13 @@ impl Run for SessionSearchArguments {
         let sessions = self.source.named(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let writer = output::record_writer(io)?;
-        let form = self.form.form(io);
-        let mut printer = HitPrinter::new(writer, form, globals.colors_output(io));
+        let form = self.form.form(io.terminal);
+        let detail = match (self.files_with_matches, self.count) {
+            (true, _) => Detail::Sessions,
+            (false, true) => Detail::Counts,
+            (false, false) => Detail::Hits,
+        };
+        let mut printer = HitPrinter::new(writer, form, detail, globals.colors_output(io));
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut any = false;
         let mut failure: Option<WriteError> = None;
@@ -114,7 +134,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    messages.note(&format!("{path}: {lines} lines are too long to look into"));
+                    messages.note(&format!("{path}: {lines} lines are too long to search"));
                     Ok(())
                 }
                 SearchEvent::Failed { path, error } => {
@@ -167,9 +187,15 @@ impl SessionSearchArguments {
         if !self.places.is_empty() {
             query = query.in_places(self.places.iter().flat_map(|name| name.places()).collect());
         }
-        if let Some(most) = self.max_count {
+        let most = if self.files_with_matches {
+            Some(NonZeroUsize::MIN)
+        } else {
+            self.max_count
+        };
+        if let Some(most) = most {
             query = query.at_most(most);
         }
+        query = query.with_context(self.context);
         Ok(query.by_roles(self.role.clone()))
     }
 
@@ -182,7 +208,7 @@ impl SessionSearchArguments {
     ) -> Vec<Candidate> {
         if self.sessions.is_empty() {
             self.source.check_roots(errors);
-            return self.source.candidates(io);
+            return self.source.candidates(&io.environment);
         }
         let mut candidates = Vec::new();
         for named in sessions {

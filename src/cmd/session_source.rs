@@ -10,7 +10,7 @@ use super::UsageError;
 use super::inputs::InputErrors;
 use super::times::parse_moment;
 use crate::config::session_roots;
-use crate::io::Io;
+use crate::io::Environment;
 use crate::jsonl::Mapping;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, discover_names, discover_with,
@@ -86,19 +86,19 @@ impl SourceArguments {
     }
 
     /// The files that may be sessions, the last changed first.
-    pub(super) fn candidates(&self, io: &Io) -> Vec<Candidate> {
-        discover_with(self.jobs(), &self.roots(io))
+    pub(super) fn candidates(&self, environment: &Environment) -> Vec<Candidate> {
+        discover_with(self.jobs(), &self.roots(environment))
     }
 
     /// The same files in any order, for a command that opens all of them.
-    pub(super) fn files(&self, io: &Io) -> Vec<Found> {
-        discover_names(self.jobs(), &self.roots(io))
+    pub(super) fn files(&self, environment: &Environment) -> Vec<Found> {
+        discover_names(self.jobs(), &self.roots(environment))
     }
 
-    fn roots(&self, io: &Io) -> Vec<Root> {
+    fn roots(&self, environment: &Environment) -> Vec<Root> {
         let wanted = self.agent;
         let mut roots = if self.root.is_empty() {
-            session_roots(&io.environment)
+            session_roots(environment)
         } else {
             let named = self.root.iter().cloned();
             named.map(|path| Root { agent: None, path }).collect()

@@ -45,7 +45,7 @@ impl Run for SessionStatsArguments {
             if let Some(since) = &self.since {
                 listing.filter.since = Some(parse_moment("--since", since, io.clock.now())?);
             }
-            let (listed, _) = list(&self.source.candidates(io), &listing);
+            let (listed, _) = list(&self.source.candidates(&io.environment), &listing);
             for session in listed {
                 let opened = Session::open(&session.path).map_err(UsageError::reason);
                 let added =
@@ -62,7 +62,7 @@ impl Run for SessionStatsArguments {
                 errors.report(&named.name, &error);
             }
         }
-        match self.form.form(io) {
+        match self.form.form(io.terminal) {
             Form::Text => output::print(io, &page(&stats))?,
             Form::Jsonl => {
                 let mut writer = output::record_writer(io)?;

@@ -1,6 +1,5 @@
 //! `session tail`: the end of a session file, and what comes after it.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -75,39 +74,31 @@ impl Run for SessionTailArguments {
         let named = self.source.one(&self.session, io)?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
-        let session = match open_safely(path).map_err(|error| failed(error.into()))? {
-            // A session that has just begun holds nothing yet.
-            file if self.follow && file.size == 0 => Err(file),
-            // What else it holds makes no difference to its lines.
-            file if self.raw
-                && holds_only_lines(&file).map_err(|error| failed(error.into()))? =>
-            {
-                Err(file)
-            }
-            file => match Session::of_file(file) {
+        let file = open_safely(path).map_err(|error| failed(error.into()))?;
+        // A session that has just begun is empty. Files of nothing but lines have no other form.
+        let has_only_lines = self.follow && file.size == 0
+            || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
+        let session = if has_only_lines {
+            Err(file)
+        } else {
+            match Session::of_file(file) {
                 Ok(session) => Ok(session),
                 Err(SessionError::Unknown) if self.raw => {
                     Err(open_safely(path).map_err(|error| failed(error.into()))?)
                 }
                 Err(error) => return Err(failed(error).into()),
-            },
-        };
-        if let Ok(session) = &session
-            && session.is_document()
-        {
-            if self.raw || self.follow || self.from.is_some() {
-                let problem = format!("{}: is one document, which has no tail", path.display());
-                return Err(UsageError::new(problem).into());
             }
-            return self.whole(session, io);
-        }
-        if let Ok(session) = &session
-            && session.format().shape() == Shape::Replay
-            && !self.raw
-            && !self.follow
-            && self.from.is_none()
-        {
-            return self.whole(session, io);
+        };
+        if let Ok(session) = &session {
+            let is_read_once = !self.raw && !self.follow && self.from.is_none();
+            let has_ends = !session.is_document() && session.format().shape() != Shape::Replay;
+            if is_read_once && !has_ends {
+                return self.whole(session, io);
+            }
+            if session.is_document() {
+                let error = UsageError::new("a single document has no tail");
+                return Err(error.about(path.display()).into());
+            }
         }
         self.lines_of(session, io)
     }
@@ -125,11 +116,7 @@ impl SessionTailArguments {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let id = session.id(self.source.mapping())?;
-        let about = About {
-            session_id: id.map(SessionId),
-            ..About::default()
-        };
+        let about = self.about(session)?;
         let mut writer = output::record_writer(io)?;
         for message in last {
             writer.record(&to_record(message, &about))?;
@@ -150,16 +137,9 @@ impl SessionTailArguments {
         if let Ok(session) = &session
             && let Some(said) = self.last_messages(session)?
         {
-            let about = About {
-                session_id: session.id(self.source.mapping())?.map(SessionId),
-                ..About::default()
-            };
-            let mut printer = Printer::new(
-                LineForm::Messages,
-                Cursors::Left,
-                output::record_writer(io)?,
-            );
-            let mut lines = Lines::new(Some(session.format()), about);
+            let writer = output::record_writer(io)?;
+            let mut printer = Printer::new(LineForm::Messages, Cursors::Left, writer);
+            let mut lines = Lines::new(Some(session.format()), self.about(session)?);
             printer.messages(&mut lines, said)?;
             return Ok(Outcome::Done);
         }
@@ -182,17 +162,8 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                // Raw lines carry no session id of ours.
-                let id = if self.raw {
-                    None
-                } else {
-                    session.id(self.source.mapping())?
-                };
+                let about = self.about(&session)?;
                 let format = session.format();
-                let about = About {
-                    session_id: id.map(SessionId),
-                    ..About::default()
-                };
                 (session.file, Some(format), about)
             }
             Err(file) => (file, None, About::default()),
@@ -233,7 +204,20 @@ impl SessionTailArguments {
         })
     }
 
-    /// The messages that are to be shown, if they are all that is, and not large.
+    /// What records say about the session. Raw lines say nothing.
+    fn about(&self, session: &Session) -> anyhow::Result<About> {
+        let id = if self.raw {
+            None
+        } else {
+            session.id(self.source.mapping())?
+        };
+        Ok(About {
+            session_id: id.map(SessionId),
+            ..About::default()
+        })
+    }
+
+    /// The last messages, if nothing else is wanted and they are not large.
     fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
         let is_more = self.raw || self.follow || self.cursor || self.from.is_some();
         if is_more {
@@ -253,7 +237,7 @@ impl SessionTailArguments {
 
     /// A session that was changed after the one at `path`, if there is one.
     fn newer(&self, path: &Path, io: &Io) -> Option<SessionFile> {
-        let newest = self.source.candidates(io).into_iter().next()?;
+        let newest = self.source.candidates(&io.environment).into_iter().next()?;
         let known = std::fs::symlink_metadata(path).and_then(|known| known.modified());
         if newest.path == path || known.is_ok_and(|known| known >= newest.modified) {
             return None;
@@ -263,11 +247,8 @@ impl SessionTailArguments {
     }
 }
 
-/// Prints what is there; a last line without a newline too, if it is a whole record.
-fn print_to_end<Sink: Write>(
-    followed: &mut Followed,
-    printer: &mut Printer<Sink>,
-) -> anyhow::Result<Outcome> {
+/// Prints what is in the file; a last line without a newline too, if it is a whole record.
+fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<Outcome> {
     let Followed { follower, lines } = followed;
     loop {
         let path = follower.path().to_owned();

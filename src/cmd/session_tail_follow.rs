@@ -1,6 +1,5 @@
 //! Follows a session file, and the files of its subagents.
 
-use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -101,10 +100,10 @@ enum StartAt {
 ///
 /// # Errors
 /// Reading or writing failed.
-pub(super) fn follow<Sink: Write>(
+pub(super) fn follow(
     session: &mut Followed,
     mut subagents: Option<Subagents>,
-    printer: &mut Printer<Sink>,
+    printer: &mut Printer,
     limits: Limits,
     newer: &mut dyn FnMut(&Path) -> Option<SessionFile>,
     io: &Io,
@@ -173,10 +172,7 @@ fn watch_folder(watch: &mut Watch, subagents: &Subagents) {
 }
 
 /// Prints what is new in a file, if there is anything.
-fn print_new<Sink: Write>(
-    followed: &mut Followed,
-    printer: &mut Printer<Sink>,
-) -> anyhow::Result<bool> {
+fn print_new(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<bool> {
     let path = followed.follower.path().to_owned();
     let seen = followed.follower.look();
     match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {

@@ -1,10 +1,10 @@
 //! Prints the lines at the end of session files as they come.
 
-use std::io::Write;
 use std::path::Path;
 
+use super::output::RecordWriter;
 use crate::dialog::{About, Joiner, Message, to_record};
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::WriteError;
 use crate::session::{Follower, Format, MessageLines};
 use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
 
@@ -54,15 +54,15 @@ impl Lines {
 }
 
 /// Prints the lines of the files that are followed.
-pub(super) struct Printer<Sink: Write> {
+pub(super) struct Printer {
     form: LineForm,
     cursors: Cursors,
-    writer: Writer<Sink>,
+    writer: RecordWriter,
 }
 
-impl<Sink: Write> Printer<Sink> {
+impl Printer {
     /// Prints to `writer`.
-    pub(super) fn new(form: LineForm, cursors: Cursors, writer: Writer<Sink>) -> Self {
+    pub(super) fn new(form: LineForm, cursors: Cursors, writer: RecordWriter) -> Self {
         Self {
             form,
             cursors,

@@ -13,9 +13,9 @@ use crate::io::Io;
 use crate::state::clean;
 use crate::wire::records::StateCleanedRecord;
 
-/// Remove persisted results and other state that is old
+/// Remove old results and other state of sessions
 ///
-/// Sessions that are in use are left alone. Writes one record that says what was removed.
+/// Skips sessions that are in use. Writes one record that says what was removed.
 #[derive(Debug, Args)]
 pub(super) struct StateCleanArguments {
     /// Remove what was last changed longer ago than this (e.g. 30d, 12h)

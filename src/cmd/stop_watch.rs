@@ -1,12 +1,12 @@
 //! Stops model calls on a signal, or when the reader of the output goes away.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Outcome;
-use crate::io::Io;
 use crate::model::Stop;
-use crate::process::{EndSignal, report_end_signals};
+use crate::process::{EndSignal, report_departure, report_end_signals};
 
 const INTERRUPTED: u8 = 1;
 const TERMINATED: u8 = 2;
@@ -19,8 +19,8 @@ pub(super) struct StopWatch {
 }
 
 impl StopWatch {
-    /// Listens for signals, and for the reader of standard output to go away.
-    pub(super) fn listen(io: &mut Io) -> Self {
+    /// Listens for signals, and for the reader of `output` to go away.
+    pub(super) fn listen(output: Option<OwnedFd>) -> Self {
         let watch = Self::default();
         let by_signal = watch.clone();
         let _ = report_end_signals(move |signal| {
@@ -31,15 +31,14 @@ impl StopWatch {
             by_signal.signal.store(code, Ordering::SeqCst);
             by_signal.stop.stop();
         });
-        #[cfg(unix)]
-        if let Some(output) = io.stdout_watch.take() {
+        if let Some(output) = output {
             let by_reader = watch.stop.clone();
-            let _ = crate::process::report_departure(output, move || by_reader.stop());
+            let _ = report_departure(output, move || by_reader.stop());
         }
         watch
     }
 
-    /// How a run ended that would have ended like `outcome`.
+    /// How a run ended that would have ended as `outcome` without a signal.
     pub(super) fn or(&self, outcome: Outcome) -> Outcome {
         match self.signal.load(Ordering::SeqCst) {
             INTERRUPTED => Outcome::Interrupted,

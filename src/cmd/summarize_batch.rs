@@ -10,25 +10,24 @@ use clap::{Args, ValueEnum};
 
 use super::command::Run;
 use super::inputs::{InputErrors, open_stream, take_stdin};
+use super::label_printer::{LabelPrinter, Printing};
 use super::model_arguments::ModelArguments;
-use super::output::{self, Form, FormArguments, RecordWriter};
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
+use super::model_failures::ModelFailures;
+use super::output::{self, Form, FormArguments};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
 use super::{Globals, Outcome, UsageError};
 use crate::config::side_gates;
-use crate::flow::{
-    Asker, LabelEnd, LabelMaker, LabelSink, Labels, Made, Placing, Shortcuts, Timing,
-};
-use crate::io::{Ids, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, WriteError};
+use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
+use crate::io::Io;
+use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
 use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
 use crate::side::prompts;
-use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
-use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
+use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with what the model says, besides those that tell of calls.
+/// Needles of lines with text of the model, besides those of lines about calls.
 const SAID: [&str; 1] = ["\"text_delta\""];
 
 /// How long a line may wait for a label, in milliseconds.
@@ -40,9 +39,9 @@ const JOBS: &str = "4";
 /// Label finished batches of tool calls
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
-/// of one assistant message, once they are answered. Labels are made ahead, while the stream goes
-/// on; a line waits for one at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch that gets no label is no error.
+/// of one assistant message, once they are answered. Labels are made while the stream goes on; a
+/// line is held for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is no error.
 #[derive(Debug, Args)]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
@@ -51,25 +50,25 @@ pub(super) struct SummarizeBatchArguments {
     /// When labels go out
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// How long a line may wait for a label before the label is dropped, in milliseconds
+    /// How long to hold a line for a label before dropping the label, in milliseconds
     #[arg(long, value_name = "MS", default_value = HOLD)]
     hold_ms: u64,
-    /// How many labels are made at once
+    /// How many labels to make at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
-    /// Label single calls that read or search by the built-in rules, without asking the model
+    /// Label a single call that reads or searches by the built-in rules instead of the model
     #[arg(long)]
     shortcuts: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Append the labels to this session file as well
+    /// Also append the labels to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Read this settings file of an agent for whether labels are wanted
+    /// Read from this settings file of an agent whether labels are wanted
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Read one dialect only, instead of telling it line by line
+    /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
     #[command(flatten)]
@@ -86,7 +85,7 @@ enum EmitLabels {
     /// Before the content of the next message
     #[default]
     Turn,
-    /// As soon as they are there; no line waits, and a label that is late is dropped
+    /// As soon as they are ready; no line waits, and late labels are dropped
     Ready,
 }
 
@@ -99,7 +98,7 @@ impl Run for SummarizeBatchArguments {
         }
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = self.form.form(io);
+        let form = self.form.form(io.terminal);
         let recorder = self
             .record
             .as_deref()
@@ -107,7 +106,14 @@ impl Run for SummarizeBatchArguments {
             .transpose()?;
         let mut errors = InputErrors::new(&io.messages);
         let input = self.input(&mut errors, io)?;
-        let (timing, decoder) = (self.timing(), self.decoder());
+        let timing = Timing {
+            placing: match self.emit {
+                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
+                EmitLabels::Ready => Placing::WhenReady,
+            },
+            jobs: self.jobs.get(),
+        };
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
         let printing = match (self.model.dry_run, form) {
             (true, _) => Printing::Bodies,
@@ -117,7 +123,7 @@ impl Run for SummarizeBatchArguments {
             (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
             (false, Form::Jsonl) => Printing::Everything,
         };
-        let mut sink = Sink {
+        let mut sink = LabelPrinter {
             writer: output::record_writer(io)?,
             printing,
             ids: Arc::clone(&io.ids),
@@ -125,8 +131,8 @@ impl Run for SummarizeBatchArguments {
             verbose: globals.verbose,
             quiet: globals.quiet,
             recorder,
+            failures: ModelFailures::new(&io.messages, globals.verbose),
             labels: 0,
-            damaged: 0,
         };
         let Some(maker) = maker else {
             // Labels are switched off, or there is nothing to make them.
@@ -146,16 +152,18 @@ impl Run for SummarizeBatchArguments {
 }
 
 impl SummarizeBatchArguments {
-    fn finish(&self, end: LabelEnd, sink: Sink) -> anyhow::Result<Outcome> {
-        let labels = sink.labels;
-        if let Some(recorder) = sink.recorder {
+    fn finish(&self, end: LabelEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
+        if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
         match end {
-            LabelEnd::Copied if self.side.exit_status && labels == 0 => Ok(Outcome::AnswerIsNo),
-            LabelEnd::Copied => Ok(Outcome::Done),
+            LabelEnd::Copied if sink.labels > 0 => Ok(Outcome::Done),
+            LabelEnd::Copied if self.side.exit_status => {
+                Ok(sink.failures.outcome(Outcome::AnswerIsNo))
+            }
+            LabelEnd::Copied => Ok(sink.failures.outcome(Outcome::Done)),
             LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
             LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
             LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
@@ -163,7 +171,7 @@ impl SummarizeBatchArguments {
         }
     }
 
-    /// Who makes the labels; nobody if they are not wanted.
+    /// What makes the labels; nothing if they are not wanted.
     fn maker(
         &self,
         instructions: String,
@@ -212,20 +220,6 @@ impl SummarizeBatchArguments {
         })
     }
 
-    fn timing(&self) -> Timing {
-        Timing {
-            placing: match self.emit {
-                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
-                EmitLabels::Ready => Placing::WhenReady,
-            },
-            jobs: self.jobs.get(),
-        }
-    }
-
-    fn decoder(&self) -> Decoder {
-        self.from.map_or_else(Decoder::detecting, Decoder::pinned)
-    }
-
     /// All inputs, one after the other.
     fn input(
         &self,
@@ -246,8 +240,8 @@ impl SummarizeBatchArguments {
     }
 }
 
-/// The file that labels are appended to: the session's own if it is ours, else one beside it, since
-/// other agents know no labels.
+/// The file that labels are appended to: the session's own if it is ours, else one beside it, because
+/// other agents have no labels.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
     let target = match whose {
@@ -269,7 +263,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 }
 
 /// Copies the input and adds nothing.
-fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outcome> {
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
     let mut block = vec![0; 64 * 1024];
     loop {
         let read = match input.read(&mut block) {
@@ -282,125 +276,5 @@ fn copy(mut input: Box<dyn Read + Send>, sink: &mut Sink) -> anyhow::Result<Outc
         }
         sink.bytes(&block[..read])?;
         sink.flush()?;
-    }
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Printing {
-    Everything,
-    OwnRecords,
-    Text { dim: bool },
-    Bodies,
-}
-
-struct Sink {
-    writer: RecordWriter,
-    printing: Printing,
-    ids: Arc<dyn Ids>,
-    messages: Messages,
-    verbose: bool,
-    quiet: bool,
-    recorder: Option<Transcript>,
-    labels: u64,
-    damaged: u64,
-}
-
-impl LabelSink for Sink {
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.printing != Printing::Everything {
-            return Ok(());
-        }
-        self.writer.echo(bytes).map_err(io_error)
-    }
-
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(trouble) = &made.trouble
-            && self.verbose
-        {
-            self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
-        }
-        match (&made.label, &made.cost) {
-            (Some(label), _) => {
-                self.labels += 1;
-                self.print(label, made, session)
-            }
-            (None, Some(cost)) if self.writes_records() => {
-                let turnpipe = extension(None, Some(cost));
-                let uuid = self.ids.uuid().to_string();
-                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
-            }
-            (None, _) => Ok(()),
-        }
-    }
-
-    fn late(&mut self, batch: u64) {
-        if self.verbose {
-            self.messages.note(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not there in time, and is dropped",
-                batch + 1
-            ));
-        }
-    }
-
-    fn damage(&mut self, what: &str) {
-        self.damaged += 1;
-        if !self.quiet {
-            self.messages.note(what);
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush().map_err(io_error)
-    }
-}
-
-impl Sink {
-    fn writes_records(&self) -> bool {
-        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
-    }
-
-    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
-        match self.printing {
-            Printing::Bodies => self.line(label),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
-            Printing::Text { dim: false } => self.line(&format!("● {label}")),
-            Printing::Everything | Printing::OwnRecords => Ok(()),
-        }?;
-        let record = ToolUseSummaryRecord {
-            summary: label.to_owned(),
-            preceding_tool_use_ids: made.ids.clone(),
-            uuid: self.ids.uuid().to_string(),
-            session_id: session.cloned(),
-            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
-        };
-        if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(&record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
-        }
-        if self.writes_records() {
-            self.own(&record)?;
-        }
-        Ok(())
-    }
-
-    fn line(&mut self, text: &str) -> io::Result<()> {
-        self.writer
-            .echo(format!("{text}\n").as_bytes())
-            .map_err(io_error)?;
-        self.flush()
-    }
-
-    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
-        self.writer.record(record).map_err(io_error)?;
-        self.flush()
-    }
-}
-
-/// A broken pipe has to be told from other failures later on.
-fn io_error(error: WriteError) -> io::Error {
-    match error {
-        WriteError::BrokenPipe => io::Error::from(io::ErrorKind::BrokenPipe),
-        other => io::Error::other(other),
     }
 }

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::UsageError;
 
-/// Units and how many milliseconds they have.
+/// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
     ("ms", 1.0),
     ("s", 1000.0),
@@ -40,7 +40,7 @@ pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * milliseconds / 1000.0).map_err(|_| "too long".to_owned())
 }
 
-/// The same, where a number without a unit means seconds.
+/// The same, where a number without a unit counts seconds.
 ///
 /// # Errors
 /// What is wrong, for the parser of arguments.

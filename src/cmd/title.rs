@@ -8,7 +8,7 @@ use super::command::Run;
 use super::conversation::{Conversation, unreadable};
 use super::output::RecordWriter;
 use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text,
+    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text, provenance,
 };
 use super::side_arguments::{Occasion, StandIn, extension};
 use super::{Globals, Outcome, UsageError};
@@ -136,8 +136,7 @@ impl PerSession for Titles<'_> {
         } else {
             Standing::Ordinary
         };
-        let ours = extension(Some(product.model.clone()), product.cost.as_ref());
-        let ours = serde_json::to_value(ours).unwrap_or_default();
+        let ours = provenance(&product);
         let kept = keep_title(path, &product.text, standing, &ours, &self.runner.moment)
             .map_err(unreadable)?;
         match kept {
@@ -155,7 +154,9 @@ impl PerSession for Titles<'_> {
         match &made.result {
             Ok((product, _)) => writer.echo(format!("{}\n", product.text).as_bytes()),
             Err(nothing) => {
-                if !self.verbose && nothing.reason != Reason::Unreadable {
+                let is_reported =
+                    nothing.reason == Reason::Unreadable || nothing.retryability.is_some();
+                if !self.verbose && !is_reported {
                     let advice = nothing.reason.advice();
                     self.messages.note(&format!("{}{advice}", made.prefix()));
                 }

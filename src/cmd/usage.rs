@@ -6,8 +6,8 @@ use super::globals::ColorWhen;
 use super::{Outcome, output};
 use crate::io::Io;
 
-/// Answers what the parser stopped at: help and version on standard output, anything else as a
-/// one-line message with hints.
+/// Prints what the parser stopped at: help and version on standard output, anything else as a one-line
+/// message with hints on standard error.
 ///
 /// # Errors
 /// Standard output failed.
@@ -46,7 +46,7 @@ pub(super) fn answer(
     }
 }
 
-/// The parser's report, brought into the form of all other messages.
+/// The parser's report in the form of all other messages.
 #[derive(Debug, PartialEq, Eq)]
 struct Complaint {
     problem: String,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ask::{Asker, Cost};
 use super::batch::{Batch, Need};
-use crate::model::{Delivery, Provider};
+use crate::model::{Delivery, Failure, Provider, Retryability};
 use crate::side::builtin;
 use crate::side::label::{FinishedCall, clean_label, label_question, label_request};
 use crate::wire::ToolUseId;
@@ -55,6 +55,8 @@ pub struct Made {
     pub cost: Option<Cost>,
     /// Why there is none, for people who want to know.
     pub trouble: Option<String>,
+    /// Whether another try may help, if the model failed.
+    pub retryability: Option<Retryability>,
 }
 
 impl LabelMaker {
@@ -157,6 +159,7 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
         return Made::default();
     };
     let answer = asker.ask(&label_request(question, instructions));
+    let retryability = answer.reply.as_ref().err().map(Failure::retryability);
     let (label, trouble) = match answer.reply {
         Ok(reply) => match clean_label(&reply.text) {
             Ok(label) => (Some(label), None),
@@ -173,5 +176,6 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
         model: Some(asker.provider.name().to_owned()),
         cost: answer.cost,
         trouble,
+        retryability,
     }
 }

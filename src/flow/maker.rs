@@ -199,9 +199,7 @@ fn ask(
                 Failure::Empty { .. } => Reason::EmptyResult,
                 _ => Reason::ModelError,
             };
-            Err(Nothing::from(reason)
-                .because(failure.to_string())
-                .at_cost(cost))
+            Err(Nothing::from(reason).of_failure(&failure).at_cost(cost))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why there is no title, or no recap.
 
 use super::ask::Cost;
+use crate::model::{Failure, Retryability};
 
 /// The reason, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl Reason {
                 "nothing usable came of it; `turnpipe session rename` sets a title by hand"
             }
             Self::Aborted => "stopped",
-            Self::ModelError => "the model did not answer (`-v` tells why)",
+            Self::ModelError => "the model did not answer (`-v` says why)",
             Self::ManualTitle => "a person gave this session a title; `--replace` replaces it",
             Self::AlreadyTitled => "the session has a title already",
             Self::AttemptLimit => "tried three times already",
@@ -86,6 +87,8 @@ pub struct Nothing {
     pub error: Option<String>,
     /// What it cost.
     pub cost: Option<Box<Cost>>,
+    /// Whether another try may help, if a model failed.
+    pub retryability: Option<Retryability>,
 }
 
 impl From<Reason> for Nothing {
@@ -94,6 +97,7 @@ impl From<Reason> for Nothing {
             reason,
             error: None,
             cost: None,
+            retryability: None,
         }
     }
 }
@@ -104,6 +108,16 @@ impl Nothing {
     pub fn because(self, error: impl Into<String>) -> Self {
         Self {
             error: Some(error.into()),
+            ..self
+        }
+    }
+
+    /// The same, because a model failed.
+    #[must_use]
+    pub fn of_failure(self, failure: &Failure) -> Self {
+        Self {
+            error: Some(failure.to_string()),
+            retryability: Some(failure.retryability()),
             ..self
         }
     }

@@ -29,6 +29,16 @@ pub enum WriteError {
     Serialise(#[from] serde_json::Error),
 }
 
+/// A broken pipe stays distinct from other failures.
+impl From<WriteError> for io::Error {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::BrokenPipe => Self::from(io::ErrorKind::BrokenPipe),
+            other => Self::other(other),
+        }
+    }
+}
+
 /// Buffers what is echoed, and what is our own; remembers whether the last byte was a newline.
 /// What is still buffered when it is dropped is lost: flush first.
 pub struct Writer<Sink: Write> {

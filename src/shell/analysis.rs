@@ -1,4 +1,4 @@
-//! From a command line to what is known about it.
+//! The result of the analysis of a command line, and how it is reached.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct Analysis {
     pub span: Option<Range<usize>>,
     /// Whether the shell may end in another directory than it began in.
     pub changes_directory: bool,
-    /// The names of the commands that are run, each once; empty unless the verdict is read-only.
+    /// The names of the programs, each once; empty unless the verdict is read-only.
     pub programs: Vec<String>,
 }
 
@@ -29,12 +29,12 @@ pub struct Analysis {
 /// behind, no program that data chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It does, if all of this holds.
+    /// It only reads, if all requirements hold.
     ReadOnly {
-        /// What the text alone cannot tell; empty for most commands.
+        /// What cannot be seen in the text; empty for most commands.
         requires: Vec<Requirement>,
     },
-    /// It does not, as far as the text tells.
+    /// The text shows that it changes something.
     Writes,
     /// It is not understood well enough.
     Unknown,
@@ -47,7 +47,7 @@ impl Verdict {
     }
 }
 
-/// What must hold besides for a command to be read-only.
+/// A condition outside of the text for a command to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requirement {
     /// The configuration that git finds in a directory runs no program.
@@ -95,11 +95,11 @@ pub enum GitScope {
     WorkTree,
 }
 
-/// Whether a command line only reads, as far as its text tells.
+/// Decides from its text whether a command line only reads.
 ///
-/// The environment is taken to be scrubbed (no exported functions, no variables that choose
-/// programs), the shell to be bash without start-up files, aliases and a terminal. Linear in the
-/// length of the text; nothing is run or opened.
+/// Assumes bash without start-up files, aliases and a terminal, and a scrubbed environment: no
+/// exported functions, no variables that choose programs. Takes time that is linear in the length
+/// of the text. Runs and opens nothing.
 pub fn analyse(command: &str) -> Analysis {
     match examine(command) {
         Ok((effects, requires)) => Analysis {
@@ -128,7 +128,7 @@ fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
         return Err(Refusal::unknown(0..0, "the command is empty"));
     }
-    // The grammar tells pipelines apart six times as fast when it sees a line end behind them.
+    // The grammar parses pipelines six times as fast when a line end follows them.
     let command = format!("{command}\n");
     let tree = parse(&command)?;
     let effects = Walk::new(&command, tree.root_node()).run()?;
@@ -168,8 +168,8 @@ fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
 }
 
 impl Analysis {
-    /// The verdict once every requirement is looked into: `holds` says why one does not. The first
-    /// that does not makes it unknown.
+    /// The verdict after checking every requirement: `holds` returns why one does not hold. The
+    /// first such reason makes the verdict unknown.
     #[must_use]
     pub fn settled(self, mut holds: impl FnMut(&Requirement) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
@@ -193,9 +193,9 @@ impl Analysis {
         }
     }
 
-    /// The verdict if nobody can look: requirements about the directory where the shell starts
-    /// stay. Whoever reads them can hardly say anything about other directories, so git may only
-    /// look at history and settings there.
+    /// The verdict if nothing can be checked. Requirements about the directory where the shell
+    /// starts stay for the caller to check. The caller cannot check other directories, so there
+    /// git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {

@@ -9,20 +9,20 @@ use super::refusal::{Refusal, excerpt};
 use super::variables::{may_be_passed, may_be_set};
 use super::word::Word;
 
-/// How many commands may start each other (`nice timeout 5 ls`) before it is too much.
+/// How deep commands may start each other (`time timeout 5 ls`).
 const MOST_LEVELS: usize = 6;
 
-/// A command that is being looked at.
+/// A command that is being checked.
 pub(super) struct Call<'effects> {
     /// Where it stands.
     pub(super) place: Place,
-    /// What it does besides reading.
+    /// Collects its effects.
     pub(super) effects: &'effects mut Effects,
     /// How many commands are around it.
     pub(super) level: usize,
 }
 
-/// Looks at a simple command.
+/// Checks a simple command.
 pub(super) fn check(
     text: &str,
     simple: &ParsedCommand<'_>,
@@ -59,7 +59,7 @@ pub(super) fn check(
 }
 
 impl Call<'_> {
-    /// Looks at a command and its arguments; there is at least a name.
+    /// Checks a command and its arguments.
     pub(super) fn check(&mut self, words: &[Word]) -> Result<(), Refusal> {
         let Some((first, arguments)) = words.split_first() else {
             return Ok(());
@@ -113,7 +113,7 @@ impl Call<'_> {
         }
     }
 
-    /// Looks at a command that another one starts.
+    /// Checks a command that another one starts.
     pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Result<(), Refusal> {
         if self.level >= MOST_LEVELS {
             return Err(Refusal::unknown(
@@ -132,7 +132,7 @@ impl Call<'_> {
 
 /// Whether a command comes to an end by itself, whatever becomes of its output.
 fn ends_soon(name: &str, arguments: &[Word]) -> bool {
-    const END_SOON: &str = "cat cut echo find git grep head jq ls printf sed sort tr uniq wc";
+    const END_SOON: &str = "cat cut echo git head jq ls printf sed sort tr uniq wc";
     let is_endless = arguments
         .iter()
         .any(|word| word.prefix.starts_with("/dev/"));

@@ -1,7 +1,7 @@
 //! The simple commands of any command line, read as well as its text allows.
 //!
-//! This is for labels and for the meaning of exit statuses, where a mistake costs a word. Whether a
-//! command line only reads is for [`analyse`](super::analyse) to say.
+//! Labels and the meaning of exit statuses come from it, where a mistake costs a word. Whether a
+//! command line only reads is decided by [`analyse`](super::analyse) alone.
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks};

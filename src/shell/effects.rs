@@ -1,4 +1,4 @@
-//! What a command line does besides reading.
+//! Effects of a command line that are no writes: directories it goes to, programs it runs.
 
 use std::ops::Range;
 
@@ -22,9 +22,9 @@ pub(super) enum Shell {
     /// The one that was started.
     #[default]
     Main,
-    /// One of its own, whose directory nobody sees.
+    /// A subshell, whose directory does not matter afterwards.
     Subshell,
-    /// The same, and nobody may wait for it.
+    /// A subshell that may outlive the command line.
     Unattended,
 }
 

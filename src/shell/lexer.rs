@@ -386,8 +386,8 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 }
 
-/// How long the brackets or backticks are that the text begins with, as far as that can be seen
-/// without reading what they hold.
+/// The length of the brackets or backticks at the start of the text. What they hold is only
+/// scanned for quotes and brackets.
 fn enclosed_length(text: &str) -> Option<usize> {
     let opens = *text.as_bytes().first()?;
     let closes = match opens {

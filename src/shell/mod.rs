@@ -1,9 +1,9 @@
-//! Analysis of shell commands: does this only read, and what does that depend on?
+//! Shell commands: whether they only read, and which simple commands they consist of.
 //!
-//! The command line is parsed by tree-sitter's grammar of bash; every construct must be on a list
-//! of accepted ones, every word is read again by rules of our own, and every command, subcommand
-//! and option must stand in a table (`commands`). What is not listed is not known, and what is not
-//! known does not count as read-only. Nothing is run or opened here.
+//! [`analyse`] parses the command line with tree-sitter's grammar of bash. Every construct must be
+//! on a list of accepted ones, every word is read again by our own rules, and every command,
+//! subcommand and option must be in a table (`tables/`). Whatever is not listed does not count as
+//! read-only. Nothing is run or opened here. [`simple_commands`] reads any text as well as it can.
 
 mod analysis;
 mod call;
@@ -25,6 +25,7 @@ mod word;
 
 pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
+pub use commands::may_verify_signatures;
 
 #[cfg(test)]
 mod property_tests;

@@ -143,7 +143,7 @@ impl<'words> Reader<'_, 'words> {
             return self.long(word, long);
         }
         let Some(letters) = text.strip_prefix('-') else {
-            // No literal, and either it cannot be an option or nobody knows.
+            // Not a literal: either it cannot be an option, or that is unknown.
             let is_safe = self.command.is(Property::Harmless) || word.cannot_be_option();
             return if is_safe {
                 self.operand(word)

@@ -21,7 +21,7 @@ pub(super) struct HereDocument {
     pub(super) announced: usize,
 }
 
-/// What a redirection that changes nothing brings along.
+/// A redirection that changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Harmless {
     /// Nothing.
@@ -30,8 +30,8 @@ pub(super) enum Harmless {
     HereDocument(HereDocument),
 }
 
-/// How long the redirection operator is that the text begins with, descriptor included; 0 if
-/// it begins with none.
+/// The length of the redirection operator at the start of the text, descriptor included; 0 if
+/// there is none.
 pub(super) fn operator_length(text: &str) -> usize {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let after = text.get(digits..).unwrap_or_default();

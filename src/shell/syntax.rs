@@ -1,5 +1,5 @@
-//! What every command line must be before it is looked at: free of bytes that parsers read
-//! differently, and accepted by tree-sitter's grammar of bash, with a bound on the work.
+//! The first two checks: no bytes that parsers read differently, and a syntax tree without errors
+//! from tree-sitter's grammar of bash, built with bounded work.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

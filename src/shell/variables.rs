@@ -5,7 +5,7 @@ use super::word::Word;
 /// Lower-case names that mean something to the shell or to programs all the same.
 const RESERVED: &str = "auto_resume histchars";
 
-/// Upper-case names that mean nothing to anybody, besides single letters.
+/// Upper-case names that no program reads. Single letters are accepted too.
 const ORDINARY: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESULT TOTAL";
 
 /// Variables that may be passed to a command, and what their values may look like.

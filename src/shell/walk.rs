@@ -1,5 +1,5 @@
-//! The way through the syntax tree: which constructs are accepted, and that nothing stands between
-//! them.
+//! The walk through the syntax tree: checks that every construct is accepted, and that nothing stands
+//! between them.
 //!
 //! The walk keeps its own stack, so that no nesting is too deep for it.
 
@@ -20,14 +20,14 @@ use super::word::Word;
 /// Commands that read their operands to the end, so that no process substitution outlives them.
 const READ_ALL: &[&str] = &["cat", "comm", "diff", "join", "paste", "sort", "wc"];
 
-/// A statement that is still to be looked at.
+/// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
 struct Task<'tree> {
     node: Node<'tree>,
     place: Place,
 }
 
-/// One look at one command line.
+/// The check of one command line.
 pub(super) struct Walk<'text, 'tree> {
     text: &'text str,
     cursor: TreeCursor<'tree>,
@@ -57,7 +57,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    /// Looks at everything; what is found is harmless if there is no refusal.
+    /// Checks everything. The effects are returned if nothing is refused.
     pub(super) fn run(mut self) -> Result<Effects, Refusal> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
@@ -372,8 +372,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    /// What stands behind the announcement of a here-document on its line: further words and
-    /// redirections belong to the command, whose end is returned; commands are looked at.
+    /// Reads the rest of the line on which a here-document is announced. Further words and
+    /// redirections belong to the command, whose end is returned; further commands are checked.
     fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
         let children = self.children(document);
         let line_end = children
@@ -437,7 +437,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         parsed_command::read(self.text, range, &substitutions)
     }
 
-    /// Looks after what belongs to a command besides its words.
+    /// Checks what belongs to a command apart from its words.
     fn take(
         &mut self,
         owner: Node<'tree>,
@@ -472,7 +472,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(())
     }
 
-    /// Looks at substitutions in places where nobody waits for a process.
+    /// Checks substitutions in places where no command waits for a process.
     fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) -> Result<(), Refusal> {
         for node in nodes {
             if node.kind() == "process_substitution" {

@@ -1,4 +1,4 @@
-//! A word of a command line, as far as its value is known.
+//! A word of a command line and what is known of its value.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) struct Word {
     pub(super) shape: Shape,
 }
 
-/// What the shell makes of a word. In order: a word is as bad as its worst part.
+/// What the shell makes of a word. A word has the worst shape of its parts; worse ones come later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shape {
     /// One argument of known value.

@@ -14,13 +14,15 @@ use crate::io::Environment;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
-use crate::shell::{GitScope, GitUse, Requirement};
+use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 
 /// How long all looks for one command line may take.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The largest configuration that is read, in bytes.
-const LARGEST: usize = 1024 * 1024;
+/// The largest output of git that is read, in bytes: an index of about 100,000 files.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
 
 /// Looks for one command line.
 #[derive(Debug)]
@@ -78,9 +80,15 @@ impl GitProbe {
                 .ancestors()
                 .any(|above| above.join(".gitmodules").exists())
             {
-                return Err(
-                    "git may look into submodules, which have settings of their own".to_owned(),
-                );
+                return Err(SUBMODULES.to_owned());
+            }
+            // A repository inside of another one is entered if the index lists it.
+            let index = self
+                .git(&["ls-files", "--stage", "-z", ":/"], directory)
+                .map_err(|_| "git's index cannot be read".to_owned())?;
+            let mut entries = index.split(|byte| *byte == 0);
+            if entries.any(|entry| entry.starts_with(b"160000 ")) {
+                return Err(SUBMODULES.to_owned());
             }
         }
         Ok(())
@@ -168,6 +176,8 @@ const SETTINGS: &[Setting] = &[
     setting("remote", "promisor", GitScope::Objects, When::NotOff),
     setting("remote", "partialclonefilter", GitScope::Objects, When::Set),
     setting("core", "fsmonitor", GitScope::WorkTree, When::NotOff),
+    // Merges are merged again, which writes objects and starts merge drivers.
+    setting("log", "diffmerges", GitScope::WorkTree, When::Set),
     setting("diff", "external", GitScope::WorkTree, When::Set),
     setting("diff", "command", GitScope::WorkTree, When::Set),
     setting("diff", "textconv", GitScope::WorkTree, When::Set),
@@ -203,7 +213,7 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
     );
     // Aliases of formats may have any name.
     if section == "pretty" {
-        return asks_for_signatures(value);
+        return may_verify_signatures(value);
     }
     SETTINGS.iter().any(|setting| {
         setting.section == section
@@ -212,13 +222,9 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
             && match setting.when {
                 When::Set => !value.is_empty(),
                 When::NotOff => !is_off,
-                When::Signatures => asks_for_signatures(value),
+                When::Signatures => may_verify_signatures(value),
             }
     })
-}
-
-fn asks_for_signatures(format: &str) -> bool {
-    format.contains("%G") || format.to_ascii_lowercase().contains("signature")
 }
 
 #[cfg(test)]

@@ -73,6 +73,46 @@ fn nothing_found_is_an_answer_and_a_bad_pattern_a_mistake() {
 }
 
 #[test]
+fn sessions_can_be_listed_and_hits_counted() {
+    let file = data("claude-parallel.jsonl");
+    let other = data("pi.jsonl");
+    let hits = session(&["search", ".", &file, "--json"]).records().len();
+    let search = |option: &str| session(&["search", ".", &file, &other, option, "-o", "text"]).text;
+    assert_eq!(search("-l"), format!("{file}\n{other}\n"));
+    let counts = search("--count");
+    let (first, second) = counts.split_once('\n').unwrap();
+    assert_eq!(first, format!("{file}:{hits}"));
+    assert!(second.starts_with(&format!("{other}:")), "{counts}");
+    let record = &session(&["search", ".", &file, "--count", "--json"]).records()[0];
+    assert_eq!(
+        (&record["type"], &record["matches"]),
+        (&"session_path".into(), &hits.into())
+    );
+    let none = session(&["search", "no such words", &file, "-l"]);
+    assert_eq!((none.status, &*none.text), (Some(1), ""));
+}
+
+#[test]
+fn context_is_lines_of_the_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl").display().to_string();
+    let text = "one\\ntwo\\nthe needle here\\nfour\\nfive";
+    let record = format!(
+        "{{\"parentUuid\":null,\"isSidechain\":false,\"cwd\":\"/w\",\"sessionId\":\"s\",\"version\":\"2.1.0\",\
+         \"type\":\"user\",\"uuid\":\"u\",\"timestamp\":\"2026-01-02T03:04:05.000Z\",\
+         \"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    );
+    std::fs::write(&path, record).unwrap();
+    let found = session(&["search", "needle", &path, "-C", "1", "--json"]);
+    assert_eq!(found.records()[0]["snippet"], "two\nthe needle here\nfour");
+    let page = session(&["search", "needle", &path, "-C", "1", "-o", "text"]).text;
+    assert!(
+        page.ends_with("\n    two\n    the needle here\n    four\n"),
+        "{page}"
+    );
+}
+
+#[test]
 fn people_see_a_heading_and_lines() {
     let file = data("claude-parallel.jsonl");
     let page = session(&["search", "differ", &file, "-o", "text"]).text;

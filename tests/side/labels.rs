@@ -74,14 +74,14 @@ fn people_get_one_line_a_label() {
 }
 
 #[test]
-fn damage_passes_through_and_is_told() {
+fn damage_on_lines_without_calls_passes_through() {
     let input = format!("\u{feff}{}{{torn\n{}", stream(1), r#"{"type":"result"}"#);
     let told = run(&BUILTIN, input.as_bytes());
     assert_eq!(told.status, Some(0));
     assert!(told.stdout.contains("\n{torn\n"), "{}", told.stdout);
     assert!(told.stdout.ends_with("{\"type\":\"result\"}"));
     assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
-    assert_eq!(told.stderr.lines().count(), 1, "{}", told.stderr);
+    assert_eq!(told.stderr, "");
 }
 
 #[test]

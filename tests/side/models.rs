@@ -81,30 +81,68 @@ fn without_holding_nothing_waits() {
     assert!(start.elapsed() < Duration::from_secs(15));
     assert!(
         told.stderr
-            .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not there in time"),
+            .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not ready in time"),
         "{}",
         told.stderr
     );
 }
 
 #[test]
-fn failures_are_silent_unless_asked_for() {
+fn each_cause_of_failure_is_one_line_and_the_status_says_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    for (answer, status) in [(401, 4), (404, 4), (500, 5), (503, 5)] {
+        let server = Server::start(
+            NO_DELAY,
+            Box::new(move |_| (answer, "{\"error\":{\"message\":\"boom\"}}".to_owned())),
+        );
+        for arguments in [
+            &["summarize-batch"][..],
+            &["title", one, two],
+            &["recap", one, two],
+        ] {
+            let input = if arguments.len() == 1 {
+                stream(2)
+            } else {
+                String::new()
+            };
+            let run = fed(server.command(arguments), &input);
+            assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
+            assert_eq!(run.stderr.lines().count(), 1, "{arguments:?}: {run:?}");
+            assert!(run.stderr.contains("boom"), "{arguments:?}: {run:?}");
+            assert!(run.stdout.starts_with(&input), "{run:?}");
+        }
+        let verbose = fed(server.command(&["summarize-batch", "-v"]), &stream(1));
+        assert!(verbose.stderr.contains("[TOOL_USE_SUMMARY]"), "{verbose:?}");
+    }
+}
+
+#[test]
+fn a_failure_beside_a_title_is_no_failure_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let two = write(
+        folder.path(),
+        "two.jsonl",
+        &qwen(&["Name the colours", "Red and blue."]),
+    );
     let server = Server::start(
         NO_DELAY,
-        Box::new(|_| (500, "{\"error\":{\"message\":\"boom\"}}".to_owned())),
+        Box::new(|body| {
+            if body.to_string().contains("colours") {
+                (401, "{\"error\":{\"message\":\"boom\"}}".to_owned())
+            } else {
+                (200, titles("Port the parser"))
+            }
+        }),
     );
-    let told = fed(server.command(&["summarize-batch"]), &stream(1));
-    assert_eq!(
-        (told.status, told.stdout.as_str(), told.stderr.as_str()),
-        (Some(0), stream(1).as_str(), "")
-    );
-    let told = fed(server.command(&["summarize-batch", "-v"]), &stream(1));
-    assert!(
-        told.stderr.contains("[TOOL_USE_SUMMARY]") && told.stderr.contains("boom"),
-        "{}",
-        told.stderr
-    );
-    assert_eq!(server.bodies.lock().unwrap().len(), 2);
+    let paths = [one.to_str().unwrap(), two.to_str().unwrap()];
+    let run = fed(server.command(&[&["title"], &paths[..]].concat()), "");
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("boom"), "{run:?}");
+    assert_eq!(records(&run.stdout)[0]["title"], "Port the parser");
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::ops::Range;
 /// How much is shown before a match and behind it, in bytes.
 const AROUND: usize = 100;
 
+/// How much context in lines is shown on either side at most, in bytes.
+const LONGEST_CONTEXT: usize = 64 * 1024;
+
 /// How much of a match is shown, in bytes.
 const LONGEST_MATCH: usize = 400;
 
@@ -17,6 +20,8 @@ pub struct Excerpt {
     pub matched: String,
     /// What follows.
     pub after: String,
+    /// The parts around the match are whole lines.
+    pub has_lines: bool,
 }
 
 impl Excerpt {
@@ -31,6 +36,32 @@ impl Excerpt {
             before: text[from..start].to_owned(),
             matched: text[start..end].to_owned(),
             after: text[end..to].to_owned(),
+            has_lines: false,
+        }
+    }
+
+    /// The match at `range` of `text`, with `count` lines before it and after it.
+    pub(super) fn with_lines(text: &str, range: Range<usize>, count: usize) -> Self {
+        let matched = Self::around(text, range.clone());
+        let start = text.floor_char_boundary(range.start);
+        let end = start + matched.matched.len();
+        let lowest = text.ceil_char_boundary(start.saturating_sub(LONGEST_CONTEXT));
+        let before = &text[lowest..start];
+        let from = before
+            .rmatch_indices('\n')
+            .nth(count)
+            .map_or(0, |(at, _)| at + 1);
+        let highest = text.floor_char_boundary((end + LONGEST_CONTEXT).min(text.len()));
+        let after = &text[end..highest];
+        let to = after
+            .match_indices('\n')
+            .nth(count)
+            .map_or(after.len(), |(at, _)| at);
+        Self {
+            before: before[from..].to_owned(),
+            after: after[..to].to_owned(),
+            has_lines: true,
+            ..matched
         }
     }
 
@@ -54,6 +85,22 @@ mod tests {
         assert_eq!((excerpt.before.len(), excerpt.after.len()), (100, 100));
         let all = Excerpt::around(&text, 0..text.len());
         assert_eq!(all.matched.len(), 400);
+    }
+
+    #[test]
+    fn context_is_whole_lines() {
+        let text = "one\ntwo\nthree needle three\nfour\nfive";
+        let at = text.find("needle").unwrap();
+        let rows = [
+            (0, "three needle three"),
+            (1, "two\nthree needle three\nfour"),
+            (9, text),
+        ];
+        for (count, expected) in rows {
+            let excerpt = Excerpt::with_lines(text, at..at + 6, count);
+            assert_eq!(excerpt.matched, "needle");
+            assert_eq!(excerpt.text(), expected);
+        }
     }
 
     proptest! {

@@ -63,6 +63,8 @@ pub struct Query {
     pub(super) roles: Vec<Role>,
     /// No more finds than this in a session.
     pub(super) most: Option<NonZeroUsize>,
+    /// How many lines are shown before a match and after it.
+    pub(super) context: usize,
 }
 
 impl Query {
@@ -92,6 +94,7 @@ impl Query {
             places: vec![FoundIn::Text],
             roles: Vec::new(),
             most: None,
+            context: 0,
         })
     }
 
@@ -106,6 +109,13 @@ impl Query {
     #[must_use]
     pub fn by_roles(mut self, roles: Vec<Role>) -> Self {
         self.roles = roles;
+        self
+    }
+
+    /// The same with this many lines before and after each match; with none, excerpts are short.
+    #[must_use]
+    pub fn with_context(mut self, lines: usize) -> Self {
+        self.context = lines;
         self
     }
 

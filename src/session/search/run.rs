@@ -239,7 +239,11 @@ impl Query {
             let _ = self.matcher.find_iter(text.as_bytes(), |range| {
                 count += 1;
                 if first.is_none() {
-                    first = Some(Excerpt::around(text, range.start()..range.end()));
+                    let range = range.start()..range.end();
+                    first = Some(match self.context {
+                        0 => Excerpt::around(text, range),
+                        lines => Excerpt::with_lines(text, range, lines),
+                    });
                 }
                 true
             });

@@ -105,7 +105,7 @@ fn is_plain_name(name: &str) -> bool {
 /// A file, or an assignment; not one of the names that gawk takes for connections.
 fn is_harmless_operand(word: &Word) -> bool {
     if word.prefix.starts_with("/inet") || (word.prefix.is_empty() && word.literal().is_none()) {
-        // A value of which nothing is known may be such a name; matches of a pattern exist.
+        // An unknown value may be such a name. Matches of a pattern are existing files.
         return word.shape == Shape::Matches;
     }
     let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix);

@@ -60,7 +60,10 @@ pub(super) fn set(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), R
     let refuse = |word: &Word| {
         Err(Refusal::unknown(
             word.span.clone(),
-            format!("`{}` with something else than checks", name.prefix),
+            format!(
+                "`{}` with options other than those that make the shell stricter",
+                name.prefix
+            ),
         ))
     };
     if words.peek().is_none() {

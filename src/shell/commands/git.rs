@@ -24,7 +24,7 @@ fn is_one_of(names: &str, text: &str) -> bool {
     names.split(' ').any(|name| name == text)
 }
 
-/// The program, whose configuration must be clean.
+/// Checks a call of git. Its configuration is checked elsewhere, as a requirement.
 pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;

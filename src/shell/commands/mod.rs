@@ -21,6 +21,7 @@ use super::table::{COMMANDS, Command};
 use super::word::Word;
 
 pub(super) use conditions::double_bracket;
+pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};
 
 /// What is known about a name.
@@ -36,7 +37,7 @@ pub(super) enum Entry {
     Unlisted,
 }
 
-/// Looks at the arguments of a command; gets its name besides.
+/// Checks a command from its name and its arguments.
 pub(super) type Own = fn(&mut Call<'_>, &Word, &[Word]) -> Result<(), Refusal>;
 
 /// What is known about a name.

@@ -1,4 +1,4 @@
-//! Rules that a table cannot express: what must hold besides that every option is listed.
+//! Rules that a table cannot express.
 
 use super::arguments;
 use crate::shell::call::Call;
@@ -102,7 +102,7 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
 
 fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     if arguments.options.is_empty() {
-        return refuse(None, format!("`{name}` runs what is not analysed"));
+        return refuse(None, format!("`{name}` only reads with certain options"));
     }
     Ok(())
 }
@@ -114,7 +114,11 @@ fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     for given in &arguments.options {
         let why = match (given.name, given.value) {
             (_, Value::None) => continue,
-            ("format" | "pretty" | "sort", Value::Text(format)) if !may_verify(format) => continue,
+            ("format" | "pretty" | "sort", Value::Text(format))
+                if !may_verify_signatures(format) =>
+            {
+                continue;
+            }
             ("format" | "pretty" | "sort", _) => {
                 "a format that may start a program to verify signatures"
             }
@@ -129,8 +133,9 @@ fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     Ok(())
 }
 
-/// Whether a format may ask for a signature: `%G?`, with anything between that pads or colours.
-fn may_verify(format: &str) -> bool {
+/// Whether a format or a sort key of git may ask for a signature, which another program verifies.
+/// Padding or colours may stand between the `%` and the `G` of `%G?`.
+pub fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
@@ -217,7 +222,7 @@ pub(super) fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), R
 
 #[cfg(test)]
 mod tests {
-    use super::may_verify;
+    use super::may_verify_signatures;
 
     #[test]
     fn formats_that_verify() {
@@ -230,10 +235,10 @@ mod tests {
             "%(signature:key)",
             "%C(red)%G?",
         ] {
-            assert!(may_verify(format), "{format}");
+            assert!(may_verify_signatures(format), "{format}");
         }
         for format in ["%an <%ae>", "G %h", "%(refname)", "oneline"] {
-            assert!(!may_verify(format), "{format}");
+            assert!(!may_verify_signatures(format), "{format}");
         }
     }
 }

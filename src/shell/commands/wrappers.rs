@@ -59,7 +59,7 @@ pub(super) fn env(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<()
 }
 
 /// `xargs` with a fixed command. The arguments that it reads count as words of which nothing is
-/// known; `-n` other than `-n1` next to `-I` would take the place of it.
+/// known. `-n` cancels `-I`, so they are not accepted together.
 pub(super) fn xargs(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let arguments = arguments("xargs", words)?;
     let mut replaced = None;

@@ -168,6 +168,19 @@ fn submodules_have_settings_of_their_own() {
 }
 
 #[test]
+fn repositories_in_the_index_have_settings_of_their_own() {
+    let session = session();
+    assert!(reads(&session, "git status"));
+    git(&session, &["init", "-q", "inner"]);
+    assert!(reads(&session, "git status"));
+    let entry = format!("160000,{},inner", "1".repeat(40));
+    git(&session, &["update-index", "--add", "--cacheinfo", &entry]);
+    assert!(!reads(&session, "git status"));
+    assert!(!reads(&session, "git -C inner/.. diff"));
+    assert!(reads(&session, "git log"));
+}
+
+#[test]
 fn programs_of_the_workspace_are_not_the_table_s() {
     let mut session = session();
     let bin = session.path("bin");

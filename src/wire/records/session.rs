@@ -141,6 +141,9 @@ pub struct SessionPathRecord {
     /// Where the title comes from: `manual`, `auto`, or `summary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
+    /// How many parts of messages matched, if matches were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
 }
 
 /// Tokens. The names are those of the Anthropic API; what an agent does not record is 0.

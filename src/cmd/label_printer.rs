@@ -1,0 +1,132 @@
+//! Prints what `summarize-batch` makes.
+
+use std::io;
+use std::sync::Arc;
+
+use super::model_failures::ModelFailures;
+use super::output::RecordWriter;
+use super::side_arguments::extension;
+use crate::flow::{LabelSink, Made};
+use crate::io::{Ids, Messages};
+use crate::session::record::Transcript;
+use crate::wire::SessionId;
+use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printing {
+    /// The input and our records.
+    Everything,
+    /// Our records.
+    OwnRecords,
+    /// The labels, for people.
+    Text { dim: bool },
+    /// The bodies of the requests that would be sent.
+    Bodies,
+}
+
+/// Prints labels among the input, and records them.
+pub(super) struct LabelPrinter {
+    pub(super) writer: RecordWriter,
+    pub(super) printing: Printing,
+    pub(super) ids: Arc<dyn Ids>,
+    pub(super) messages: Messages,
+    pub(super) verbose: bool,
+    pub(super) quiet: bool,
+    /// The session file that labels are appended to.
+    pub(super) recorder: Option<Transcript>,
+    pub(super) failures: ModelFailures,
+    /// How many labels were printed.
+    pub(super) labels: u64,
+}
+
+impl LabelSink for LabelPrinter {
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.printing != Printing::Everything {
+            return Ok(());
+        }
+        Ok(self.writer.echo(bytes)?)
+    }
+
+    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+        if let Some(trouble) = &made.trouble {
+            if self.verbose {
+                self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
+            }
+            if let Some(retryability) = made.retryability {
+                self.failures.report(trouble, retryability);
+            }
+        }
+        match (&made.label, &made.cost) {
+            (Some(label), _) => {
+                self.labels += 1;
+                self.print(label, made, session)
+            }
+            (None, Some(cost)) if self.writes_records() => {
+                let turnpipe = extension(None, Some(cost));
+                let uuid = self.ids.uuid().to_string();
+                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn late(&mut self, batch: u64) {
+        if self.verbose {
+            self.messages.note(&format!(
+                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and is dropped",
+                batch + 1
+            ));
+        }
+    }
+
+    fn damage(&mut self, what: &str) {
+        if !self.quiet {
+            self.messages.note(what);
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(self.writer.flush()?)
+    }
+}
+
+impl LabelPrinter {
+    fn writes_records(&self) -> bool {
+        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
+    }
+
+    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+        match self.printing {
+            Printing::Bodies => self.line(label),
+            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
+            Printing::Text { dim: false } => self.line(&format!("● {label}")),
+            Printing::Everything | Printing::OwnRecords => Ok(()),
+        }?;
+        let record = ToolUseSummaryRecord {
+            summary: label.to_owned(),
+            preceding_tool_use_ids: made.ids.clone(),
+            uuid: self.ids.uuid().to_string(),
+            session_id: session.cloned(),
+            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
+        };
+        if let Some(recorder) = &mut self.recorder {
+            let line = serde_json::to_string(&record)?;
+            recorder.record(&line).map_err(io::Error::other)?;
+        }
+        if self.writes_records() {
+            self.own(&record)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.writer.echo(format!("{text}\n").as_bytes())?;
+        self.flush()
+    }
+
+    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
+        self.writer.record(record)?;
+        self.flush()
+    }
+}
