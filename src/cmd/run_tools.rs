@@ -21,8 +21,8 @@ use super::tools::registry;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
-    self, Channels, Dedup, Echo, Emit, EndCause, Insistence, Ledger, Lifecycle, Mode, OnError,
-    Options, PermissionMode, Policy, RunEnd, Surroundings, Trace,
+    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Ledger, Lifecycle,
+    Mode, OnError, Options, PermissionMode, Policy, RunEnd, Trace,
 };
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
@@ -159,7 +159,7 @@ impl Run for RunToolsArguments {
         channels
             .start_reading(stdin, needles, options.unwanted, decoder)
             .context("cannot read input")?;
-        let surroundings = Surroundings {
+        let dependencies = Dependencies {
             sink,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
@@ -168,7 +168,7 @@ impl Run for RunToolsArguments {
             trace,
             lane: lane.spawners.clone(),
         };
-        let end = exec::run(&options, lifecycle, context, ledger, surroundings, channels);
+        let end = exec::run(&options, lifecycle, context, ledger, dependencies, channels);
         Ok(self.outcome(&end, io))
     }
 }
@@ -211,10 +211,10 @@ impl RunToolsArguments {
             } else {
                 Echo::Everything
             },
-            insistence: if self.execute {
-                Insistence::Execute
+            history: if self.execute {
+                HistoryPolicy::Execute
             } else {
-                Insistence::Respect
+                HistoryPolicy::Respect
             },
             permission_mode: self.permission_mode,
             dedup: if self.dedup { Dedup::On } else { Dedup::Off },

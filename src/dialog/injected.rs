@@ -34,6 +34,9 @@ Base directory for this skill:
 Operation stopped by hook:
 Unknown slash command:";
 
+/// Where an editor describes itself before a prompt, and what stands between the two.
+const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");
+
 /// Remarks in brackets, by their beginnings; they end at the bracket.
 const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
 
@@ -84,6 +87,12 @@ fn split(text: &str) -> Option<(String, String)> {
     let is_injected = |text: &str| BEGINNINGS.lines().any(|start| text.starts_with(start));
     if is_injected(text.trim_start()) {
         return Some((text.to_owned(), String::new()));
+    }
+    let (start, end) = EDITOR_CONTEXT;
+    if text.trim_start().starts_with(start)
+        && let Some((context, own)) = text.split_once(end)
+    {
+        return Some((format!("{context}{end}"), own.trim().to_owned()));
     }
     let (put_in, kept) = cut(text)?;
     let kept = kept.trim();
@@ -177,6 +186,10 @@ mod tests {
             ("<ide_opened_file>x</ide_opened_file>\n fix it\n", "fix it"),
             ("<command-name>/clear</command-name>", ""),
             ("Caveat: the messages below", ""),
+            (
+                "# Context from my IDE setup:\n\n## Open tabs:\n\n## My request for Codex:\nlist them\n",
+                "list them",
+            ),
             ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>", ""),
             ("<hook_context>x</hook_context>\n\nhello", "hello"),
             ("use <skills> here", "use <skills> here"),

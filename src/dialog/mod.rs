@@ -3,6 +3,7 @@
 //! What a file looks like is not known here, nor where it is; how a dialog looks to people is.
 
 mod block;
+mod exit_code;
 mod html;
 mod injected;
 mod join;
@@ -17,6 +18,7 @@ mod to_record;
 mod usage;
 
 pub use block::{Block, Call, CallResult, Media, Part};
+pub use exit_code::exit_code;
 pub use html::{Html, PageHead};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::Joiner;

@@ -1,5 +1,5 @@
-//! The results that stand in a seekable input, found before any of its calls could run
-//! (protocol 6.3).
+//! The results in a seekable input, found before any of its calls could run. See
+//! `docs/protocol.md`, Answered calls.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,8 +13,8 @@ use crate::wire::{Decoder, Event};
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Enters the results that stand between the current position of `file` and its end into
-/// `ledger`; the position is the same afterwards. Lines without a needle are not looked into.
+/// Enters the results between the current position of `file` and its end into `ledger`; the
+/// position is the same afterwards. Lines without a needle are not parsed.
 /// Returns whether the input can be read twice at all.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::completed::CancelReason;
 use super::{BatchNumber, Completed, Prepared, TurnNumber};
 use crate::process::CancelToken;
 use crate::tools::{InterruptBehavior, ToolKind};
@@ -45,18 +46,17 @@ pub(super) enum CallStage {
     Done(Box<Completed>),
 }
 
-/// Why we end a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CancelReason {
-    /// The user interrupted.
-    Interrupt,
-    /// The time of the whole run is up.
-    TimeUp,
-    /// A sibling failed; the text names it and its error.
-    Sibling(String),
-}
-
 impl Call {
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.stage, CallStage::Running { .. })
+    }
+
+    /// Tells it to end. The first reason counts.
+    pub(super) fn cancel(&mut self, reason: &CancelReason) {
+        self.cancel_reason.get_or_insert_with(|| reason.clone());
+        self.cancel.cancel();
+    }
+
     /// The kind of its tool, if it has one.
     pub(super) fn kind(&self) -> Option<ToolKind> {
         match &self.stage {

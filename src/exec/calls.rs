@@ -1,140 +1,136 @@
-//! Calls in a run: entering, starting, finishing, and what a failure does to siblings.
+//! The calls of a run from their arrival until their results are due: which may start, which run,
+//! how they end, and what a failure does to siblings.
 
-use std::io::Write;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
 
-use super::call::{Call, CallStage, CancelReason};
-use super::channels::Happening;
-use super::lifecycle::{ResultPlace, refuse_cut_off};
-use super::refusals::{ended_early, failure_text, never_started};
-use super::runner::Runner;
-use super::{CallIndex, Completed, Mode, OnError, Owner, Prepared, Standing, TurnNumber};
-use crate::process::CancelToken;
-use crate::text::terminal_safe_line;
-use crate::tools::{Access, CallContext, ToolKind};
-use crate::wire::{InvalidCall, Lane, Outcome, ToolCall, ToolUseId};
+use super::call::{Call, CallStage};
+use super::completed::{CancelReason, ended_early, failure_text, never_started};
+use super::lifecycle::ResultPlace;
+use super::session::Session;
+use super::{
+    CallIndex, Completed, FinishedTurn, Lifecycle, OnError, Options, Prepared, Progress, Ready,
+    RunnerEvent, Schedule, Trace, TurnNumber, Turns,
+};
+use crate::io::{Clock, Messages};
+use crate::process::{CancelToken, ThreadPool};
+use crate::state::StateRoot;
+use crate::tools::{Access, CallContext, ContextChange, InterruptBehavior, ToolKind};
+use crate::wire::{Lane, Outcome, ToolUseId};
 
-impl<Sink: Write> Runner<'_, Sink> {
-    /// A complete call stands in the input.
-    pub(super) fn enter(&mut self, call: &ToolCall) {
-        let standing = self.ledger.enter(call);
-        if self.options.mode == Mode::Plan {
-            if matches!(standing, Standing::New | Standing::Answered) {
-                let prepared = self.lifecycle.prepare(call, &self.session.context);
-                self.plan.add(&call.id, &call.name, &prepared);
-            }
-            return;
+/// Calls that may wait for their result before the input has to wait for them.
+const MOST_CALLS: usize = 1024;
+/// What calls and results may weigh together before the input and further calls have to wait, in
+/// bytes.
+const MOST_WEIGHT: usize = 16 * 1024 * 1024;
+
+/// The calls that are ours and whose results are not on the output.
+pub(super) struct Calls {
+    lifecycle: Arc<Lifecycle>,
+    on_error: OnError,
+    state_root: Option<StateRoot>,
+    clock: Arc<dyn Clock>,
+    messages: Messages,
+    trace: Option<Trace>,
+    schedule: Schedule,
+    turns: Turns,
+    calls: BTreeMap<CallIndex, Call>,
+    /// Changes of the running concurrent batch, applied when it is over.
+    pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
+    /// About how much memory the calls and their results take, in bytes.
+    weight: usize,
+    workers: ThreadPool,
+    events: Sender<RunnerEvent>,
+    started: u64,
+    /// The user knows that calls need permission.
+    mentioned_permission: bool,
+}
+
+/// Which running calls get a result before they have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Force {
+    /// Those that were told to end.
+    IfCancelled,
+    /// All.
+    AtOnce,
+}
+
+impl Calls {
+    pub(super) fn new(
+        options: &Options,
+        lifecycle: Arc<Lifecycle>,
+        clock: Arc<dyn Clock>,
+        messages: Messages,
+        trace: Option<Trace>,
+        events: Sender<RunnerEvent>,
+    ) -> Self {
+        Self {
+            lifecycle,
+            on_error: options.on_error,
+            state_root: options.state_root.clone(),
+            clock,
+            messages,
+            trace,
+            schedule: Schedule::new(options.policy, options.cap),
+            turns: Turns::default(),
+            calls: BTreeMap::new(),
+            pending_changes: BTreeMap::new(),
+            weight: 0,
+            workers: ThreadPool::new("call", options.cap.get(), || ()),
+            events,
+            started: 0,
+            mentioned_permission: false,
         }
-        if !self.may_enter(&call.id, standing) {
-            return;
-        }
-        let prepared = self.lifecycle.prepare(call, &self.session.context);
-        self.admit(
-            call.id.clone(),
-            call.name.clone(),
-            call.input.get().len(),
-            prepared,
-        );
     }
 
-    /// A call stands in the input that can never run.
-    pub(super) fn enter_invalid(&mut self, call: &InvalidCall) {
-        let standing = self.ledger.enter_invalid(&call.id, &call.name);
-        let prepared = Prepared::Refused(Box::new(refuse_cut_off(call)));
-        if self.options.mode == Mode::Plan {
-            if matches!(standing, Standing::New | Standing::Answered) {
-                self.plan.add(&call.id, &call.name, &prepared);
-            }
-        } else if self.may_enter(&call.id, standing) {
-            self.admit(call.id.clone(), call.name.clone(), 0, prepared);
-        }
-    }
-
-    fn may_enter(&mut self, id: &ToolUseId, standing: Standing) -> bool {
-        if !self.ownership.runs_calls() {
-            self.hint_history();
-            return false;
-        }
-        match standing {
-            Standing::New => true,
-            Standing::Answered | Standing::Repeated => false,
-            Standing::Contradicted => {
-                self.messages.note(&format!(
-                    "call {id} came twice with different input: the first one counts"
-                ));
-                false
-            }
-        }
-    }
-
-    fn hint_history(&mut self) {
-        if std::mem::replace(&mut self.told.history, true) {
-            return;
-        }
-        let whose = match self.ownership.owner() {
-            Owner::Foreign(name) => name,
-            Owner::Executed => "stream that an executor has worked on",
-            Owner::Unclaimed | Owner::Ours => "recording",
+    /// Takes in a call whose input has this many bytes.
+    pub(super) fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
+        let access = match &prepared {
+            Prepared::Ready(ready) => ready.assessment.access.clone(),
+            Prepared::Refused(_) => Access::world(),
         };
-        self.messages
-            .note(&format!("this is a {whose}: its calls are not run"));
-        self.messages
-            .hint("look at them with --plan, or run them with --execute");
-    }
-
-    fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
-        self.weight += weight;
-        let (access, label) = match &prepared {
-            Prepared::Ready(ready) => (
-                ready.assessment.access.clone(),
-                label(ready.tool.name(), &ready.input),
-            ),
-            Prepared::Refused(_) => (Access::world(), name.clone()),
-        };
-        let verdict = prepared.verdict();
-        self.ledger.taken(&id);
         let read_only = access.is_read_only();
         let (turn, batch) = self.turns.call(id.clone(), read_only);
-        let index = self.schedule.enqueue(access);
+        let lane = if read_only {
+            Lane::Parallel
+        } else {
+            Lane::Serial
+        };
         let call = Call {
+            label: prepared.label(&name),
+            verdict: prepared.verdict(),
             id,
             name,
             turn,
             batch,
-            lane: if read_only {
-                Lane::Parallel
-            } else {
-                Lane::Serial
-            },
+            lane,
             stage: CallStage::Waiting(prepared),
-            verdict,
-            label,
             weight,
             cancel: CancelToken::default(),
             cancel_reason: None,
             arrived: self.clock.elapsed(),
             started: None,
         };
-        self.calls.insert(index, call);
-        if !self.interruption.lets_calls_start() {
-            let reason = if self.interruption.is_for_time() {
-                CancelReason::TimeUp
-            } else {
-                CancelReason::Interrupt
-            };
-            self.complete(index, never_started(&reason));
-        }
+        self.weight += weight;
+        self.calls.insert(self.schedule.enqueue(access), call);
+    }
+
+    /// The calls of the present turn are all known.
+    pub(super) fn end_turn(&mut self) {
+        self.turns.end();
     }
 
     /// Starts whatever may start.
-    pub(super) fn start_ready(&mut self) {
+    pub(super) fn start_ready(&mut self, session: &mut Session) {
         // Results that wait for their turn are bounded by starting nothing that makes more of
         // them, as long as something runs whose end can let them go.
         while !(self.is_heavy() && self.schedule.executing_count() > 0)
             && let Some(index) = self.schedule.start_next()
         {
-            if let Some(reason) = self.doom(index) {
-                self.complete(index, never_started(&reason));
+            if let Some(reason) = self.sibling_failure(index) {
+                self.complete(index, never_started(&reason), session);
                 continue;
             }
             let started = self.clock.elapsed();
@@ -143,19 +139,17 @@ impl<Sink: Write> Runner<'_, Sink> {
                 continue;
             };
             call.started = Some(started);
-            let stage = std::mem::replace(&mut call.stage, CallStage::Starting);
-            match stage {
+            match std::mem::replace(&mut call.stage, CallStage::Starting) {
                 CallStage::Waiting(Prepared::Refused(completed)) => {
-                    self.complete(index, *completed);
+                    self.complete(index, *completed, session);
                 }
                 CallStage::Waiting(Prepared::Ready(ready)) => {
                     call.stage = CallStage::Running {
                         interrupt: ready.tool.interrupt(),
                         kind: ready.tool.kind(),
                     };
-                    let (id, lane, cancel) = (call.id.clone(), call.lane, call.cancel.clone());
-                    self.a_call_started();
-                    self.hand_over(index, *ready, id, lane, cancel);
+                    self.started += 1;
+                    self.run(index, *ready, session);
                 }
                 other @ (CallStage::Starting | CallStage::Running { .. } | CallStage::Done(_)) => {
                     call.stage = other;
@@ -164,34 +158,32 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    fn hand_over(
-        &mut self,
-        index: CallIndex,
-        ready: super::Ready,
-        id: ToolUseId,
-        lane: Lane,
-        cancel: CancelToken,
-    ) {
+    /// Hands a call to a worker thread.
+    fn run(&self, index: CallIndex, ready: Ready, session: &Session) {
+        let Some(call) = self.calls.get(&index) else {
+            return;
+        };
+        let (id, cancel) = (call.id.clone(), call.cancel.clone());
+        let context = session.context_for(call.lane);
         let lifecycle = Arc::clone(&self.lifecycle);
-        let session = self.session.context_for(lane);
-        let sender = self.sender.clone();
+        let events = self.events.clone();
         let place = ResultPlace {
-            root: self.options.state_root.clone(),
-            session: self.naming.id().clone(),
+            root: self.state_root.clone(),
+            session: session.id().clone(),
         };
         let job = move |(): &()| {
             let progress = |text: &str| {
                 let text = text.to_owned();
-                let _ = sender.send(Happening::Progress { call: index, text });
+                let _ = events.send(RunnerEvent::Progress { call: index, text });
             };
             let context = CallContext {
                 id: &id,
-                session: &session,
+                session: &context,
                 cancel: &cancel,
                 progress: &progress,
             };
             let completed = Box::new(lifecycle.execute(&ready, &context, &place));
-            let _ = sender.send(Happening::Finished {
+            let _ = events.send(RunnerEvent::Finished {
                 call: index,
                 completed,
             });
@@ -203,40 +195,32 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// A worker is done with a call.
-    pub(super) fn finish(&mut self, index: CallIndex, completed: Completed) {
-        let Some(call) = self.calls.get(&index) else {
+    pub(super) fn finish(&mut self, index: CallIndex, completed: Completed, session: &mut Session) {
+        let Some(call) = self.calls.get(&index).filter(|call| call.is_running()) else {
+            // Its result was made up before it ended.
             return;
         };
-        if !matches!(call.stage, CallStage::Running { .. }) {
-            // Its result went out, or was made up, before it ended.
-            return;
-        }
         let completed = match &call.cancel_reason {
             Some(reason) if completed.outcome == Outcome::Interrupted => {
                 ended_early(reason, Some(completed))
             }
             _ => completed,
         };
-        self.complete(index, completed);
+        self.complete(index, completed, session);
     }
 
-    /// Gives a call its result, applies what it changed and tells its siblings.
-    pub(super) fn complete(&mut self, index: CallIndex, mut completed: Completed) {
+    /// Gives a call its result, applies what it changed and cancels its siblings if it must.
+    fn complete(&mut self, index: CallIndex, mut completed: Completed, session: &mut Session) {
         let changes = std::mem::take(&mut completed.changes);
         let Some(call) = self.calls.get_mut(&index) else {
             return;
         };
-        let (turn, lane) = (call.turn, call.lane);
         if let Some(note) = &completed.note {
             self.messages.note(note);
         }
-        let failure = self
-            .options
-            .on_error
-            .dooms_siblings(&completed)
-            .then(|| failure_text(&call.label, &completed));
-        if completed.outcome == Outcome::Denied && !self.told.permission {
-            self.told.permission = true;
+        if completed.outcome == Outcome::Denied
+            && !std::mem::replace(&mut self.mentioned_permission, true)
+        {
             self.messages.note(&format!(
                 "{} was denied: it may change something",
                 call.label
@@ -247,112 +231,222 @@ impl<Sink: Write> Runner<'_, Sink> {
         if let Some(trace) = &mut self.trace {
             trace.ended(index, call, &completed, self.clock.elapsed());
         }
+        let cancels_siblings = self.on_error.cancels_siblings(&completed);
+        if cancels_siblings {
+            self.turns
+                .failed(call.turn, failure_text(&call.label, &completed));
+        }
         let weight = completed.weight();
         self.weight += weight;
         call.weight += weight;
         // The token holds descriptors, and a result may wait long for its turn.
         call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
+        let (turn, lane) = (call.turn, call.lane);
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);
         if lane == Lane::Serial || self.schedule.executing_count() == 0 {
-            self.apply_changes();
+            self.apply_changes(session);
         }
-        if let Some(failure) = failure {
-            self.turns.failed(turn, failure);
-            self.cancel_siblings(turn);
+        if cancels_siblings {
+            self.cancel_siblings(turn, session);
         }
-        self.observe();
     }
 
     /// Changes of a concurrent batch wait for its end and are applied in call order.
-    fn apply_changes(&mut self) {
+    fn apply_changes(&mut self, session: &mut Session) {
         let changes: Vec<_> = std::mem::take(&mut self.pending_changes)
             .into_values()
             .flatten()
             .collect();
-        if changes.is_empty() {
-            return;
-        }
-        if self.session.apply(changes) {
-            let (calls, session, lifecycle) = (&self.calls, &self.session, &self.lifecycle);
+        if session.apply(changes) {
+            let (calls, lifecycle) = (&self.calls, &self.lifecycle);
             self.schedule
                 .reassess(|index| match &calls.get(&index)?.stage {
-                    CallStage::Waiting(Prepared::Ready(ready)) => Some(
-                        lifecycle
-                            .assess(&*ready.tool, &*ready.call, &session.context)
-                            .access,
-                    ),
+                    CallStage::Waiting(Prepared::Ready(ready)) => {
+                        Some(lifecycle.assess(ready, &session.context).access)
+                    }
                     _ => None,
                 });
         }
     }
 
-    fn cancel_siblings(&mut self, turn: TurnNumber) {
+    fn cancel_siblings(&mut self, turn: TurnNumber, session: &mut Session) {
         let queued: Vec<CallIndex> = self.schedule.queued().collect();
         for index in queued {
-            if self.calls.get(&index).is_some_and(|call| call.turn == turn)
-                && let Some(reason) = self.doom(index)
+            if self.turn_of(index) == Some(turn)
+                && let Some(reason) = self.sibling_failure(index)
             {
-                self.complete(index, never_started(&reason));
+                self.complete(index, never_started(&reason), session);
             }
         }
         let running: Vec<CallIndex> = self.schedule.executing().collect();
         for index in running {
-            let Some(reason) = self.doom(index) else {
-                continue;
-            };
-            if let Some(call) = self.calls.get_mut(&index).filter(|call| call.turn == turn) {
-                call.cancel_reason.get_or_insert(reason);
-                call.cancel.cancel();
+            if self.turn_of(index) == Some(turn)
+                && let Some(reason) = self.sibling_failure(index)
+                && let Some(call) = self.calls.get_mut(&index)
+            {
+                call.cancel(&reason);
             }
         }
     }
 
-    /// Why a call must not run because of a failed sibling, if so.
-    fn doom(&self, index: CallIndex) -> Option<CancelReason> {
+    fn turn_of(&self, index: CallIndex) -> Option<TurnNumber> {
+        self.calls.get(&index).map(|call| call.turn)
+    }
+
+    /// The failed sibling because of which a call must not run, if there is one.
+    fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
         let call = self.calls.get(&index)?;
         let failure = self.turns.failure(call.turn)?;
-        let concerned = match self.options.on_error {
+        let is_concerned = match self.on_error {
             OnError::Continue => false,
             OnError::CancelAll => true,
             OnError::CancelShell => call.kind() == Some(ToolKind::Shell),
         };
-        let refused = matches!(call.stage, CallStage::Waiting(Prepared::Refused(_)));
-        (concerned && !refused).then(|| CancelReason::Sibling(failure.to_owned()))
+        let is_refused = matches!(call.stage, CallStage::Waiting(Prepared::Refused(_)));
+        (is_concerned && !is_refused).then(|| CancelReason::Sibling(failure.to_owned()))
+    }
+
+    /// Gives every queued call its result without running it.
+    pub(super) fn refuse_queued(&mut self, reason: &CancelReason, session: &mut Session) {
+        let queued: Vec<CallIndex> = self.schedule.queued().collect();
+        for index in queued {
+            self.complete(index, never_started(reason), session);
+        }
+    }
+
+    /// Tells the running calls to end, but for those that want to finish. Returns whether any was
+    /// told.
+    pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
+        let mut any = false;
+        for index in self.schedule.executing() {
+            if let Some(call) = self.calls.get_mut(&index)
+                && let CallStage::Running { interrupt, .. } = &call.stage
+                && (*interrupt == InterruptBehavior::Cancel || *reason == CancelReason::TimeUp)
+            {
+                call.cancel(reason);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Gives running calls their results without them. Their processes are being ended all the
+    /// same.
+    pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
+        let running: Vec<CallIndex> = self.schedule.executing().collect();
+        for index in running {
+            let Some(call) = self.calls.get_mut(&index) else {
+                continue;
+            };
+            let reason = match (force, &call.cancel_reason) {
+                (_, Some(reason)) => reason.clone(),
+                (Force::AtOnce, None) => CancelReason::Interrupt,
+                (Force::IfCancelled, None) => continue,
+            };
+            if force == Force::AtOnce {
+                call.cancel.kill();
+            }
+            self.complete(index, ended_early(&reason, None), session);
+        }
+    }
+
+    /// The run is over, whatever the calls do.
+    pub(super) fn kill(&self) {
+        for call in self.calls.values() {
+            call.cancel.kill();
+        }
+    }
+
+    /// The next call in call order if it has its result; it leaves.
+    pub(super) fn take_completed(&mut self) -> Option<Call> {
+        let index = self.schedule.yield_next()?;
+        self.calls.remove(&index)
+    }
+
+    /// The result of this call is on the output.
+    pub(super) fn answered(&mut self, turn: TurnNumber, weight: usize) {
+        self.turns.answered(turn);
+        self.weight = self.weight.saturating_sub(weight);
+    }
+
+    /// Whether all calls of this turn are known and have their results.
+    pub(super) fn is_complete(&self, turn: TurnNumber) -> bool {
+        self.turns.has_ended(turn) && !self.calls.values().any(|call| call.turn == turn)
+    }
+
+    /// The next turn whose results are all on the output; it is forgotten.
+    pub(super) fn finished_turn(&mut self) -> Option<FinishedTurn> {
+        self.turns.finished()
+    }
+
+    /// The calls that run, each with the time since its start.
+    pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
+        let running = self.calls.values().filter(|call| call.is_running());
+        running.map(move |call| (call, self.time_since_start(call)))
+    }
+
+    fn time_since_start(&self, call: &Call) -> Duration {
+        let now = self.clock.elapsed();
+        now.saturating_sub(call.started.unwrap_or(now))
+    }
+
+    /// How far the run is.
+    pub(super) fn progress(&self) -> Progress<'_> {
+        let oldest = self.schedule.executing().next();
+        let oldest = oldest.and_then(|index| self.calls.get(&index));
+        Progress {
+            started: self.started,
+            running: self.schedule.executing_count(),
+            open: self.schedule.len(),
+            oldest: oldest.map(|call| call.label.as_str()),
+        }
+    }
+
+    /// A call that runs, with the time since its start.
+    pub(super) fn running_call(&self, index: CallIndex) -> Option<(&Call, Duration)> {
+        let call = self.calls.get(&index).filter(|call| call.is_running())?;
+        Some((call, self.time_since_start(call)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// How many calls were started so far.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// Whether the input has to wait for calls to end.
+    pub(super) fn is_full(&self) -> bool {
+        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+    }
+
+    fn is_heavy(&self) -> bool {
+        self.weight > MOST_WEIGHT
+    }
+
+    /// Completes the trace.
+    pub(super) fn finish_trace(&mut self) {
+        if let Some(trace) = self.trace.take()
+            && let Err(error) = trace.finish()
+        {
+            self.messages
+                .note(&format!("cannot write the trace: {error}"));
+        }
     }
 }
 
 impl OnError {
     /// Whether a call that ended like this takes its siblings with it.
-    fn dooms_siblings(self, completed: &Completed) -> bool {
+    fn cancels_siblings(self, completed: &Completed) -> bool {
         let failed = matches!(completed.outcome, Outcome::Error | Outcome::Timeout);
         match self {
             Self::Continue => false,
             Self::CancelShell => failed && completed.cancels_siblings,
             Self::CancelAll => failed,
         }
-    }
-}
-
-/// A short description of a call: the tool and the argument that people know it by.
-fn label(tool: &str, input: &crate::tools::Input) -> String {
-    /// Enough to recognise a call, in characters.
-    const SHOWN: usize = 60;
-    let subject = ["description", "command", "file_path", "pattern", "path"]
-        .iter()
-        .find_map(|field| input.get(*field).and_then(serde_json::Value::as_str));
-    match subject {
-        Some(subject) => {
-            let subject = terminal_safe_line(subject);
-            let shown: String = subject.chars().take(SHOWN).collect();
-            let ellipsis = if shown.len() < subject.len() {
-                "…"
-            } else {
-                ""
-            };
-            format!("{tool}({shown}{ellipsis})")
-        }
-        None => tool.to_owned(),
     }
 }

@@ -9,9 +9,9 @@ use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
 use crate::wire::Decoder;
 
-/// Something the main loop reacts to.
+/// What the main loop reacts to.
 #[derive(Debug)]
-pub enum Happening {
+pub enum RunnerEvent {
     /// Input.
     #[doc(hidden)]
     Arrival(
@@ -39,18 +39,18 @@ pub enum Happening {
 
 /// The main loop's end of a run's channels.
 pub struct Channels {
-    pub(super) sender: Sender<Happening>,
-    pub(super) happenings: Receiver<Happening>,
+    pub(super) sender: Sender<RunnerEvent>,
+    pub(super) events: Receiver<RunnerEvent>,
     pub(super) credit: Credit,
 }
 
 impl Channels {
     /// Fresh channels.
     pub fn new() -> Self {
-        let (sender, happenings) = channel();
+        let (sender, events) = channel();
         Self {
             sender,
-            happenings,
+            events,
             credit: Credit::new(),
         }
     }
@@ -59,7 +59,7 @@ impl Channels {
     pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
-            let _ = sender.send(Happening::Signal(signal));
+            let _ = sender.send(RunnerEvent::Signal(signal));
         }
     }
 
@@ -67,7 +67,7 @@ impl Channels {
     pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {
-            let _ = sender.send(Happening::OutputGone);
+            let _ = sender.send(RunnerEvent::OutputGone);
         }
     }
 
@@ -88,7 +88,8 @@ impl Channels {
             .spawn(move || {
                 let waiting = source.readiness();
                 let reader = Reader::new(source, prefilter).with_unwanted(unwanted);
-                read_all(reader, waiting, decoder, &credit, &sender);
+                let deliver = |arrival| sender.send(RunnerEvent::Arrival(arrival)).is_ok();
+                read_all(reader, waiting, decoder, &credit, deliver);
             })?;
         Ok(())
     }

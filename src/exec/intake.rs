@@ -2,10 +2,8 @@
 //! batches, never more of them than the credit allows.
 
 use std::io::{self, Read};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::channels::Happening;
 use crate::jsonl::{Damage, Piece, Reader};
 use crate::wire::{Decoder, Event};
 
@@ -88,15 +86,15 @@ impl Credit {
     }
 }
 
-/// Reads to the end of the input, or until the runner is gone. Before a call is handed over,
+/// Reads to the end of the input, or until `deliver` says that the runner is gone. Before a call is handed over,
 /// everything is read that `waiting` says is there to be read, since it may hold the call's
-/// result (protocol 6.3).
+/// result. See `docs/protocol.md`, Answered calls.
 pub(super) fn read_all(
     mut reader: Reader<impl Read>,
     waiting: impl Fn() -> bool,
     mut decoder: Decoder,
     credit: &Credit,
-    runner: &Sender<Happening>,
+    deliver: impl Fn(Arrival) -> bool,
 ) {
     loop {
         let mut items: Vec<Item> = Vec::new();
@@ -128,15 +126,11 @@ pub(super) fn read_all(
             }
         }
         credit.take(bytes);
-        if !items.is_empty()
-            && runner
-                .send(Happening::Arrival(Arrival::Items(items)))
-                .is_err()
-        {
+        if !items.is_empty() && !deliver(Arrival::Items(items)) {
             return;
         }
         if let Some(ended) = ended {
-            let _ = runner.send(Happening::Arrival(ended));
+            deliver(ended);
             return;
         }
     }

@@ -1,4 +1,5 @@
-//! When signals and deadlines end a run: a pure state machine over given times (protocol 6.9).
+//! When signals and deadlines end a run: a pure state machine over given times. See
+//! `docs/protocol.md`, Interrupts and deadlines.
 
 use std::time::{Duration, Instant};
 
@@ -93,7 +94,7 @@ impl Interruption {
         self.idle_since = now;
     }
 
-    /// When to look again if nothing happens.
+    /// When to check again without an event.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let run_ends = self.run_ends.filter(|_| !self.time_is_up);
         let idle_ends = self.signal.map(|_| self.idle_since + IDLE);
@@ -152,7 +153,7 @@ pub(super) enum Open {
 pub(super) enum StageKind {
     /// It has run calls.
     Active,
-    /// The calls that pass through are somebody else's.
+    /// The calls that pass through are not ours.
     History,
     /// Neither is known yet.
     Untouched,

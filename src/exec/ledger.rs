@@ -1,4 +1,5 @@
-//! Which ids were seen and answered, so that nothing runs twice (protocol 6.3 and 6.4).
+//! Which ids were seen and answered, so that nothing runs twice. See `docs/protocol.md`, Answered
+//! calls and The same id again.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -19,9 +20,9 @@ pub struct Ledger {
     ours: HashSet<u64>,
 }
 
-/// What a call is to the ledger.
+/// What the ledger knows of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum LedgerStatus {
     /// Never seen, not answered.
     New,
     /// The input holds its result.
@@ -33,7 +34,7 @@ pub enum Standing {
 }
 
 impl Ledger {
-    /// A result for `id` stands in the input.
+    /// The input holds a result for `id`.
     pub fn answered(&mut self, id: &ToolUseId) {
         self.answered.insert(self.hasher.hash_one(id));
     }
@@ -54,7 +55,7 @@ impl Ledger {
         self.ours.contains(&self.hasher.hash_one(id))
     }
 
-    /// How many calls were entered that nobody has answered.
+    /// How many calls were entered and have no result.
     pub fn unanswered(&self) -> usize {
         self.calls
             .keys()
@@ -63,16 +64,16 @@ impl Ledger {
     }
 
     /// Enters a call.
-    pub fn enter(&mut self, call: &ToolCall) -> Standing {
+    pub fn enter(&mut self, call: &ToolCall) -> LedgerStatus {
         self.enter_parts(&call.id, &call.name, call.input.get())
     }
 
     /// Enters a call that has no usable input.
-    pub fn enter_invalid(&mut self, id: &ToolUseId, name: &str) -> Standing {
+    pub fn enter_invalid(&mut self, id: &ToolUseId, name: &str) -> LedgerStatus {
         self.enter_parts(id, name, "")
     }
 
-    fn enter_parts(&mut self, id: &ToolUseId, name: &str, input: &str) -> Standing {
+    fn enter_parts(&mut self, id: &ToolUseId, name: &str, input: &str) -> LedgerStatus {
         let key = self.hasher.hash_one(id);
         let fingerprint = match serde_json::from_str::<Value>(input) {
             // The same input may be spelled with other blanks in deltas and in the whole record.
@@ -80,14 +81,14 @@ impl Ledger {
             Err(_) => self.hasher.hash_one((name, input)),
         };
         match self.calls.insert(key, fingerprint) {
-            Some(earlier) if earlier == fingerprint => Standing::Repeated,
+            Some(earlier) if earlier == fingerprint => LedgerStatus::Repeated,
             Some(earlier) => {
                 // The first one counts: it is the one that ran.
                 self.calls.insert(key, earlier);
-                Standing::Contradicted
+                LedgerStatus::Contradicted
             }
-            None if self.answered.contains(&key) => Standing::Answered,
-            None => Standing::New,
+            None if self.answered.contains(&key) => LedgerStatus::Answered,
+            None => LedgerStatus::New,
         }
     }
 }
@@ -110,22 +111,25 @@ mod tests {
     #[test]
     fn an_id_is_new_once() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.enter(&call("a", "Read", "{\"x\":1}")), Standing::New);
+        assert_eq!(
+            ledger.enter(&call("a", "Read", "{\"x\":1}")),
+            LedgerStatus::New
+        );
         assert_eq!(
             ledger.enter(&call("a", "Read", "{ \"x\" : 1 }")),
-            Standing::Repeated
+            LedgerStatus::Repeated
         );
         assert_eq!(
             ledger.enter(&call("a", "Read", "{\"x\":2}")),
-            Standing::Contradicted
+            LedgerStatus::Contradicted
         );
         assert_eq!(
             ledger.enter(&call("a", "Read", "{\"x\":1}")),
-            Standing::Repeated
+            LedgerStatus::Repeated
         );
         assert_eq!(
             ledger.enter(&call("a", "Write", "{\"x\":1}")),
-            Standing::Contradicted
+            LedgerStatus::Contradicted
         );
     }
 
@@ -133,7 +137,10 @@ mod tests {
     fn answered_calls_are_known_before_they_come() {
         let mut ledger = Ledger::default();
         ledger.answered(&"a".into());
-        assert_eq!(ledger.enter(&call("a", "Read", "{}")), Standing::Answered);
-        assert_eq!(ledger.enter(&call("b", "Read", "{}")), Standing::New);
+        assert_eq!(
+            ledger.enter(&call("a", "Read", "{}")),
+            LedgerStatus::Answered
+        );
+        assert_eq!(ledger.enter(&call("b", "Read", "{}")), LedgerStatus::New);
     }
 }

@@ -16,7 +16,7 @@ use crate::results::{
     persisted_output, preview, stale_read_hint, tool_use_error,
 };
 use crate::state::StateRoot;
-use crate::text::{byte_size, byte_size_trimmed, utf16_length};
+use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
@@ -85,6 +85,30 @@ impl Prepared {
             Self::Refused(_) => None,
         }
     }
+
+    /// A short description: the tool and the argument that people know the call by, e.g.
+    /// `Bash(npm test)`. `name` is the tool's name as the model wrote it.
+    pub(super) fn label(&self, name: &str) -> String {
+        /// Enough to recognise a call, in characters.
+        const SHOWN: usize = 60;
+        let Self::Ready(ready) = self else {
+            return name.to_owned();
+        };
+        let tool = ready.tool.name();
+        let subject = ["description", "command", "file_path", "pattern", "path"]
+            .iter()
+            .find_map(|field| ready.input.get(*field).and_then(Value::as_str));
+        let Some(subject) = subject.map(terminal_safe_line) else {
+            return tool.to_owned();
+        };
+        let shown: String = subject.chars().take(SHOWN).collect();
+        let ellipsis = if shown.len() < subject.len() {
+            "…"
+        } else {
+            ""
+        };
+        format!("{tool}({shown}{ellipsis})")
+    }
 }
 
 /// A call that waits for its start.
@@ -140,7 +164,7 @@ impl Lifecycle {
                 return refused(Outcome::InvalidInput, text);
             }
         };
-        let assessment = self.assess(&*tool, &*call, session);
+        let assessment = self.assessment(&*tool, &*call, session);
         Prepared::Ready(Box::new(Ready {
             tool,
             input,
@@ -149,8 +173,12 @@ impl Lifecycle {
         }))
     }
 
-    /// What a call touches if it starts now.
-    pub(super) fn assess(
+    /// What a call that waits touches if it starts now.
+    pub(super) fn assess(&self, ready: &Ready, session: &ToolContext) -> Assessment {
+        self.assessment(&*ready.tool, &*ready.call, session)
+    }
+
+    fn assessment(
         &self,
         tool: &dyn Tool,
         call: &dyn PreparedCall,
@@ -170,7 +198,7 @@ impl Lifecycle {
     fn access_now(&self, ready: &Ready, session: &ToolContext) -> Access {
         let queued = &ready.assessment.access;
         if ready.tool.kind() == ToolKind::Shell && queued.is_read_only() {
-            self.assess(&*ready.tool, &*ready.call, session).access
+            self.assess(ready, session).access
         } else {
             queued.clone()
         }
@@ -237,21 +265,13 @@ impl Lifecycle {
             CallStatus::TimedOut => Outcome::Timeout,
             CallStatus::Cancelled => Outcome::Interrupted,
         };
+        let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
         let mut completed = Completed {
-            outcome,
-            content: reply.content,
-            structured: reply.structured,
             changes: reply.changes,
             cancels_siblings: reply.cancels_siblings,
-            persisted: None,
-            replaceable: true,
-            phases: Phases::default(),
-            admission: None,
-            sandbox: None,
-            note: None,
+            replaceable: limit != InlineLimit::Unlimited,
+            ..Completed::new(outcome, reply.content, reply.structured)
         };
-        let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
-        completed.replaceable = limit != InlineLimit::Unlimited;
         let Content::Text(text) = &completed.content else {
             return completed;
         };

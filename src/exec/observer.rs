@@ -1,4 +1,4 @@
-//! Whoever shows people how far a run is.
+//! Showing people how far a run is.
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Progress<'a> {
     pub oldest: Option<&'a str>,
 }
 
-/// Is told whenever a call starts or ends.
+/// Called whenever a call has started or ended.
 pub trait Observer: Send {
     /// The run is this far.
     fn changed(&mut self, progress: &Progress<'_>);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Insistence, PermissionMode, Policy};
+use super::{HistoryPolicy, PermissionMode, Policy};
 use crate::jsonl::UnwantedLines;
 use crate::results::ToolLimits;
 use crate::state::StateRoot;
@@ -26,7 +26,7 @@ pub struct Options {
     /// Whether input lines are copied.
     pub echo: Echo,
     /// What to do about history.
-    pub insistence: Insistence,
+    pub history: HistoryPolicy,
     /// What may run.
     pub permission_mode: PermissionMode,
     /// Whether repeated results are replaced by a reference.
@@ -121,7 +121,7 @@ pub enum EndCause {
     Interrupted,
     /// A request to terminate.
     Terminated,
-    /// Nobody reads our output any more.
+    /// The reader of our output went away.
     OutputGone,
     /// The output could not be written.
     OutputFailed(String),

@@ -1,18 +1,19 @@
-//! Whose calls a stream's calls are (protocol 6.2): a pure state machine.
+//! Whose calls a stream's calls are: a pure state machine. See `docs/protocol.md`, Whose calls are
+//! run.
 
-use crate::wire::Opening;
+use crate::wire::{Event, Opening};
 
 /// What is known about the stream so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ownership {
     owner: Owner,
-    insistence: Insistence,
+    history: HistoryPolicy,
 }
 
 /// Who runs the calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Owner {
-    /// Nobody has said so: bare calls and messages are ours.
+    /// No record has said so: bare calls and messages are ours.
     #[default]
     Unclaimed,
     /// The stream was opened for us.
@@ -25,26 +26,34 @@ pub enum Owner {
 
 /// What the user wants done about history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Insistence {
-    /// History is looked at only.
+pub enum HistoryPolicy {
+    /// The calls of history do not run.
     #[default]
     Respect,
-    /// Unanswered calls run whoever's they are (`--execute`).
+    /// Unanswered calls run in any stream (`--execute`).
     Execute,
 }
 
 impl Ownership {
     /// The start of a stream.
-    pub fn new(insistence: Insistence) -> Self {
+    pub fn new(history: HistoryPolicy) -> Self {
         Self {
             owner: Owner::default(),
-            insistence,
+            history,
         }
     }
 
-    /// An opening record came by. Once a stream is history it stays so: whatever opens inside of
-    /// a recording is a part of it.
-    pub fn opened(&mut self, opening: &Opening) {
+    /// Takes note of what a record says about the stream.
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Opening(opening) => self.opened(opening),
+            Event::Executor => self.executed(),
+            _ => {}
+        }
+    }
+
+    /// Once a stream is history it stays so: an opening inside of a recording is a part of it.
+    fn opened(&mut self, opening: &Opening) {
         match (self.owner, opening) {
             (Owner::Foreign(_) | Owner::Executed, _) => {}
             (Owner::Unclaimed | Owner::Ours, Opening::Ours) => self.owner = Owner::Ours,
@@ -54,8 +63,7 @@ impl Ownership {
         }
     }
 
-    /// An executor record came by.
-    pub fn executed(&mut self) {
+    fn executed(&mut self) {
         if !matches!(self.owner, Owner::Foreign(_)) {
             self.owner = Owner::Executed;
         }
@@ -68,9 +76,9 @@ impl Ownership {
 
     /// Whether calls of this stream are ours to run.
     pub fn runs_calls(&self) -> bool {
-        match self.insistence {
-            Insistence::Execute => true,
-            Insistence::Respect => matches!(self.owner, Owner::Unclaimed | Owner::Ours),
+        match self.history {
+            HistoryPolicy::Execute => true,
+            HistoryPolicy::Respect => matches!(self.owner, Owner::Unclaimed | Owner::Ours),
         }
     }
 }
@@ -92,8 +100,8 @@ mod tests {
     }
 
     #[test]
-    fn insisting_runs_foreign_calls() {
-        let mut stream = Ownership::new(Insistence::Execute);
+    fn foreign_calls_run_on_request() {
+        let mut stream = Ownership::new(HistoryPolicy::Execute);
         stream.opened(&Opening::Foreign("Codex stream"));
         assert!(stream.runs_calls());
         assert_eq!(stream.owner(), Owner::Foreign("Codex stream"));

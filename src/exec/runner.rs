@@ -1,40 +1,41 @@
 //! The main loop of a run: events in, records out.
 //!
 //! One thread owns everything that must happen in order: the schedule, the echo, the results.
-//! A reader thread feeds it lines, workers feed it results; it never waits for anything but them.
+//! A reader thread sends it lines, workers send it results; it waits for nothing else. The parts
+//! that it drives own their data and know nothing of it or of each other, but for what they are
+//! passed.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::call::{Call, CancelReason};
-use super::channels::{Channels, Happening};
-use super::emitter::Emitter;
-use super::intake::{Arrival, Credit, Item};
-use super::interruption::{Interruption, Open};
+use super::backlog::Backlog;
+use super::calls::{Calls, Force};
+use super::channels::{Channels, RunnerEvent};
+use super::completed::CancelReason;
+use super::delivery::Delivery;
+use super::emitter::{Emitter, ProgressKind};
+use super::intake::{Arrival, Item};
+use super::interruption::{Demand, Interruption, Open, StageKind};
+use super::lifecycle::refuse_cut_off;
+use super::plan::Plan;
 use super::session::{Naming, Session};
+use super::stream::Stream;
 use super::{
-    CallIndex, EndCause, Ledger, Lifecycle, Mode, Observer, Options, Ownership, RunEnd, Schedule,
-    Trace, Turns,
+    EndCause, Ledger, LedgerStatus, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace,
 };
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
-use crate::process::{Spawners, ThreadPool};
-use crate::tools::{ContextChange, ToolContext};
+use crate::process::{EndSignal, Spawners};
+use crate::tools::ToolContext;
 use crate::wire::{Event, SessionId};
 
-/// Calls that may wait for their result before the input has to wait for them.
-const MOST_CALLS: usize = 1024;
-/// What calls and results may weigh together before the input and further calls have to wait, in
-/// bytes.
-const MOST_WEIGHT: usize = 16 * 1024 * 1024;
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// Where a run writes and what it tells people.
-pub struct Surroundings<Sink: Write> {
+/// What a run works with.
+pub struct Dependencies<Sink: Write> {
     /// Records go here.
     pub sink: Sink,
     /// Messages for people.
@@ -43,7 +44,7 @@ pub struct Surroundings<Sink: Write> {
     pub clock: Arc<dyn Clock>,
     /// Ids in records.
     pub ids: Arc<dyn Ids>,
-    /// Is told how far the run is.
+    /// Shows how far the run is.
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
@@ -52,63 +53,25 @@ pub struct Surroundings<Sink: Write> {
 }
 
 /// A run in progress.
-pub(super) struct Runner<'a, Sink: Write> {
-    pub(super) options: &'a Options,
-    pub(super) lifecycle: Arc<Lifecycle>,
-    pub(super) session: Session,
-    pub(super) naming: Naming,
-    pub(super) emitter: Emitter<Sink>,
-    pub(super) messages: Messages,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) observer: Box<dyn Observer>,
-    pub(super) trace: Option<Trace>,
-    pub(super) schedule: Schedule,
-    pub(super) turns: Turns,
-    pub(super) calls: BTreeMap<CallIndex, Call>,
-    /// Results that wait for the end of their turn (`--emit turn`).
-    pub(super) waiting_results: VecDeque<Call>,
-    pub(super) ledger: Ledger,
-    pub(super) ownership: Ownership,
-    pub(super) plan: super::plan::Plan,
-    /// Input that was read but may not be echoed yet.
-    backlog: VecDeque<Item>,
-    input: InputState,
-    /// About how much memory the open calls and their results take, in bytes.
-    pub(super) weight: usize,
-    /// Changes of the running concurrent batch, applied when it is over.
-    pub(super) pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
-    pub(super) workers: ThreadPool,
-    pub(super) sender: Sender<Happening>,
-    happenings: Receiver<Happening>,
-    credit: Credit,
-    pub(super) interruption: Interruption,
+struct Runner<'a, Sink: Write> {
+    options: &'a Options,
+    lifecycle: Arc<Lifecycle>,
+    events: Receiver<RunnerEvent>,
+    backlog: Backlog,
+    stream: Stream,
+    plan: Plan,
+    calls: Calls,
+    session: Session,
+    output: Delivery<Sink>,
+    interruption: Interruption,
+    observer: Box<dyn Observer>,
+    messages: Messages,
     next_heartbeat: Option<Instant>,
     /// The executor record is out.
     claimed: bool,
-    pub(super) told: Told,
-    pub(super) calls_run: u64,
-    failed_calls: u64,
     damaged_lines: u64,
-}
-
-/// How far the input is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InputState {
-    /// More may come.
-    Open,
-    /// Nothing more comes, but not everything was echoed.
-    Ended,
-    /// Everything was echoed and reacted to.
-    Handled,
-}
-
-/// What people were told already, so that they are told once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Told {
-    /// That calls of a recording are not run.
-    pub(super) history: bool,
-    /// That calls need permission.
-    pub(super) permission: bool,
+    /// The counts that the observer was last told.
+    shown: (u64, usize, usize),
 }
 
 /// Runs the calls of a stream. `ledger` knows the results of a seekable input already.
@@ -117,66 +80,67 @@ pub fn run<Sink: Write>(
     lifecycle: Lifecycle,
     context: ToolContext,
     ledger: Ledger,
-    surroundings: Surroundings<Sink>,
+    dependencies: Dependencies<Sink>,
     channels: Channels,
 ) -> RunEnd {
+    let Dependencies {
+        sink,
+        messages,
+        clock,
+        ids,
+        observer,
+        trace,
+        lane,
+    } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
-        None => Naming::Fresh(SessionId(surroundings.ids.uuid().to_string())),
+        None => Naming::Fresh(SessionId(ids.uuid().to_string())),
     };
+    let lifecycle = Arc::new(lifecycle);
+    let emitter = Emitter::new(
+        sink,
+        Arc::clone(&clock),
+        ids,
+        naming.id().clone(),
+        options.echo,
+    );
     let mut runner = Runner {
         options,
-        lifecycle: Arc::new(lifecycle),
-        session: Session::new(context, surroundings.lane, options.state_root.clone()),
-        emitter: Emitter::new(
-            surroundings.sink,
-            Arc::clone(&surroundings.clock),
-            Arc::clone(&surroundings.ids),
-            naming.id().clone(),
-            options.echo,
+        events: channels.events,
+        backlog: Backlog::new(channels.credit),
+        stream: Stream::new(ledger, options.history, messages.clone()),
+        plan: Plan::default(),
+        calls: Calls::new(
+            options,
+            Arc::clone(&lifecycle),
+            clock,
+            messages.clone(),
+            trace,
+            channels.sender,
         ),
-        naming,
-        messages: surroundings.messages,
-        clock: surroundings.clock,
-        observer: surroundings.observer,
-        trace: surroundings.trace,
-        schedule: Schedule::new(options.policy, options.cap),
-        turns: Turns::default(),
-        calls: BTreeMap::new(),
-        waiting_results: VecDeque::new(),
-        ledger,
-        ownership: Ownership::new(options.insistence),
-        plan: super::plan::Plan::default(),
-        backlog: VecDeque::new(),
-        input: InputState::Open,
-        weight: 0,
-        pending_changes: BTreeMap::new(),
-        workers: ThreadPool::new("call", options.cap.get(), || ()),
-        sender: channels.sender,
-        happenings: channels.happenings,
-        credit: channels.credit,
+        lifecycle,
+        session: Session::new(context, lane, naming, options.state_root.clone()),
+        output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
+        observer,
+        messages,
         next_heartbeat: None,
         claimed: false,
-        told: Told::default(),
-        calls_run: 0,
-        failed_calls: 0,
         damaged_lines: 0,
+        shown: (0, 0, 0),
     };
-    if options.session_id.is_some() {
-        runner.resume_session();
-    }
+    runner.resume_session();
     let cause = match runner.drive() {
         Ok(cause) => cause,
         Err(WriteError::BrokenPipe) => EndCause::OutputGone,
         Err(error) => EndCause::OutputFailed(error.to_string()),
     };
-    runner.abandon_calls();
+    runner.calls.kill();
     runner.close();
     Spawners::kill_all();
     RunEnd {
         cause,
-        failed_calls: runner.failed_calls,
+        failed_calls: runner.output.failed_calls(),
         damaged_lines: runner.damaged_lines,
     }
 }
@@ -185,138 +149,124 @@ impl<Sink: Write> Runner<'_, Sink> {
     fn drive(&mut self) -> Result<EndCause, WriteError> {
         loop {
             self.advance()?;
-            if let Some(cause) = self.is_over() {
-                self.emitter.flush()?;
+            if let Some(cause) = self.end_cause()? {
+                self.output.emitter.flush()?;
                 return Ok(cause);
             }
-            let happening = match self.happenings.try_recv() {
-                Ok(happening) => Some(happening),
+            let event = match self.events.try_recv() {
+                Ok(event) => Some(event),
                 Err(TryRecvError::Disconnected) => None,
                 Err(TryRecvError::Empty) => {
-                    self.emitter.flush()?;
+                    self.output.emitter.flush()?;
                     self.wait()
                 }
             };
-            match happening {
-                Some(Happening::Arrival(Arrival::Failed(error))) => {
-                    self.stop_for(&CancelReason::Interrupt);
+            match event {
+                Some(RunnerEvent::Arrival(Arrival::Failed(error))) => {
+                    self.stop(&CancelReason::Interrupt);
                     self.advance()?;
                     return Ok(EndCause::InputFailed(error.to_string()));
                 }
-                Some(happening) => self.take_in(happening)?,
-                None => self.on_time()?,
+                Some(event) => self.take_in(event)?,
+                None => self.handle_deadlines()?,
             }
         }
     }
 
-    /// The next thing that happens, or nothing when a deadline passed first.
-    fn wait(&self) -> Option<Happening> {
-        // Where all processors are busy, something has happened when it is this thread's turn
-        // again, and nobody has to wake it.
+    /// The next event, or none when a deadline passed first.
+    fn wait(&self) -> Option<RunnerEvent> {
+        // Where all processors are busy, there is an event when it is this thread's turn again, and
+        // no thread has to wake it.
         std::thread::yield_now();
-        if let Ok(happening) = self.happenings.try_recv() {
-            return Some(happening);
+        if let Ok(event) = self.events.try_recv() {
+            return Some(event);
         }
-        let deadline = self
-            .interruption
-            .next_deadline()
-            .into_iter()
-            .chain(self.next_heartbeat)
-            .min();
-        match deadline {
-            None => self.happenings.recv().ok(),
+        let deadline = self.interruption.next_deadline();
+        match deadline.into_iter().chain(self.next_heartbeat).min() {
+            None => self.events.recv().ok(),
             Some(deadline) => {
                 let rest = deadline.saturating_duration_since(Instant::now());
-                self.happenings.recv_timeout(rest).ok()
+                self.events.recv_timeout(rest).ok()
             }
         }
     }
 
-    fn take_in(&mut self, happening: Happening) -> Result<(), WriteError> {
-        match happening {
-            Happening::Arrival(Arrival::Items(items)) => self.arrive(items),
-            Happening::Arrival(Arrival::End(events)) => {
-                self.input = InputState::Ended;
-                let last = Item {
-                    raw: Vec::new(),
-                    events,
-                    reports: Vec::new(),
-                    boundary: super::intake::Boundary::Line,
-                };
-                self.arrive(vec![last]);
+    fn take_in(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
+        match event {
+            RunnerEvent::Arrival(Arrival::Items(items)) => {
+                self.interruption.input_arrived(Instant::now());
+                for event in items.iter().flat_map(|item| &item.events) {
+                    self.look_ahead(event);
+                }
+                self.backlog.extend(items);
             }
-            Happening::Arrival(Arrival::Failed(_)) => {}
-            Happening::Progress { call, text } => self.progress(call, &text)?,
-            Happening::Finished { call, completed } => self.finish(call, *completed),
-            Happening::Signal(signal) => self.signalled(signal),
-            Happening::OutputGone => return Err(WriteError::BrokenPipe),
+            RunnerEvent::Arrival(Arrival::End(events)) => {
+                self.interruption.input_arrived(Instant::now());
+                for event in &events {
+                    self.look_ahead(event);
+                }
+                self.backlog.end(events);
+            }
+            RunnerEvent::Arrival(Arrival::Failed(_)) => {}
+            RunnerEvent::Progress { call, text } => {
+                if let Some((call, elapsed)) = self.calls.running_call(call) {
+                    let note = ProgressKind::Note(&text);
+                    self.output.emitter.progress(call, elapsed, note)?;
+                }
+            }
+            RunnerEvent::Finished { call, completed } => {
+                self.calls.finish(call, *completed, &mut self.session);
+            }
+            RunnerEvent::Signal(signal) => self.signalled(signal),
+            RunnerEvent::OutputGone => return Err(WriteError::BrokenPipe),
         }
         Ok(())
     }
 
-    /// Takes in what was read. Results that stand in it are known before any call of it starts.
-    fn arrive(&mut self, items: Vec<Item>) {
-        self.interruption.input_arrived(Instant::now());
-        for item in &items {
-            for event in &item.events {
-                match event {
-                    Event::Result(result) => self.note_result(&result.id),
-                    Event::Interrupt { .. } => self.stop_for(&CancelReason::Interrupt),
-                    _ => {}
-                }
-            }
+    /// What counts as soon as it is read: results, before any call among the same lines starts, and
+    /// requests to stop.
+    fn look_ahead(&mut self, event: &Event) {
+        match event {
+            Event::Result(result) => self.stream.answered(&result.id),
+            Event::Interrupt { .. } => self.stop(&CancelReason::Interrupt),
+            _ => {}
         }
-        self.backlog.extend(items);
     }
 
     /// Does everything that can be done without waiting.
     fn advance(&mut self) -> Result<(), WriteError> {
         loop {
-            self.echo_backlog()?;
-            self.start_ready();
-            let yielded = self.yield_ready()?;
-            if !yielded {
+            while let Some(item) = self.next_item() {
+                self.pass_on(&item)?;
+            }
+            self.calls.start_ready(&mut self.session);
+            let any = self.output.deliver(&mut self.calls, &mut self.session)?;
+            self.show_progress();
+            if !any {
                 return Ok(());
             }
         }
     }
 
-    fn echo_backlog(&mut self) -> Result<(), WriteError> {
-        while let Some(item) = self.backlog.pop_front() {
-            if self.must_wait(&item) {
-                self.backlog.push_front(item);
-                break;
-            }
-            self.credit.give_back(item.raw.len());
-            self.echo(&item)?;
-        }
-        if self.input == InputState::Ended && self.backlog.is_empty() {
-            self.input = InputState::Handled;
-        }
-        Ok(())
-    }
-
-    /// A `result` record waits until the results before it are out (protocol 6.1); anything waits
-    /// while too many calls are open.
-    fn must_wait(&mut self, item: &Item) -> bool {
-        if item
-            .events
-            .iter()
-            .any(|event| matches!(event, Event::SessionResult))
-        {
+    /// The next part of the input, unless it has to wait: a `result` record until the results before
+    /// it are out, anything while too many calls are open.
+    fn next_item(&mut self) -> Option<Item> {
+        let ends_session = |event: &Event| matches!(event, Event::SessionResult);
+        let must_wait = if self.backlog.front()?.events.iter().any(ends_session) {
             // Whatever else the record says, it ends the turn whose results it waits for.
-            self.turns.end();
-            return !self.calls.is_empty() || !self.waiting_results.is_empty();
-        }
-        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+            self.calls.end_turn();
+            self.has_open_calls()
+        } else {
+            self.calls.is_full()
+        };
+        if must_wait { None } else { self.backlog.pop() }
     }
 
-    /// Whether what waits here is enough for now.
-    pub(super) fn is_heavy(&self) -> bool {
-        self.weight > MOST_WEIGHT
+    fn has_open_calls(&self) -> bool {
+        !self.calls.is_empty() || self.output.is_waiting()
     }
 
-    fn echo(&mut self, item: &Item) -> Result<(), WriteError> {
+    fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
         for report in &item.reports {
             self.damaged_lines += 1;
             self.messages.note(&format!(
@@ -324,91 +274,209 @@ impl<Sink: Write> Runner<'_, Sink> {
                 report.line, report.offset, report.reason
             ));
         }
-        if self.options.mode == Mode::Execute && !self.claimed && self.will_run_any(&item.events) {
+        let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
+        if is_first_claim && self.stream.will_take_any(&item.events) {
             self.claimed = true;
-            self.learn_session(&item.events);
-            self.emitter.executor()?;
+            for event in &item.events {
+                self.learn_session(event);
+            }
+            self.output.emitter.executor()?;
         }
-        self.emitter.echo(&item.raw, item.boundary)?;
+        self.output.emitter.echo(&item.raw, item.boundary)?;
         for event in &item.events {
             self.react(event)?;
         }
         Ok(())
     }
 
-    /// What time itself brings: an interrupt that was not obeyed, the end of the run, heartbeats.
-    fn on_time(&mut self) -> Result<(), WriteError> {
+    fn react(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.stream.observe(event);
+        match event {
+            Event::Session(_) => self.learn_session(event),
+            Event::Call(_) | Event::Invalid(_) => self.enter(event),
+            Event::Unanswerable(reason) => {
+                self.messages.note(&format!(
+                    "a call without an id cannot be answered: {reason}"
+                ));
+            }
+            Event::TurnEnd(_) => {
+                self.calls.end_turn();
+                for batch in self.plan.take_turn() {
+                    self.output.emitter.plan(batch)?;
+                }
+            }
+            Event::Interrupt { request_id } => {
+                self.output.emitter.interrupt_received(request_id)?;
+            }
+            Event::Opening(_)
+            | Event::Executor
+            | Event::Message(_)
+            | Event::Result(_)
+            | Event::Prompt
+            | Event::SessionResult => {}
+        }
+        Ok(())
+    }
+
+    /// A call is complete in the input.
+    fn enter(&mut self, event: &Event) {
+        let Some(status) = self.stream.enter(event) else {
+            return;
+        };
+        let (id, name, weight) = match event {
+            Event::Call(call) => (&call.id, &call.name, call.input.get().len()),
+            Event::Invalid(call) => (&call.id, &call.name, 0),
+            _ => return,
+        };
+        let is_planned = self.options.mode == Mode::Plan;
+        let is_wanted = if is_planned {
+            matches!(status, LedgerStatus::New | LedgerStatus::Answered)
+        } else {
+            self.stream.take(id, status)
+        };
+        if !is_wanted {
+            return;
+        }
+        let prepared = match event {
+            Event::Call(call) => self.lifecycle.prepare(call, &self.session.context),
+            Event::Invalid(call) => Prepared::Refused(Box::new(refuse_cut_off(call))),
+            _ => return,
+        };
+        if is_planned {
+            self.plan.add(id, name, &prepared);
+            return;
+        }
+        self.calls.admit(id.clone(), name.clone(), weight, prepared);
+        if !self.interruption.lets_calls_start() {
+            let reason = if self.interruption.is_for_time() {
+                CancelReason::TimeUp
+            } else {
+                CancelReason::Interrupt
+            };
+            self.calls.refuse_queued(&reason, &mut self.session);
+        }
+    }
+
+    /// Takes the session's name from the stream, unless it has one.
+    fn learn_session(&mut self, event: &Event) {
+        if let Event::Session(id) = event
+            && !self.session.has_name()
+        {
+            self.session.set_name(id.clone());
+            self.output.emitter.set_session(id.clone());
+            self.resume_session();
+        }
+    }
+
+    fn resume_session(&mut self) {
+        if self.options.mode == Mode::Execute
+            && let Err(error) = self.session.resume()
+        {
+            self.messages
+                .note(&format!("cannot take up the state of the session: {error}"));
+        }
+    }
+
+    /// Gives queued calls their results and tells running ones to end.
+    fn stop(&mut self, reason: &CancelReason) {
+        self.calls.refuse_queued(reason, &mut self.session);
+        if self.calls.cancel_running(reason) {
+            self.interruption.calls_cancelled(Instant::now());
+        }
+    }
+
+    fn signalled(&mut self, signal: EndSignal) {
+        let demand = self.interruption.signalled(signal, Instant::now());
+        self.stop(&CancelReason::Interrupt);
+        match demand {
+            Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
+            Demand::Stop => {
+                let mut running = self.calls.running();
+                if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
+                    self.messages.note(&format!(
+                        "interrupted: waiting for {} to finish",
+                        call.label
+                    ));
+                    self.messages.hint("interrupt again to end it now");
+                }
+            }
+        }
+    }
+
+    /// The end of the run's time, calls that do not end although they were told to, heartbeats.
+    fn handle_deadlines(&mut self) -> Result<(), WriteError> {
         let now = Instant::now();
         if self.interruption.time_is_up(now) {
-            self.stop_for(&CancelReason::TimeUp);
+            self.stop(&CancelReason::TimeUp);
         }
         if self.interruption.patience_is_over(now) {
-            self.give_up_waiting();
+            self.calls
+                .end_running(Force::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
-            self.heartbeat()?;
+            for (call, elapsed) in self.calls.running() {
+                let heartbeat = ProgressKind::Heartbeat;
+                self.output.emitter.progress(call, elapsed, heartbeat)?;
+            }
             self.next_heartbeat = Some(now + HEARTBEAT);
         }
         Ok(())
     }
 
-    pub(super) fn a_call_started(&mut self) {
-        self.calls_run += 1;
-        self.next_heartbeat
-            .get_or_insert_with(|| Instant::now() + HEARTBEAT);
-    }
-
-    pub(super) fn a_result_is_out(&mut self, is_error: bool) {
-        self.failed_calls += u64::from(is_error);
-        if self.schedule.executing_count() == 0 {
+    fn show_progress(&mut self) {
+        let progress = self.calls.progress();
+        if progress.running == 0 {
             self.next_heartbeat = None;
+        } else if self.next_heartbeat.is_none() {
+            self.next_heartbeat = Some(Instant::now() + HEARTBEAT);
+        }
+        let counts = (progress.started, progress.running, progress.open);
+        if self.shown != counts {
+            self.shown = counts;
+            self.observer.changed(&progress);
         }
     }
 
-    /// Whether the run is over, and why.
-    fn is_over(&mut self) -> Option<EndCause> {
-        let open = if self.calls.is_empty() && self.waiting_results.is_empty() {
-            Open::Nothing
-        } else {
+    /// Why the run is over, if it is.
+    fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
+        let open = if self.has_open_calls() {
             Open::Calls
+        } else {
+            Open::Nothing
         };
-        let stage = self.stage_kind();
-        if let Some(cause) = self.interruption.ends_the_run(open, stage, Instant::now())
-            && self.happenings_are_drained()
-        {
-            return Some(cause);
-        }
-        (self.input == InputState::Handled && open == Open::Nothing)
-            .then(|| self.interruption.cause_at_end(stage))
-    }
-
-    fn happenings_are_drained(&mut self) -> bool {
-        match self.happenings.try_recv() {
-            Ok(happening) => {
-                let _ = self.take_in(happening);
-                false
+        let stage = if self.calls.started() > 0 {
+            StageKind::Active
+        } else if self.stream.runs_calls() {
+            StageKind::Untouched
+        } else {
+            StageKind::History
+        };
+        if let Some(cause) = self.interruption.ends_the_run(open, stage, Instant::now()) {
+            // What was read is passed on before the end.
+            match self.events.try_recv() {
+                Ok(event) => self.take_in(event)?,
+                Err(_) if self.backlog.is_empty() => return Ok(Some(cause)),
+                Err(_) => {}
             }
-            Err(_) => self.backlog.is_empty(),
         }
+        let is_over = self.backlog.is_done() && open == Open::Nothing;
+        Ok(is_over.then(|| self.interruption.cause_at_end(stage)))
     }
 
     fn close(&mut self) {
-        self.report_unanswered_history();
-        if self.session.has_changes() && matches!(self.naming, Naming::Fresh(_)) {
-            self.messages.note("the working directory or to-do list of this run is not kept: the session has no name");
+        self.stream.report_unanswered();
+        if self.session.has_changes() && !self.session.has_name() {
+            self.messages.note(
+                "the working directory or to-do list of this run is not kept: the session has no name",
+            );
             self.messages
                 .hint("give the session a name with --session-id");
         }
-        if let Err(error) = self.session.save(&self.naming) {
+        if let Err(error) = self.session.save() {
             self.messages
                 .note(&format!("cannot keep the state of the session: {error}"));
         }
-        if let Some(trace) = self.trace.take()
-            && let Err(error) = trace.finish()
-        {
-            self.messages
-                .note(&format!("cannot write the trace: {error}"));
-        }
+        self.calls.finish_trace();
         self.observer.finished();
     }
 }

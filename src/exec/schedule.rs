@@ -2,7 +2,7 @@
 //!
 //! One rule: a call may start when it conflicts with no call that is running and none that is
 //! queued before it; two calls conflict when one writes something the other touches. Batches,
-//! streaming and parallelism by file all follow from it (seed 002 sections 4.2, 4.3, 4.5).
+//! streaming and parallelism by file all follow from it. See `docs/protocol.md`, Scheduling.
 //! No I/O, no time, no knowledge of tools.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -15,7 +15,7 @@ use crate::wire::{Lane, SessionId};
 pub(super) enum Naming {
     /// A flag or the stream named it.
     Named(SessionId),
-    /// Nobody did: a fresh id, which no later process will know.
+    /// Neither did: a fresh id, which no later process will know.
     Fresh(SessionId),
 }
 
@@ -30,6 +30,7 @@ impl Naming {
 /// The current context, and what of it must be kept.
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
+    naming: Naming,
     /// Starts the children of the parallel lane.
     lane: Spawners,
     pub(super) seen: Seen,
@@ -40,9 +41,15 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(context: ToolContext, lane: Spawners, root: Option<StateRoot>) -> Self {
+    pub(super) fn new(
+        context: ToolContext,
+        lane: Spawners,
+        naming: Naming,
+        root: Option<StateRoot>,
+    ) -> Self {
         Self {
             context: Arc::new(context),
+            naming,
             lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
@@ -50,6 +57,20 @@ impl Session {
             directory: None,
             changed: false,
         }
+    }
+
+    pub(super) fn id(&self) -> &SessionId {
+        self.naming.id()
+    }
+
+    /// Whether a later process can know the session.
+    pub(super) fn has_name(&self) -> bool {
+        matches!(self.naming, Naming::Named(_))
+    }
+
+    /// The stream says what the session is called.
+    pub(super) fn set_name(&mut self, id: SessionId) {
+        self.naming = Naming::Named(id);
     }
 
     /// The context of a call that starts now. In the parallel lane its children are started by the
@@ -65,8 +86,8 @@ impl Session {
     }
 
     /// Takes up what earlier processes of a named session left.
-    pub(super) fn resume(&mut self, naming: &Naming) -> Result<(), StateError> {
-        let Naming::Named(id) = naming else {
+    pub(super) fn resume(&mut self) -> Result<(), StateError> {
+        let Naming::Named(id) = &self.naming else {
             return Ok(());
         };
         let Some(root) = &self.root else {
@@ -92,14 +113,11 @@ impl Session {
     }
 
     /// The session's directory, created when first needed.
-    pub(super) fn directory(
-        &mut self,
-        naming: &Naming,
-    ) -> Result<Option<&SessionDirectory>, StateError> {
+    pub(super) fn directory(&mut self) -> Result<Option<&SessionDirectory>, StateError> {
         if self.directory.is_none()
             && let Some(root) = &self.root
         {
-            self.directory = Some(root.session(naming.id())?);
+            self.directory = Some(root.session(self.naming.id())?);
         }
         Ok(self.directory.as_ref())
     }
@@ -130,8 +148,8 @@ impl Session {
     }
 
     /// Writes down what the next process needs. A fresh session has no next process.
-    pub(super) fn save(&mut self, naming: &Naming) -> Result<(), StateError> {
-        if matches!(naming, Naming::Fresh(_)) {
+    pub(super) fn save(&mut self) -> Result<(), StateError> {
+        if !self.has_name() {
             return Ok(());
         }
         let reads = self.context.read_log.entries();
@@ -145,7 +163,7 @@ impl Session {
         let todos = (*self.context.todos != Value::Null).then(|| (*self.context.todos).clone());
         let directory = self.context.directory.clone();
         let (replacements, results) = (self.replacements.clone(), self.seen.results().clone());
-        let Some(session) = self.directory(naming)? else {
+        let Some(session) = self.directory()? else {
             return Ok(());
         };
         SessionState::update(session, |state| {

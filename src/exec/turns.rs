@@ -39,7 +39,7 @@ pub struct FinishedTurn {
 }
 
 impl Turns {
-    /// A call of the current turn; read-only neighbours share a batch (seed 002 section 4.2.1).
+    /// A call of the current turn; read-only neighbours share a batch.
     pub fn call(&mut self, id: ToolUseId, read_only: bool) -> (TurnNumber, BatchNumber) {
         if self.open.back().is_none_or(|turn| turn.ended) {
             let number = TurnNumber(self.next);

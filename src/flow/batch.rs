@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::side::builtin::{Done, DoneCall};
+use crate::side::builtin::{CallOutcome, FinishedCall};
 use crate::side::label::shown;
 use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
@@ -88,11 +88,11 @@ impl Batch {
     }
 
     /// The calls with results, as the rules read them.
-    pub fn done_calls(&self) -> Vec<DoneCall<'_>> {
-        let calls = self.calls.iter().map(|call| DoneCall {
+    pub fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
+        let calls = self.calls.iter().map(|call| FinishedCall {
             name: &call.name,
             input: &call.input,
-            done: call.result.as_ref().map(|result| Done {
+            outcome: call.result.as_ref().map(|result| CallOutcome {
                 text: &result.text,
                 failed: result.failed,
             }),

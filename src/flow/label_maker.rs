@@ -123,7 +123,7 @@ impl LabelMaker {
 }
 
 fn by_rules(batch: &Batch) -> Made {
-    let label = builtin::label(&batch.done_calls(), batch.cwd.as_deref());
+    let label = builtin::label(&batch.finished_calls(), batch.cwd.as_deref());
     let ids = batch.calls.iter().filter(|call| call.result.is_some());
     Made {
         label: Some(label).filter(|label| !label.is_empty()),
@@ -134,18 +134,7 @@ fn by_rules(batch: &Batch) -> Made {
 }
 
 fn is_trivial(batch: &Batch) -> bool {
-    let quick = [
-        "read",
-        "read_file",
-        "grep",
-        "glob",
-        "ls",
-        "list_directory",
-        "grep_search",
-        "view",
-    ];
-    let is_quick = |name: &str| quick.contains(&name.to_ascii_lowercase().as_str());
-    matches!(batch.calls.as_slice(), [only] if only.is_shown() && is_quick(&only.name))
+    matches!(batch.calls.as_slice(), [only] if only.is_shown() && builtin::is_look(&only.name))
 }
 
 fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {

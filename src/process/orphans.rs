@@ -154,9 +154,10 @@ fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> 
         return found;
     }
     let _examining = EXAMINING.lock().unwrap_or_else(PoisonError::into_inner);
+    // In a container of its own the leader of the session may have no number: then this is 0.
     let own_session = *OWN_SESSION.get_or_init(|| {
-        let session = rustix::process::getsid(None);
-        session.map_or(0, Pid::as_raw_pid)
+        let own = stat(rustix::process::getpid().as_raw_pid());
+        own.map_or(0, |own| own.session)
     });
     for pid in orphan_numbers() {
         let (Some(stat), Some(raw)) = (stat(pid), Pid::from_raw(pid)) else {

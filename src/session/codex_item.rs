@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 
 use super::claude::user_messages;
 use super::claude_content::string;
-use super::exit_code::exit_code;
-use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
+use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role, exit_code};
 use crate::wire::object::{object, text};
 
 object! {

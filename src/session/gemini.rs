@@ -7,12 +7,11 @@ use serde_json::value::RawValue;
 
 use super::claude::{note, user_messages};
 use super::claude_content::{input_of, string};
-use super::exit_code::exit_code;
 use super::format::{Format, Precedence, Shape, TitleSearch};
 use super::gemini_parts::blocks;
 use super::title_rule::{Standing, TitleRecord};
 use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
+use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage, exit_code};
 use crate::wire::object::{elements, non_empty, number, object, text};
 
 /// See the module.

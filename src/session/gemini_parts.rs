@@ -3,8 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::claude_content::{input_of, string};
-use super::exit_code::exit_code;
-use crate::dialog::{Block, Call, CallResult, Media, Part, Usage};
+use crate::dialog::{Block, Call, CallResult, Media, Part, Usage, exit_code};
 use crate::wire::object::{number, object, text};
 
 object! {

@@ -18,7 +18,6 @@ mod discover;
 pub mod durable;
 mod each;
 mod envelope;
-mod exit_code;
 mod facts;
 mod find;
 mod folders;

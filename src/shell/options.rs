@@ -180,7 +180,18 @@ impl<'words> Reader<'_, 'words> {
                 self.attached(word, value)?
             }
             (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
-            (Takes::Value | Takes::ValueUnlessLast, None) => self.following(word)?,
+            (Takes::Value | Takes::ValueUnlessLast, None) => {
+                // Some programs take a value only behind an equals sign, and read the next word as
+                // whatever it expands to.
+                let next = self.words.get(self.next);
+                if let Some(next) =
+                    next.filter(|next| may_be_option(next) && next.literal().is_none())
+                    && !self.command.is(Property::Harmless)
+                {
+                    return Err(self.may_become_option(next));
+                }
+                self.following(word)?
+            }
         };
         self.arguments.options.push(Given { name, value, word });
         Ok(())

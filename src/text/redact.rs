@@ -15,7 +15,7 @@ pub const MASK: &str = "[redacted]";
 const FORMS: [&str; 19] = [
     // A private key with all its lines; one that is cut off, too.
     r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
-    r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{16,}",
+    r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{8,}",
     r"\b(?<kept>sk-(?:proj-|or-v1-)?)[A-Za-z0-9_-]{20,}",
     r"\b(?<kept>gh[pousr]_)[A-Za-z0-9]{30,}",
     r"\b(?<kept>github_pat_)[A-Za-z0-9_]{30,}",

@@ -4,17 +4,17 @@
 //! empty.
 
 mod clean;
+mod command;
 mod label;
 mod names;
 mod prose;
 mod recap;
-mod shell;
 mod title;
 #[cfg(test)]
 mod vectors_tests;
 mod word_list;
 
-pub use label::{Done, DoneCall, label};
+pub use label::{CallOutcome, FinishedCall, is_look, label};
 pub use recap::recap;
 pub use title::title;
 

@@ -14,75 +14,9 @@ const WIDEST_PAIR: usize = 44;
 const WIDEST_DIRECTORY: usize = 24;
 
 /// Names that say nothing without the directory they are in.
-const GENERIC: &[&str] = &[
-    "mod.rs",
-    "lib.rs",
-    "main.rs",
-    "main.go",
-    "main.py",
-    "main.c",
-    "main.cpp",
-    "main.ts",
-    "main.js",
-    "index.ts",
-    "index.tsx",
-    "index.js",
-    "index.jsx",
-    "index.html",
-    "index.md",
-    "index.css",
-    "__init__.py",
-    "__main__.py",
-    "conftest.py",
-    "setup.py",
-    "readme.md",
-    "claude.md",
-    "agents.md",
-    "qwen.md",
-    "gemini.md",
-    "changelog.md",
-    "skill.md",
-    "package.json",
-    "cargo.toml",
-    "go.mod",
-    "pyproject.toml",
-    "tsconfig.json",
-    "page.tsx",
-    "layout.tsx",
-    "page.ts",
-    "route.ts",
-    "types.ts",
-    "types.go",
-    "types.rs",
-    "types.py",
-    "utils.ts",
-    "utils.js",
-    "utils.py",
-    "utils.rs",
-    "utils.go",
-    "config.ts",
-    "config.js",
-    "config.py",
-    "config.json",
-    "config.toml",
-    "config.yaml",
-    "config.rs",
-    "config.go",
-    "settings.json",
-    "makefile",
-    "dockerfile",
-    ".gitignore",
-    ".env",
-    "build.rs",
-    "pom.xml",
-    "build.gradle",
-    "cmakelists.txt",
-    "styles.css",
-    "constants.ts",
-    "tests.rs",
-];
+const GENERIC: &str = include_str!("words/generic_files.txt");
 
-/// A path in the parts that name it, below the working directory if it is there.
+/// The parts of a path, below the working directory if it is there.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let below = cwd
         .filter(|cwd| cwd.len() > 1)
@@ -148,10 +82,10 @@ pub(super) fn is_working_directory(path: &str, cwd: Option<&str>) -> bool {
 
 fn is_generic(base: &str) -> bool {
     let lowered = base.to_ascii_lowercase();
-    GENERIC.contains(&lowered.as_str())
+    GENERIC.split_whitespace().any(|name| name == lowered)
 }
 
-/// A part of a path, short enough.
+/// A part of a path, cut to the widest name.
 fn shortened(part: &str) -> String {
     let (stem, extension) = match part.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() && extension.len() <= 8 => {
@@ -220,6 +154,25 @@ fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, 
     };
     let directory = format!("{directory}/");
     (display_width(&directory) <= WIDEST_DIRECTORY).then_some((place, directory))
+}
+
+/// `a, b and c`; looks at a repository as `git status, diff and log`.
+pub(super) fn listed(items: &[String]) -> String {
+    let [first, others @ ..] = items else {
+        return String::new();
+    };
+    let are_git = items.iter().all(|item| item.starts_with("git "));
+    let shown = |item: &String| match item.strip_prefix("git ") {
+        Some(bare) if are_git => bare.to_owned(),
+        _ => item.clone(),
+    };
+    match others {
+        [] => first.clone(),
+        [middle @ .., last] => {
+            let middle = middle.iter().map(|item| format!(", {}", shown(item)));
+            format!("{first}{} and {}", middle.collect::<String>(), shown(last))
+        }
+    }
 }
 
 /// What a search pattern looks for, without the signs of the pattern language.

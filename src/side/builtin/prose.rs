@@ -87,7 +87,7 @@ fn split(line: &str, found: &mut Vec<String>) {
 
 /// Whether a full stop behind this text belongs to an abbreviation or a number.
 fn goes_on(text: &str) -> bool {
-    let word = text.rsplit(' ').next().unwrap_or_default();
+    let word = text.rsplit([' ', '(']).next().unwrap_or_default();
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf")
         || !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

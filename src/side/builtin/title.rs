@@ -380,8 +380,18 @@ mod tests {
             ),
             (&["Here's the error screenshot"], "The error screenshot"),
             (
+                &["I've noticed that each command I run (e.g., `help`) is slow"],
+                "I've noticed that each command I run",
+            ),
+            (
+                &[
+                    "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nlist the files\n",
+                ],
+                "List the files",
+            ),
+            (
                 &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
-                "PR #7",
+                "This is PR #7",
             ),
             (&["/clear", "/review 12"], "Review 12"),
             (&["/compact keep the names of the tests", "hello"], ""),

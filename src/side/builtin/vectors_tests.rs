@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Done, DoneCall, label, recap, title};
+use super::{CallOutcome, FinishedCall, label, recap, title};
 use crate::session::{Agent, Format};
 use crate::text::display_width;
 
@@ -89,17 +89,17 @@ fn label_of(row: &Row) -> String {
             let result = results
                 .iter()
                 .find(|result| result["tool_use_id"] == call["id"]);
-            let done = result.map(|result| (text(result), result["is_error"] == true));
+            let outcome = result.map(|result| (text(result), result["is_error"] == true));
             let input = serde_json::value::to_raw_value(&call["input"]).unwrap();
-            (call["name"].as_str().unwrap().to_owned(), input, done)
+            (call["name"].as_str().unwrap().to_owned(), input, outcome)
         })
         .collect();
-    let calls: Vec<DoneCall<'_>> = calls
+    let calls: Vec<FinishedCall<'_>> = calls
         .iter()
-        .map(|(name, input, done)| DoneCall {
+        .map(|(name, input, outcome)| FinishedCall {
             name,
             input,
-            done: done.as_ref().map(|(text, failed)| Done {
+            outcome: outcome.as_ref().map(|(text, failed)| CallOutcome {
                 text,
                 failed: *failed,
             }),

@@ -15,7 +15,7 @@ impl WordList {
             .lines()
             .skip_while(move |line| !is_heading(line, section))
             .skip(1)
-            .take_while(|line| !line.starts_with('['))
+            .take_while(|line| !(line.starts_with('[') && line.ends_with(']')))
             .filter(|line| !line.is_empty())
     }
 

@@ -2,181 +2,104 @@
 
 use std::collections::HashSet;
 
-use super::fact::{About, Class, Fact, Verdict};
-use crate::side::builtin::names::file_names;
-use crate::side::builtin::shell::lowered_first;
+use super::fact::{About, Class, Fact, Outcome};
+use crate::side::builtin::clean::{cut, lower_first, upper_first};
+use crate::side::builtin::names::{file_names, listed};
 use crate::text::display_width;
 
-/// Two parts are told together up to this width.
+/// Two parts share a label up to this width.
 const WIDEST_PAIR: usize = 58;
 
-/// Several nouns are told up to this width.
+/// Several nouns are named up to this width, more of them are counted.
 const WIDEST_NOUNS: usize = 40;
 
-/// Words that tell of a failure, in small letters.
-const FAILURE_WORDS: &[&str] = &[
-    "failed",
-    "rejected",
-    "declined",
-    "denied",
-    "interrupted",
-    "cancelled",
-    "not found",
-    "errors in output",
-    " issue",
-    "conflict",
-    "timed out",
-    "redirected",
-    "unknown ",
-    " problems",
-    "errors",
-    "is a directory",
-    "too large",
-];
+/// Words of a failure, in small letters.
+const FAILURE_WORDS: &str = "failed|rejected|declined|denied|interrupted|cancelled|not found|errors\
+    | issue|conflict|timed out|redirected|unknown | problems|is a directory|too large";
 
 /// Whether a label says that something went wrong.
-pub(super) fn tells_of_failure(label: &str) -> bool {
-    let lowered = label.to_lowercase();
-    let lowered = lowered.replace("no issues", "");
-    FAILURE_WORDS.iter().any(|word| lowered.contains(word))
+pub(super) fn names_failure(label: &str) -> bool {
+    let lowered = label.to_lowercase().replace("no issues", "");
+    FAILURE_WORDS.split('|').any(|word| lowered.contains(word))
 }
 
 /// The label, before it is cleaned.
 pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
-    let named: Vec<&Fact> = facts
+    let finished: Vec<&Fact> = facts
         .iter()
-        .filter(|fact| fact.verdict != Verdict::Cancelled)
+        .filter(|fact| fact.outcome != Outcome::Cancelled)
         .collect();
-    let Some(first) = facts.first() else {
-        return String::new();
-    };
-    if named.is_empty() {
+    if finished.is_empty() {
         return match facts {
-            [_] => first.phrase.clone(),
+            [] => String::new(),
+            [one] => one.phrase.clone(),
             several => format!("{} calls cancelled", several.len()),
         };
     }
-    let named = without_bookkeeping(named);
-    let (good, bad): (Vec<&Fact>, Vec<&Fact>) =
-        named.iter().partition(|fact| fact.verdict == Verdict::Good);
-    match (good.is_empty(), bad.as_slice()) {
-        (_, []) => groups(&good, cwd),
-        (true, bad) => all_failed(bad, cwd),
-        (false, [one]) => {
-            let succeeded = groups(&good, cwd);
-            let comma = if succeeded.contains(',') { ";" } else { "," };
-            let told = format!("{succeeded}{comma} {}", lowered_first(&one.phrase));
-            if fits(&told) {
-                told
-            } else {
-                mixed(&good, 1, cwd)
-            }
-        }
-        (false, several) => {
-            let told = format!(
-                "{}, {}",
-                groups(&good, cwd),
-                lowered_first(&all_failed(several, cwd))
-            );
-            if fits(&told) {
-                told
-            } else {
-                mixed(&good, several.len(), cwd)
-            }
+    let (good, bad): (Vec<&Fact>, Vec<&Fact>) = without_bookkeeping(finished)
+        .into_iter()
+        .partition(|fact| fact.outcome == Outcome::Good);
+    match (good.is_empty(), bad.is_empty()) {
+        (_, true) => groups(&good, cwd),
+        (true, false) => failures(&bad, cwd),
+        (false, false) => {
+            let success = groups(&good, cwd);
+            // What succeeded is cut, never what failed.
+            pair(&success, &failures(&bad, cwd))
+                .unwrap_or_else(|| format!("{}, {} failed", cut(&success, 47), bad.len()))
         }
     }
+}
+
+/// Two parts, if they fit into one label.
+fn pair(first: &str, second: &str) -> Option<String> {
+    let sign = if first.contains(',') || second.contains(',') {
+        ';'
+    } else {
+        ','
+    };
+    let both = format!("{first}{sign} {}", lower_first(second));
+    fits(&both).then_some(both)
 }
 
 fn fits(label: &str) -> bool {
     display_width(label) <= WIDEST_PAIR
 }
 
-fn mixed(good: &[&Fact], failed: usize, cwd: Option<&str>) -> String {
-    let told = format!("{}, {failed} failed", groups(good, cwd));
-    if fits(&told) {
-        return told;
-    }
-    // What succeeded is cut, never what failed.
-    let succeeded = groups(good, cwd);
-    let succeeded = crate::side::builtin::clean::cut(&succeeded, WIDEST_PAIR - 11);
-    format!("{succeeded}, {failed} failed")
-}
-
-/// Lists of things to do are not told where anything else happened.
-fn without_bookkeeping(facts: Vec<&Fact>) -> Vec<&Fact> {
+/// Changes of to-do lists are left out where anything else happened.
+fn without_bookkeeping(mut facts: Vec<&Fact>) -> Vec<&Fact> {
     let is_other = |fact: &&Fact| !matches!(fact.class, Class::Todo | Class::Task);
     if facts.iter().any(is_other) {
-        return facts
-            .into_iter()
-            .filter(|fact| is_other(fact) || fact.verdict == Verdict::Bad)
-            .collect();
+        facts.retain(|fact| is_other(fact) || fact.outcome == Outcome::Bad);
     }
     facts
 }
 
-fn all_failed(facts: &[&Fact], cwd: Option<&str>) -> String {
+fn failures(facts: &[&Fact], cwd: Option<&str>) -> String {
     let [first, rest @ ..] = facts else {
         return String::new();
     };
-    if rest.iter().all(|fact| fact.phrase == first.phrase) && rest.len() <= 1 {
-        return match rest {
-            [] => first.phrase.clone(),
-            _ => format!("{} twice", first.phrase),
-        };
-    }
-    let same = |test: fn(&Fact, &Fact) -> bool| rest.iter().all(|fact| test(fact, first));
     let count = facts.len();
-    if let About::Act { verb, .. } = &first.about
-        && !verb.is_empty()
-        && same(|fact, first| match (&fact.about, &first.about) {
-            (
-                About::Act {
-                    verb: one,
-                    object: what,
-                    ..
-                },
-                About::Act {
-                    verb: other,
-                    object,
-                    ..
-                },
-            ) => one == other && what == object,
-            _ => false,
-        })
-    {
-        return format!("{}, {count} times", first.phrase);
+    if rest.iter().all(|fact| fact.phrase == first.phrase) {
+        return repeated(&first.phrase, count);
     }
-    if same(|fact, first| fact.noun == first.noun && fact.class == first.class) {
-        let noun = plural(first.noun, count);
-        let ending = ending(first);
-        let paths = distinct_paths(facts);
-        if !paths.is_empty() {
-            let told = format!("{count} {noun} {ending}: {}", file_names(&paths, cwd));
-            if fits(&told) {
-                return told;
-            }
-        }
-        return format!("{count} {noun} {ending}");
+    let endings = ["rejected", "declined", "denied", "interrupted"];
+    let ending = endings.into_iter().find(|word| first.phrase.contains(word));
+    let ending = ending.unwrap_or("failed");
+    let are_same = |fact: &&Fact| fact.class == first.class && fact.noun == first.noun;
+    let noun = if rest.iter().all(are_same) {
+        first.noun
+    } else {
+        "call"
+    };
+    let counted = format!("{count} {} {ending}", plural(noun, count));
+    let paths = paths(facts);
+    let named = format!("{counted}: {}", file_names(&paths, cwd));
+    match facts {
+        _ if noun != "call" && !paths.is_empty() && fits(&named) => named,
+        [first, second] => pair(&first.phrase, &second.phrase).unwrap_or(counted),
+        _ => counted,
     }
-    let told = format!(
-        "{}, {}",
-        first.phrase,
-        rest.iter()
-            .map(|fact| lowered_first(&fact.phrase))
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
-    if count == 2 && fits(&told) {
-        return told;
-    }
-    format!("{count} calls failed")
-}
-
-/// How the calls ended, in one word.
-fn ending(fact: &Fact) -> &'static str {
-    let words = ["rejected", "declined", "denied", "interrupted"];
-    let found = words.into_iter().find(|word| fact.phrase.contains(word));
-    found.unwrap_or("failed")
 }
 
 /// Facts of one class together, the classes in their order.
@@ -184,44 +107,30 @@ fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
     let mut classes: Vec<Class> = facts.iter().map(|fact| fact.class).collect();
     classes.sort_unstable();
     classes.dedup();
-    let mut parts: Vec<(String, usize, &'static str)> = classes
-        .iter()
-        .map(|class| {
-            let of_class: Vec<&Fact> = facts
-                .iter()
-                .copied()
-                .filter(|fact| fact.class == *class)
-                .collect();
-            let noun = of_class.first().map_or("call", |fact| fact.noun);
-            (group(&of_class, cwd), of_class.len(), noun)
-        })
-        .collect();
-    // The same was done in two ways: a file was shown by a command, and read.
-    let mut told = HashSet::new();
-    parts.retain(|(part, _, _)| told.insert(part.to_lowercase()));
+    let groups = classes.iter().map(|class| {
+        let group = facts.iter().copied().filter(|fact| fact.class == *class);
+        group.collect::<Vec<&Fact>>()
+    });
+    let mut parts: Vec<(String, Vec<&Fact>)> =
+        groups.map(|facts| (group(&facts, cwd), facts)).collect();
+    // A command may show the file that another call reads.
+    let mut seen = HashSet::new();
+    parts.retain(|(part, _)| seen.insert(part.to_lowercase()));
     match parts.as_slice() {
         [] => String::new(),
-        [(only, _, _)] => only.clone(),
-        [(first, _, _), (second, count, noun)] => {
-            let comma = if first.contains(',') || second.contains(',') {
-                ";"
-            } else {
-                ","
-            };
-            let told = format!("{first}{comma} {}", lowered_first(second));
-            if fits(&told) {
-                return told;
-            }
-            format!("{first}, {count} {}", plural(noun, *count))
-        }
-        [(first, _, _), rest @ ..] => {
-            let count: usize = rest.iter().map(|(_, count, _)| count).sum();
+        [(only, _)] => only.clone(),
+        [(first, _), (second, facts)] => pair(first, second).unwrap_or_else(|| {
+            let noun = facts.first().map_or("call", |fact| fact.noun);
+            format!("{first}, {} {}", facts.len(), plural(noun, facts.len()))
+        }),
+        [(first, _), rest @ ..] => {
+            let count = rest.iter().map(|(_, facts)| facts.len()).sum();
             format!("{first}, {count} more {}", plural("call", count))
         }
     }
 }
 
-/// Several successes of one class.
+/// Successes of one class.
 fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
     let [first, rest @ ..] = facts else {
         return String::new();
@@ -230,37 +139,34 @@ fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
         return first.phrase.clone();
     }
     match &first.about {
-        About::File(_) => {
-            let paths = distinct_paths(facts);
-            let verb = if facts.iter().all(|fact| fact.verb == first.verb) {
-                first.verb
-            } else {
-                "Wrote"
-            };
-            match paths.as_slice() {
-                [_] => first.phrase.clone(),
-                several => format!("{verb} {}", file_names(several, cwd)),
+        About::File(_) => match paths(facts).as_slice() {
+            [_] => first.phrase.clone(),
+            several => {
+                let is_same = rest.iter().all(|fact| fact.verb == first.verb);
+                let verb = if is_same { first.verb } else { "Wrote" };
+                format!("{verb} {}", file_names(several, cwd))
             }
-        }
-        About::Sought { .. } => sought(facts),
+        },
+        About::Sought { .. } => searches(facts),
         About::Task(_) => tasks(facts),
-        About::Act { .. } => acts(facts),
+        About::Act { verb, .. } => commands(facts, verb),
         About::Named(name) if first.noun == "agent" => {
             let colon = if name.is_empty() { "" } else { ": " };
             format!("{} {} agents{colon}{name}", first.verb, facts.len())
         }
         About::Named(_) if !first.verb.is_empty() => {
-            let nouns = nouns(facts.iter().filter_map(|fact| match &fact.about {
-                About::Named(name) => Some(name.as_str()),
+            let names = facts.iter().filter_map(|fact| match &fact.about {
+                About::Named(name) => Some(name.clone()),
                 _ => None,
-            }));
-            format!("{} {nouns}", first.verb)
+            });
+            format!("{} {}", first.verb, nouns(names))
         }
         About::Named(_) | About::Nothing => phrases(facts),
     }
 }
 
-fn distinct_paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
+/// The files of some facts, each once.
+fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
     let mut paths: Vec<&str> = Vec::new();
     for fact in facts {
         if let About::File(path) = &fact.about
@@ -273,51 +179,47 @@ fn distinct_paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
 }
 
 /// A few nouns by name, more of them by number.
-fn nouns<'a>(all: impl Iterator<Item = &'a str>) -> String {
-    let mut distinct: Vec<&str> = Vec::new();
+fn nouns(all: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
     for noun in all {
         if !distinct.contains(&noun) {
             distinct.push(noun);
         }
     }
+    let named = listed(&distinct);
     match distinct.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [one, other] if display_width(one) + display_width(other) + 5 <= WIDEST_NOUNS => {
-            format!("{one} and {other}")
+        [first, rest @ ..] if rest.len() > 1 || display_width(&named) > WIDEST_NOUNS => {
+            format!("{first} and {} more", rest.len())
         }
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        _ => named,
     }
 }
 
-/// What was found leads.
-fn sought(facts: &[&Fact]) -> String {
-    let found = |fact: &&&Fact| matches!(fact.about, About::Sought { found: true, .. });
-    let noun = |fact: &&Fact| match &fact.about {
-        About::Sought { noun, .. } => noun.clone(),
-        _ => String::new(),
-    };
-    let hits: Vec<&Fact> = facts.iter().filter(found).copied().collect();
-    match hits.as_slice() {
+/// Searches: what was found leads.
+fn searches(facts: &[&Fact]) -> String {
+    let found: Vec<&Fact> = facts
+        .iter()
+        .copied()
+        .filter(|fact| matches!(fact.about, About::Sought { found: true, .. }))
+        .collect();
+    match found.as_slice() {
         [] => {
-            let mut missed: Vec<String> = facts.iter().map(noun).collect();
-            missed.dedup();
-            match missed.as_slice() {
-                [one] => facts
-                    .first()
-                    .map_or_else(|| one.clone(), |fact| fact.phrase.clone()),
-                several => format!(
-                    "No matches in {} {}",
-                    several.len(),
-                    plural(facts.first().map_or("search", |fact| fact.noun), 2)
-                ),
+            let phrases: HashSet<&str> = facts.iter().map(|fact| fact.phrase.as_str()).collect();
+            match (facts, phrases.len()) {
+                ([first, ..], 1) => first.phrase.clone(),
+                ([first, ..], count) => {
+                    format!("No matches in {count} {}", plural(first.noun, count))
+                }
+                ([], _) => String::new(),
             }
         }
         [one] if one.class == Class::Find => one.phrase.clone(),
-        hits => {
-            let names: Vec<String> = hits.iter().map(noun).collect();
-            let verb = hits.first().map_or("Searched for", |fact| fact.verb);
-            format!("{verb} {}", nouns(names.iter().map(String::as_str)))
+        [first, ..] => {
+            let sought = found.iter().filter_map(|fact| match &fact.about {
+                About::Sought { noun, .. } => Some(noun.clone()),
+                _ => None,
+            });
+            format!("{} {}", first.verb, nouns(sought))
         }
     }
 }
@@ -334,13 +236,9 @@ fn tasks(facts: &[&Fact]) -> String {
             None => counts.push((state, 1)),
         }
     }
-    let parts = counts.iter().enumerate().map(|(number, (state, count))| {
-        if number == 0 {
-            format!(
-                "{} {count} {}",
-                super::mcp::capitalised(state),
-                plural("task", *count)
-            )
+    let parts = counts.iter().enumerate().map(|(place, (state, count))| {
+        if place == 0 {
+            format!("{} {count} {}", upper_first(state), plural("task", *count))
         } else {
             format!("{state} {count}")
         }
@@ -348,101 +246,55 @@ fn tasks(facts: &[&Fact]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Commands: those with the same verb share it.
-fn acts(facts: &[&Fact]) -> String {
-    let [first, rest @ ..] = facts else {
-        return String::new();
-    };
-    if rest.iter().all(|fact| fact.phrase == first.phrase) {
-        return match rest.len() {
-            1 => twice(first),
-            more => format!("{}, {} times", first.phrase, more + 1),
-        };
+/// Commands: those with the same verb share it, as do looks at a repository.
+fn commands(facts: &[&Fact], verb: &str) -> String {
+    if facts.iter().all(|fact| fact.phrase == facts[0].phrase) {
+        return repeated(&facts[0].phrase, facts.len());
     }
-    let About::Act { verb, .. } = &first.about else {
-        return phrases(facts);
-    };
-    if let Some(looks) = looks_at_git(facts) {
-        return looks;
-    }
-    let same_verb = facts.iter().all(
-        |fact| matches!(&fact.about, About::Act { verb: other, object, .. } if other == verb && !object.is_empty()),
-    );
-    if !same_verb || verb.is_empty() {
-        return phrases(facts);
-    }
-    let mut objects: Vec<String> = Vec::new();
-    let mut findings: Vec<&str> = Vec::new();
+    let (mut objects, mut findings) = (Vec::new(), Vec::new());
+    let (mut share_verb, mut are_looks) = (!verb.is_empty(), true);
     for fact in facts {
-        if let About::Act {
-            object, finding, ..
+        let About::Act {
+            verb: other,
+            object,
+            finding,
         } = &fact.about
-        {
-            if !objects.contains(object) {
-                objects.push(object.clone());
-            }
-            findings.push(finding);
+        else {
+            return phrases(facts);
+        };
+        share_verb &= other == verb && !object.is_empty();
+        are_looks &= object.starts_with("git ");
+        findings.push(finding.as_str());
+        if !objects.contains(object) {
+            objects.push(object.clone());
         }
     }
-    let agree = findings.windows(2).all(|pair| pair.first() == pair.last());
-    let finding = match findings.first() {
-        Some(finding) if agree && !finding.is_empty() => format!(", {finding}"),
+    if !share_verb && !are_looks {
+        return phrases(facts);
+    }
+    let is_success = |finding: &&str| finding.ends_with("passed") || *finding == "no issues";
+    let finding = match findings.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|finding| finding == first) => first,
         // Each passed in its own way.
-        _ if findings.iter().all(|finding| is_success(finding)) => ", passed".to_owned(),
-        _ => String::new(),
+        findings if findings.iter().all(is_success) => "passed",
+        _ => "",
     };
-    if let [only] = objects.as_slice() {
-        let times = if facts.len() == 2 {
-            "twice".to_owned()
-        } else {
-            format!("{} times", facts.len())
-        };
-        return format!("{verb} {only} {times}{finding}");
-    }
-    let told = format!("{verb} {}{finding}", listed(&objects));
-    if display_width(&told) <= 60 {
-        told
-    } else {
-        phrases(facts)
+    let comma = if finding.is_empty() { "" } else { ", " };
+    let named = format!("{verb} {}{comma}{finding}", listed(&objects));
+    match objects.as_slice() {
+        [_] => repeated(&named, facts.len()),
+        _ if fits(&named) => named,
+        _ => phrases(facts),
     }
 }
 
-/// `Checked git status, diff and log`.
-fn looks_at_git(facts: &[&Fact]) -> Option<String> {
-    let About::Act { verb, .. } = &facts.first()?.about else {
-        return None;
-    };
-    let mut objects: Vec<String> = Vec::new();
-    for fact in facts {
-        let About::Act { object, .. } = &fact.about else {
-            return None;
-        };
-        let bare = object.strip_prefix("git ")?.to_owned();
-        if !objects.contains(&bare) {
-            objects.push(bare);
-        }
-    }
-    let told = format!("{verb} git {}", listed(&objects));
-    (objects.len() > 1 && display_width(&told) <= 60).then_some(told)
-}
-
-fn is_success(finding: &str) -> bool {
-    finding.ends_with("passed") || finding == "no issues"
-}
-
-fn twice(fact: &Fact) -> String {
-    match fact.phrase.split_once(", ") {
-        Some((what, finding)) => format!("{what} twice, {finding}"),
-        None => format!("{} twice", fact.phrase),
-    }
-}
-
-/// `a, b and c`.
-pub(in crate::side::builtin) fn listed(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [start @ .., last] => format!("{} and {last}", start.join(", ")),
+/// `Ran go test twice, passed`.
+fn repeated(phrase: &str, count: usize) -> String {
+    match (count, phrase.split_once(", ")) {
+        (0 | 1, _) => phrase.to_owned(),
+        (2, Some((what, finding))) => format!("{what} twice, {finding}"),
+        (2, None) => format!("{phrase} twice"),
+        (count, _) => format!("{phrase}, {count} times"),
     }
 }
 
@@ -454,22 +306,18 @@ fn phrases(facts: &[&Fact]) -> String {
             distinct.push(fact);
         }
     }
+    let counted = |first: &Fact, count| {
+        format!(
+            "{}, {count} more {}",
+            first.phrase,
+            plural(first.noun, count)
+        )
+    };
     match distinct.as_slice() {
         [] => String::new(),
         [one] => one.phrase.clone(),
-        [first, rest @ ..] => {
-            let comma = if first.phrase.contains(',') { ";" } else { "," };
-            let pair = format!("{}{comma} {}", first.phrase, lowered_first(&rest[0].phrase));
-            if rest.len() == 1 && fits(&pair) {
-                return pair;
-            }
-            format!(
-                "{}, {} more {}",
-                first.phrase,
-                rest.len(),
-                plural(first.noun, rest.len())
-            )
-        }
+        [first, second] => pair(&first.phrase, &second.phrase).unwrap_or_else(|| counted(first, 1)),
+        [first, rest @ ..] => counted(first, rest.len()),
     }
 }
 

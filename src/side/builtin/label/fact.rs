@@ -1,6 +1,6 @@
 //! What is known of one call.
 
-/// What a call was, in the order in which labels tell it.
+/// What kind of thing a call was, in the order of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Class {
     /// Tests, lints, builds.
@@ -26,16 +26,16 @@ pub(super) enum Class {
 
 /// Whether a call did what it was to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Outcome {
     /// It did, or nothing says otherwise.
     Good,
-    /// It failed, or was refused, or its output tells of failures.
+    /// It failed, was refused, or its output reports failures.
     Bad,
     /// It was ended because of another.
     Cancelled,
 }
 
-/// What a call was about, so that several can be told together.
+/// What a call was about, so that several can share a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum About {
     /// Nothing that could be counted.
@@ -64,16 +64,16 @@ pub(super) enum About {
     },
 }
 
-/// See the module.
+/// A finished call, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fact {
     /// What it was.
     pub(super) class: Class,
-    /// Told alone.
+    /// What is said of it alone.
     pub(super) phrase: String,
     /// Whether it succeeded.
-    pub(super) verdict: Verdict,
-    /// Told with others.
+    pub(super) outcome: Outcome,
+    /// What it shares with others.
     pub(super) about: About,
     /// The verb of a success, e.g. `Edited`.
     pub(super) verb: &'static str,
@@ -87,7 +87,7 @@ impl Fact {
         Self {
             class,
             phrase: phrase.into(),
-            verdict: Verdict::Good,
+            outcome: Outcome::Good,
             about: About::Nothing,
             verb: "",
             noun: "call",
@@ -97,7 +97,7 @@ impl Fact {
     /// A failure.
     pub(super) fn bad(class: Class, phrase: impl Into<String>) -> Self {
         Self {
-            verdict: Verdict::Bad,
+            outcome: Outcome::Bad,
             ..Self::good(class, phrase)
         }
     }
@@ -107,7 +107,7 @@ impl Fact {
         Self { about, ..self }
     }
 
-    /// The same, called this where calls are counted.
+    /// The same, with the verb and the noun for several such calls.
     pub(super) fn counted(self, verb: &'static str, noun: &'static str) -> Self {
         Self { verb, noun, ..self }
     }

@@ -1,13 +1,14 @@
 //! From a finished call to a fact.
 
-use super::fact::{Class, Fact, Verdict};
+use super::fact::{About, Class, Fact, Outcome};
 use super::status::Status;
 use super::tool_kind::ToolKind;
-use super::{Finished, files, mcp, others};
-use crate::side::builtin::shell;
+use super::{Call, files, mcp, others};
+use crate::dialog::exit_code;
+use crate::side::builtin::command;
 
 /// The fact of one call.
-pub(super) fn fact(call: &Finished<'_>) -> Fact {
+pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
         ToolKind::Read | ToolKind::ReadMany => files::read(call),
         ToolKind::Write => files::write(call),
@@ -36,62 +37,49 @@ pub(super) fn fact(call: &Finished<'_>) -> Fact {
         ToolKind::Unknown => others::unknown(call),
     };
     if call.status == Status::Cancelled {
-        fact.verdict = Verdict::Cancelled;
+        fact.outcome = Outcome::Cancelled;
     }
     fact
 }
 
-/// What a refusal is called, after what was refused; nothing for a success or a plain failure.
-pub(super) fn refusal(status: Status) -> Option<&'static str> {
-    match status {
-        Status::Declined => Some("declined by user"),
-        Status::Denied => Some("denied"),
-        Status::Interrupted => Some("interrupted"),
-        Status::Cancelled => Some("cancelled"),
-        Status::Ok | Status::Failed => None,
-    }
-}
-
-fn command(call: &Finished<'_>) -> Fact {
-    let text = shell::command_of(&call.input);
-    let Some(command) = text else {
+fn command(call: &Call<'_>) -> Fact {
+    let Some(text) = command::command_of(&call.input) else {
         return others::unknown(call);
     };
-    let background = call
-        .input
-        .get("run_in_background")
-        .and_then(serde_json::Value::as_bool)
-        == Some(true)
+    let background = others::is_in_background(call)
         || call.text.contains("running in background")
         || call.text.contains("running in the background");
-    let told = shell::tell(&shell::Ran {
-        command: &command,
+    let report = command::describe(&command::Run {
+        command: &text,
         description: call.argument(&["description"]),
         output: call.text,
         ending: match call.status {
-            Status::Ok if background => shell::Ending::InBackground,
-            Status::Ok => match super::status::exit_code(call.text) {
-                Some(code) if code != 0 => shell::Ending::Failed(Some(code)),
-                _ => shell::Ending::Ok,
+            Status::Ok if background => command::Ending::InBackground,
+            Status::Ok => match exit_code(call.text) {
+                // Claude Code says by itself which of its shells failed.
+                Some(code) if code != 0 && call.name != "Bash" => {
+                    command::Ending::Failed(Some(code))
+                }
+                _ => command::Ending::Ok,
             },
-            Status::Failed => shell::Ending::Failed(super::status::exit_code(call.text)),
-            other => shell::Ending::Refused(refusal(other).unwrap_or("failed")),
+            Status::Failed => command::Ending::Failed(exit_code(call.text)),
+            other => command::Ending::Refused(other.ending()),
         },
         cwd: call.cwd,
     });
-    let class = if told.is_check {
+    let class = if report.is_check {
         Class::Check
     } else {
         Class::Shell
     };
-    let fact = if told.failed {
-        Fact::bad(class, told.phrase)
+    let fact = if report.failed {
+        Fact::bad(class, report.phrase)
     } else {
-        Fact::good(class, told.phrase)
+        Fact::good(class, report.phrase)
     };
-    fact.counted("", "command").about(super::fact::About::Act {
-        verb: told.verb,
-        object: told.object,
-        finding: told.finding,
+    fact.counted("", "command").about(About::Act {
+        verb: report.verb,
+        object: report.object,
+        finding: report.finding,
     })
 }

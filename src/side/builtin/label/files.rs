@@ -1,8 +1,7 @@
 //! Facts about files: reading, writing, editing, searching, finding, listing.
 
-use super::Finished;
+use super::Call;
 use super::fact::{About, Class, Fact};
-use super::facts::refusal;
 use super::status::Status;
 use super::tool_kind::ToolKind;
 use crate::side::builtin::names::{
@@ -21,14 +20,14 @@ pub(super) const PATHS: [&str; 8] = [
     "filename",
 ];
 
-/// The widest directory that is told with a search, in bytes.
+/// The widest directory that is named with a search, in bytes.
 const WIDEST_PLACE: usize = 18;
 
-fn path<'a>(call: &'a Finished<'_>) -> &'a str {
+fn path<'a>(call: &'a Call<'_>) -> &'a str {
     call.argument(&PATHS).unwrap_or_default()
 }
 
-fn name(call: &Finished<'_>) -> String {
+fn name(call: &Call<'_>) -> String {
     let name = file_name(path(call), call.cwd);
     if name.is_empty() {
         "a file".to_owned()
@@ -37,16 +36,36 @@ fn name(call: &Finished<'_>) -> String {
     }
 }
 
-pub(super) fn read(call: &Finished<'_>) -> Fact {
+/// What was done to files, or that it was not done. Files are `rejected` where a person declined.
+fn done(call: &Call<'_>, class: Class, did: String, doing: &str) -> Fact {
+    match call.status {
+        Status::Ok => Fact::good(class, did),
+        Status::Declined => Fact::bad(class, format!("{doing} rejected")),
+        other => Fact::bad(class, format!("{doing} {}", other.ending())),
+    }
+}
+
+pub(super) fn read(call: &Call<'_>) -> Fact {
+    let paths: Vec<&str> = call.input["paths"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(serde_json::Value::as_str)
+        .collect();
     if call.kind == ToolKind::ReadMany {
-        return read_many(call);
+        let names = match paths.as_slice() {
+            [] => "files".to_owned(),
+            paths => file_names(paths, call.cwd),
+        };
+        let doing = format!("Read of {names}");
+        return done(call, Class::Read, format!("Read {names}"), &doing);
     }
     let name = name(call);
-    let fact = match call.status {
-        Status::Ok => Fact::good(Class::Read, format!("Read {name}")),
-        Status::Failed => Fact::bad(Class::Read, failed_read(&name, call.text)),
-        other => Fact::bad(Class::Read, format!("Read of {name} {}", told(other))),
-    };
+    let doing = format!("Read of {name}");
+    let mut fact = done(call, Class::Read, format!("Read {name}"), &doing);
+    if call.status == Status::Failed {
+        fact.phrase = failed_read(&name, call.text);
+    }
     fact.counted("Read", "read")
         .about(About::File(path(call).to_owned()))
 }
@@ -64,82 +83,40 @@ fn failed_read(name: &str, text: &str) -> String {
     }
 }
 
-fn read_many(call: &Finished<'_>) -> Fact {
-    let listed = call
-        .input
-        .get("paths")
-        .and_then(serde_json::Value::as_array);
-    let paths: Vec<&str> = listed
-        .into_iter()
-        .flatten()
-        .filter_map(serde_json::Value::as_str)
-        .collect();
-    let names = if paths.is_empty() {
-        "files".to_owned()
-    } else {
-        file_names(&paths, call.cwd)
-    };
-    match call.status {
-        Status::Ok => Fact::good(Class::Read, format!("Read {names}")),
-        Status::Failed => Fact::bad(Class::Read, format!("Read of {names} failed")),
-        other => Fact::bad(Class::Read, format!("Read of {names} {}", told(other))),
-    }
-}
-
-fn told(status: Status) -> &'static str {
-    match status {
-        Status::Declined => "rejected",
-        other => refusal(other).unwrap_or("failed"),
-    }
-}
-
-pub(super) fn write(call: &Finished<'_>) -> Fact {
+pub(super) fn write(call: &Call<'_>) -> Fact {
     let name = name(call);
-    let lowered: String = call
-        .text
-        .chars()
-        .take(300)
-        .collect::<String>()
-        .to_lowercase();
-    let verb = if lowered.contains("created") {
+    let start: String = call.text.chars().take(300).collect();
+    let start = start.to_lowercase();
+    let verb = if start.contains("created") {
         "Created"
-    } else if lowered.contains("updated") || lowered.contains("overwr") {
+    } else if start.contains("updated") || start.contains("overwr") {
         "Rewrote"
     } else {
         "Wrote"
     };
-    let fact = match call.status {
-        Status::Ok => Fact::good(Class::Write, format!("{verb} {name}")),
-        other => Fact::bad(Class::Write, format!("Write of {name} {}", told(other))),
-    };
-    fact.counted(verb, "write")
+    let doing = format!("Write of {name}");
+    done(call, Class::Write, format!("{verb} {name}"), &doing)
+        .counted(verb, "write")
         .about(About::File(path(call).to_owned()))
 }
 
-pub(super) fn edit(call: &Finished<'_>) -> Fact {
-    let patched = (call.kind == ToolKind::Patch)
-        .then(|| call.argument(&["patch", "input", "diff", "content"]))
-        .flatten()
-        .map(patched_files)
-        .unwrap_or_default();
-    let (name, path) = match patched.as_slice() {
-        [] => (name(call), path(call)),
-        [one] => (file_name(one, call.cwd), *one),
-        several => {
-            let names = file_names(several, call.cwd);
-            return match call.status {
-                Status::Ok => Fact::good(Class::Edit, format!("Edited {names}")),
-                other => Fact::bad(Class::Edit, format!("Edit of {names} {}", told(other))),
-            }
-            .counted("Edited", "edit");
-        }
+pub(super) fn edit(call: &Call<'_>) -> Fact {
+    let patch = call
+        .argument(&["patch", "input", "diff", "content"])
+        .filter(|_| call.kind == ToolKind::Patch);
+    let patched = patch.map(patched_files).unwrap_or_default();
+    let names = match patched.as_slice() {
+        [] => name(call),
+        several => file_names(several, call.cwd),
     };
-    let fact = match call.status {
-        Status::Ok => Fact::good(Class::Edit, format!("Edited {name}")),
-        other => Fact::bad(Class::Edit, format!("Edit of {name} {}", told(other))),
-    };
-    fact.counted("Edited", "edit")
-        .about(About::File(path.to_owned()))
+    let doing = format!("Edit of {names}");
+    let fact = done(call, Class::Edit, format!("Edited {names}"), &doing);
+    match patched.as_slice() {
+        [] => fact.about(About::File(path(call).to_owned())),
+        [one] => fact.about(About::File((*one).to_owned())),
+        _ => fact,
+    }
+    .counted("Edited", "edit")
 }
 
 /// The files that a patch names.
@@ -163,32 +140,30 @@ fn patched_files(patch: &str) -> Vec<&str> {
     files
 }
 
-pub(super) fn search(call: &Finished<'_>) -> Fact {
+pub(super) fn search(call: &Call<'_>) -> Fact {
     let pattern = call
         .argument(&["pattern", "query", "regex"])
         .unwrap_or_default();
     let noun = pattern_noun(pattern).unwrap_or_else(|| pattern.chars().take(30).collect());
     let found = !finds_nothing(call.text);
-    let fact = match call.status {
-        Status::Ok if found => {
-            let place = place(call).filter(|place| place.len() + noun.len() < 46);
-            let place = place.map_or_else(String::new, |place| format!(" in {place}"));
-            Fact::good(Class::Search, format!("Searched for {noun}{place}"))
-        }
-        Status::Ok => Fact::good(Class::Search, format!("No matches for {noun}")),
-        Status::Failed if call.text.contains("does not exist") => Fact::bad(
-            Class::Search,
-            format!("Search failed: {} not found", name(call)),
-        ),
-        Status::Failed => Fact::bad(Class::Search, format!("Search for {noun} failed")),
-        other => Fact::bad(Class::Search, format!("Search for {noun} {}", told(other))),
+    let did = if found {
+        let place = place(call).filter(|place| place.len() + noun.len() < 46);
+        let place = place.map_or_else(String::new, |place| format!(" in {place}"));
+        format!("Searched for {noun}{place}")
+    } else {
+        format!("No matches for {noun}")
     };
+    let doing = format!("Search for {noun}");
+    let mut fact = done(call, Class::Search, did, &doing);
+    if call.status == Status::Failed && call.text.contains("does not exist") {
+        fact.phrase = format!("Search failed: {} not found", name(call));
+    }
     fact.counted("Searched for", "search")
         .about(About::Sought { noun, found })
 }
 
-/// Where was searched, if it says something.
-fn place(call: &Finished<'_>) -> Option<String> {
+/// Where was searched, if that is worth a word.
+fn place(call: &Call<'_>) -> Option<String> {
     let path = path(call);
     if is_working_directory(path, call.cwd) {
         return None;
@@ -218,53 +193,37 @@ fn finds_nothing(text: &str) -> bool {
         || text.is_empty()
 }
 
-pub(super) fn find(call: &Finished<'_>) -> Fact {
+pub(super) fn find(call: &Call<'_>) -> Fact {
     let pattern = call
         .argument(&["pattern", "query", "glob"])
         .unwrap_or_default();
     let noun = glob_noun(pattern);
-    let lines: Vec<&str> = call
-        .text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let truncated = lines
-        .iter()
-        .any(|line| line.to_lowercase().contains("truncated"));
-    let files: Vec<&str> = lines
-        .into_iter()
-        .filter(|line| {
-            !line.starts_with("Found ") && !line.starts_with('(') && !line.starts_with("---")
-        })
-        .collect();
-    let found = !finds_nothing(call.text) && !files.is_empty();
-    let fact = match call.status {
-        Status::Ok if !found => Fact::good(Class::Find, format!("No files match {noun}")),
-        Status::Ok if truncated => Fact::good(Class::Find, format!("Listed files for {noun}")),
-        Status::Ok => match files.as_slice() {
-            [one] => Fact::good(Class::Find, format!("Found {}", file_name(one, call.cwd))),
-            several => Fact::good(
-                Class::Find,
-                format!("Found {} files for {noun}", several.len()),
-            ),
-        },
-        Status::Failed => Fact::bad(Class::Find, format!("File search for {noun} failed")),
-        other => Fact::bad(
-            Class::Find,
-            format!("File search for {noun} {}", told(other)),
-        ),
+    let is_note = |line: &&str| {
+        ["Found ", "(", "---"]
+            .iter()
+            .any(|start| line.starts_with(start))
     };
-    fact.counted("Looked for", "file search")
+    let lines = call.text.lines().map(str::trim);
+    let (notes, files): (Vec<&str>, Vec<&str>) =
+        lines.filter(|line| !line.is_empty()).partition(is_note);
+    let is_cut = |line: &&str| line.to_lowercase().contains("truncated");
+    let found = !finds_nothing(call.text) && !files.is_empty();
+    let did = match files.as_slice() {
+        _ if !found => format!("No files match {noun}"),
+        files if notes.iter().chain(files).any(is_cut) => format!("Listed files for {noun}"),
+        [one] => format!("Found {}", file_name(one, call.cwd)),
+        files => format!("Found {} files for {noun}", files.len()),
+    };
+    let doing = format!("File search for {noun}");
+    done(call, Class::Find, did, &doing)
+        .counted("Looked for", "file search")
         .about(About::Sought { noun, found })
 }
 
-pub(super) fn list(call: &Finished<'_>) -> Fact {
+pub(super) fn list(call: &Call<'_>) -> Fact {
     let directory = directory_name(path(call), call.cwd);
-    let fact = match call.status {
-        Status::Ok => Fact::good(Class::List, format!("Listed {directory}")),
-        other => Fact::bad(Class::List, format!("Listing {directory} {}", told(other))),
-    };
-    fact.counted("Listed", "listing")
+    let doing = format!("Listing {directory}");
+    done(call, Class::List, format!("Listed {directory}"), &doing)
+        .counted("Listed", "listing")
         .about(About::Named(directory))
 }

@@ -1,45 +1,15 @@
 //! Facts about calls of MCP tools: a verb, a noun, and which one.
 
-use super::Finished;
+use super::Call;
 use super::fact::{Class, Fact};
-use super::facts::refusal;
 use super::status::Status;
-
-/// First words of tools, and what they did in the past.
-const VERBS: &[(&str, &str)] = &[
-    ("create", "Created"),
-    ("add", "Added"),
-    ("get", "Read"),
-    ("read", "Read"),
-    ("fetch", "Fetched"),
-    ("list", "Listed"),
-    ("search", "Searched"),
-    ("find", "Searched"),
-    ("query", "Queried"),
-    ("update", "Updated"),
-    ("edit", "Edited"),
-    ("delete", "Deleted"),
-    ("remove", "Removed"),
-    ("navigate", "Navigated"),
-    ("resolve", "Resolved"),
-    ("send", "Sent"),
-    ("post", "Posted"),
-    ("click", "Clicked"),
-    ("take", "Took"),
-    ("run", "Ran"),
-    ("execute", "Executed"),
-    ("open", "Opened"),
-    ("close", "Closed"),
-    ("merge", "Merged"),
-    ("write", "Wrote"),
-    ("save", "Saved"),
-    ("browser", "Used browser"),
-];
+use crate::side::builtin::clean::upper_first;
+use crate::side::builtin::command::past_of;
 
 /// The longest phrase behind which the server is named, in bytes.
 const SHORT: usize = 24;
 
-pub(super) fn mcp(call: &Finished<'_>) -> Fact {
+pub(super) fn mcp(call: &Call<'_>) -> Fact {
     let mut parts = call.name.splitn(3, "__").skip(1);
     let server = parts.next().unwrap_or_default();
     let tool = parts.next().unwrap_or(server);
@@ -50,11 +20,10 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
         .map_or(("", String::new()), |(first, rest)| {
             (*first, rest.join(" "))
         });
-    let lowered = first.to_lowercase();
-    let verb = VERBS
-        .iter()
-        .find(|(word, _)| *word == lowered)
-        .map(|(_, past)| *past);
+    let verb = match first {
+        "get" => Some("Read"),
+        other => past_of(other),
+    };
     let noun = match thing(call) {
         Some(id) if !rest.is_empty() => format!("{rest} {id}"),
         Some(id) => id,
@@ -63,12 +32,7 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
     let phrase = match (call.status, verb) {
         (Status::Ok, Some(verb)) => format!("{verb} {noun}"),
         (Status::Ok, None) => format!("Ran {}", words.join(" ")),
-        (Status::Failed, _) => format!("{} failed", capitalised(&words.join(" "))),
-        (other, _) => format!(
-            "{} {}",
-            capitalised(&words.join(" ")),
-            refusal(other).unwrap_or("failed")
-        ),
+        (other, _) => format!("{} {}", upper_first(&words.join(" ")), other.ending()),
     };
     let phrase = phrase.trim().to_owned();
     if call.status != Status::Ok {
@@ -85,7 +49,7 @@ pub(super) fn mcp(call: &Finished<'_>) -> Fact {
 }
 
 /// Which one: a key or a number, never an id that says nothing.
-fn thing(call: &Finished<'_>) -> Option<String> {
+fn thing(call: &Call<'_>) -> Option<String> {
     let given = [
         "id",
         "issueId",
@@ -127,11 +91,4 @@ fn is_key(id: &str) -> bool {
                 && (1..=10).contains(&team.len())
                 && team.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }

@@ -13,31 +13,30 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::clean::{clean, cut};
-pub(super) use compose::listed;
-use fact::{Fact, Verdict};
+use fact::{Fact, Outcome};
 use status::{Status, status};
 use tool_kind::ToolKind;
 
 /// The widest label, in cells.
 const WIDEST: usize = 60;
 
-/// So many calls of a batch are looked at.
+/// How many calls of a batch are read.
 const MOST_CALLS: usize = 64;
 
 /// A call of a batch.
 #[derive(Debug, Clone, Copy)]
-pub struct DoneCall<'a> {
+pub struct FinishedCall<'a> {
     /// The tool's name.
     pub name: &'a str,
     /// The arguments: a JSON object.
     pub input: &'a RawValue,
     /// What came of it, if anything did.
-    pub done: Option<Done<'a>>,
+    pub outcome: Option<CallOutcome<'a>>,
 }
 
 /// What came of a call.
 #[derive(Debug, Clone, Copy)]
-pub struct Done<'a> {
+pub struct CallOutcome<'a> {
     /// The text of the result; of a long one the beginning and the end.
     pub text: &'a str,
     /// Whether it says that it failed.
@@ -46,7 +45,7 @@ pub struct Done<'a> {
 
 /// A finished call, read.
 #[derive(Debug)]
-struct Finished<'a> {
+struct Call<'a> {
     name: &'a str,
     kind: ToolKind,
     input: Value,
@@ -55,7 +54,7 @@ struct Finished<'a> {
     cwd: Option<&'a str>,
 }
 
-impl Finished<'_> {
+impl Call<'_> {
     /// The first of these members that is a text and not empty.
     fn argument(&self, names: &[&str]) -> Option<&str> {
         names
@@ -65,22 +64,30 @@ impl Finished<'_> {
     }
 }
 
+/// Whether a tool reads, searches or lists files, whichever agent it belongs to.
+pub fn is_look(tool: &str) -> bool {
+    matches!(
+        ToolKind::of(tool),
+        ToolKind::Read | ToolKind::Search | ToolKind::Find | ToolKind::List
+    )
+}
+
 /// The label of a batch; empty if no call has a result. Paths in it are shown below `cwd`.
-pub fn label(calls: &[DoneCall<'_>], cwd: Option<&str>) -> String {
+pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let facts: Vec<Fact> = calls
         .iter()
         .take(MOST_CALLS)
         .filter_map(|call| {
-            let done = call.done?;
-            let finished = Finished {
+            let outcome = call.outcome?;
+            let call = Call {
                 name: call.name,
                 kind: ToolKind::of(call.name),
                 input: serde_json::from_str(call.input.get()).unwrap_or_default(),
-                text: done.text,
-                status: status(done.text, done.failed),
+                text: outcome.text,
+                status: status(outcome.text, outcome.failed),
                 cwd,
             };
-            Some(facts::fact(&finished))
+            Some(facts::fact(&call))
         })
         .collect();
     finish(&compose::compose(&facts, cwd), &facts)
@@ -93,14 +100,14 @@ fn finish(label: &str, facts: &[Fact]) -> String {
     let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
     let failed = facts
         .iter()
-        .filter(|fact| fact.verdict == Verdict::Bad)
+        .filter(|fact| fact.outcome == Outcome::Bad)
         .count();
     let shown = cut(clean, WIDEST);
-    if failed == 0 || compose::tells_of_failure(&shown) {
+    if failed == 0 || compose::names_failure(&shown) {
         return shown;
     }
-    let told = format!(", {failed} failed");
-    format!("{}{told}", cut(clean, WIDEST - told.len()))
+    let count = format!(", {failed} failed");
+    format!("{}{count}", cut(clean, WIDEST - count.len()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How a call went, by the beginning of its result.
 
-/// So much of a result is looked at, in characters.
+/// How much of a result is read, in characters.
 const LOOKED_AT: usize = 600;
 
 /// How a call went.
@@ -18,6 +18,19 @@ pub(super) enum Status {
     Interrupted,
     /// It was ended because one beside it failed.
     Cancelled,
+}
+
+impl Status {
+    /// How a call ended that did not do what it was to do.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Self::Declined => "declined by user",
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+            Self::Cancelled => "cancelled",
+            Self::Ok | Self::Failed => "failed",
+        }
+    }
 }
 
 /// Texts of results of calls that were not allowed.
@@ -66,40 +79,6 @@ pub(super) fn status(text: &str, failed: bool) -> Status {
     Status::Ok
 }
 
-/// The exit code that a result tells.
-pub(super) fn exit_code(text: &str) -> Option<i64> {
-    let text = text.trim_start();
-    let first = text.lines().next().unwrap_or_default();
-    for prefix in [
-        "Exit code ",
-        "Exit code: ",
-        "Exit Code: ",
-        "Process exited with code ",
-    ] {
-        if let Some(rest) = first.strip_prefix(prefix) {
-            return leading_number(rest);
-        }
-    }
-    for mark in [
-        "\nExit Code: ",
-        "\nProcess exited with code ",
-        "\"exit_code\":",
-        "<exit_code>",
-    ] {
-        if let Some(at) = text.find(mark) {
-            return leading_number(text[at + mark.len()..].trim_start());
-        }
-    }
-    None
-}
-
-fn leading_number(text: &str) -> Option<i64> {
-    let end = text
-        .find(|character: char| !character.is_ascii_digit() && character != '-')
-        .unwrap_or(text.len());
-    text[..end].parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,19 +116,6 @@ mod tests {
         ];
         for (text, failed, expected) in table {
             assert_eq!(status(text, failed), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn exit_codes_are_found() {
-        let table = [
-            ("Exit code 2\nx", Some(2)),
-            ("Output: x\nExit Code: 1\n", Some(1)),
-            ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
-            ("x", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(exit_code(text), expected, "{text}");
         }
     }
 }

@@ -10,13 +10,13 @@ fn label_of(calls: &[(&str, Value, &str, bool)]) -> String {
         .iter()
         .map(|(_, input, ..)| serde_json::value::to_raw_value(input).unwrap())
         .collect();
-    let calls: Vec<DoneCall<'_>> = calls
+    let calls: Vec<FinishedCall<'_>> = calls
         .iter()
         .zip(&inputs)
-        .map(|((name, _, text, failed), input)| DoneCall {
+        .map(|((name, _, text, failed), input)| FinishedCall {
             name,
             input,
-            done: Some(Done {
+            outcome: Some(CallOutcome {
                 text,
                 failed: *failed,
             }),
@@ -184,10 +184,10 @@ fn batches_are_told_in_one_line() {
 #[test]
 fn without_results_there_is_nothing_to_tell() {
     let input = serde_json::value::to_raw_value(&json!({})).unwrap();
-    let call = DoneCall {
+    let call = FinishedCall {
         name: "Read",
         input: &input,
-        done: None,
+        outcome: None,
     };
     assert_eq!(label(&[call], None), "");
     assert_eq!(label(&[], None), "");
@@ -218,7 +218,7 @@ mod properties {
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {
-                prop_assert!(compose::tells_of_failure(&label), "{}", label);
+                prop_assert!(compose::names_failure(&label), "{}", label);
             }
         }
     }

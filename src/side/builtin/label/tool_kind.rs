@@ -35,88 +35,57 @@ pub(super) enum ToolKind {
 }
 
 /// Names in small letters.
-const NAMES: &[(ToolKind, &[&str])] = &[
+const NAMES: &[(ToolKind, &str)] = &[
     (
         ToolKind::Read,
-        &["read", "read_file", "view", "notebookread", "view_image"],
+        "read read_file view notebookread view_image",
     ),
-    (ToolKind::ReadMany, &["read_many_files"]),
-    (ToolKind::Write, &["write", "write_file", "create_file"]),
+    (ToolKind::ReadMany, "read_many_files"),
+    (ToolKind::Write, "write write_file create_file"),
     (
         ToolKind::Edit,
-        &[
-            "edit",
-            "multiedit",
-            "notebookedit",
-            "replace",
-            "edit_file",
-            "str_replace",
-            "str_replace_editor",
-            "str_replace_based_edit_tool",
-            "notebook_edit",
-        ],
+        "edit multiedit notebookedit replace edit_file str_replace \
+            str_replace_editor str_replace_based_edit_tool notebook_edit",
     ),
-    (ToolKind::Patch, &["apply_patch", "patch"]),
+    (ToolKind::Patch, "apply_patch patch"),
     (
         ToolKind::Search,
-        &[
-            "grep",
-            "grep_search",
-            "search_file_content",
-            "codebase_search",
-        ],
+        "grep grep_search search_file_content codebase_search",
     ),
-    (ToolKind::Find, &["glob", "file_search", "find"]),
-    (
-        ToolKind::List,
-        &["ls", "list_directory", "list", "list_dir"],
-    ),
+    (ToolKind::Find, "glob file_search find"),
+    (ToolKind::List, "ls list_directory list list_dir"),
     (
         ToolKind::Shell,
-        &[
-            "bash",
-            "run_shell_command",
-            "shell",
-            "shell_command",
-            "exec_command",
-            "local_shell",
-            "execute_command",
-            "powershell",
-        ],
+        "bash run_shell_command shell shell_command exec_command local_shell \
+            execute_command powershell",
     ),
     (
         ToolKind::Background,
-        &["taskoutput", "bashoutput", "agentoutput", "write_stdin"],
+        "taskoutput bashoutput agentoutput write_stdin",
     ),
-    (
-        ToolKind::StopBackground,
-        &["killshell", "killbash", "taskstop"],
-    ),
-    (ToolKind::Agent, &["task", "agent", "spawn_agent"]),
+    (ToolKind::StopBackground, "killshell killbash taskstop"),
+    (ToolKind::Agent, "task agent spawn_agent"),
     (
         ToolKind::Todo,
-        &["todowrite", "todo_write", "update_plan", "write_todos"],
+        "todowrite todo_write update_plan write_todos",
     ),
-    (ToolKind::TaskCreate, &["taskcreate"]),
-    (ToolKind::TaskUpdate, &["taskupdate"]),
-    (ToolKind::TaskList, &["tasklist"]),
-    (ToolKind::TaskGet, &["taskget"]),
-    (ToolKind::Fetch, &["webfetch", "web_fetch"]),
+    (ToolKind::TaskCreate, "taskcreate"),
+    (ToolKind::TaskUpdate, "taskupdate"),
+    (ToolKind::TaskList, "tasklist"),
+    (ToolKind::TaskGet, "taskget"),
+    (ToolKind::Fetch, "webfetch web_fetch"),
     (
         ToolKind::WebSearch,
-        &["websearch", "web_search", "google_web_search"],
+        "websearch web_search google_web_search",
     ),
-    (ToolKind::Skill, &["skill"]),
-    (ToolKind::SlashCommand, &["slashcommand"]),
-    (ToolKind::ExitPlan, &["exitplanmode", "exit_plan_mode"]),
-    (ToolKind::EnterPlan, &["enterplanmode", "enter_plan_mode"]),
-    (
-        ToolKind::Ask,
-        &["askuserquestion", "ask_user", "ask_user_question"],
-    ),
-    (ToolKind::Lsp, &["lsp"]),
-    (ToolKind::Memory, &["save_memory"]),
-    (ToolKind::ToolSearch, &["toolsearch", "tool_search"]),
+    (ToolKind::Skill, "skill"),
+    (ToolKind::SlashCommand, "slashcommand"),
+    (ToolKind::ExitPlan, "exitplanmode exit_plan_mode"),
+    (ToolKind::EnterPlan, "enterplanmode enter_plan_mode"),
+    (ToolKind::Ask, "askuserquestion ask_user ask_user_question"),
+    (ToolKind::Lsp, "lsp"),
+    (ToolKind::Memory, "save_memory"),
+    (ToolKind::ToolSearch, "toolsearch tool_search"),
 ];
 
 impl ToolKind {
@@ -125,7 +94,7 @@ impl ToolKind {
         let lowered = name.to_ascii_lowercase();
         let found = NAMES
             .iter()
-            .find(|(_, names)| names.contains(&lowered.as_str()));
+            .find(|(_, names)| names.split(' ').any(|name| name == lowered));
         match found {
             Some((kind, _)) => *kind,
             None if lowered.starts_with("mcp__") => Self::Mcp,

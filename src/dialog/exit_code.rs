@@ -5,16 +5,24 @@
 const LINES: usize = 8;
 
 /// What stands before the code.
-const MARKS: [&str; 5] = [
+const MARKS: [&str; 6] = [
     "Process exited with code ",
     "Exit code: ",
     "Exit Code: ",
     "Command exited with code ",
+    "Exit code ",
     "exit code ",
 ];
 
-/// The code, if the text of a result tells one.
-pub(super) fn exit_code(text: &str) -> Option<i64> {
+/// The exit code in the text of a result.
+pub fn exit_code(text: &str) -> Option<i64> {
+    let text = text.trim_start();
+    if text.starts_with('{')
+        && let Some((_, rest)) = text.split_once("\"metadata\":{\"exit_code\":")
+    {
+        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '-');
+        return rest.get(..end.unwrap_or(rest.len()))?.parse().ok();
+    }
     let head = text.lines().take(LINES);
     let foot = text.lines().rev().take(LINES);
     head.chain(foot).find_map(|line| {
@@ -41,6 +49,9 @@ mod tests {
                 Some(7),
             ),
             ("three\n\n\nCommand exited with code 1", Some(1)),
+            ("Exit code 2\nx", Some(2)),
+            ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
+            ("{\"exit_code\":3}\nExit Code: 0", Some(0)),
             ("they said Exit code: 3", None),
             ("", None),
         ];

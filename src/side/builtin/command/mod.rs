@@ -1,24 +1,18 @@
-//! What a shell command did, by its words and its output.
+//! What a shell command did, by its words, its output and its description.
 //!
-//! This is no analysis of what a command may do (the room `shell` does that), only of what people
-//! would say that it did.
+//! This does not say what a command may do (the room `shell` does), only what people would say that
+//! it did.
 
-mod acts;
-mod description;
 mod evidence;
-mod flags;
-mod gh;
-mod git;
-mod programs;
-mod runners;
-mod segments;
-mod tell;
-mod verbs;
+mod forms;
+mod noun;
+mod past_tense;
+mod report;
 
 use serde_json::Value;
 
-pub(super) use description::lowered_first;
-pub(super) use tell::{Ending, Ran, tell};
+pub(super) use past_tense::past_of;
+pub(super) use report::{Ending, Run, describe};
 
 /// The command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
 pub(super) fn command_of(input: &Value) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What the output of a test, lint or build says about how it went.
 //!
-//! Only lines of the runners themselves count; what cannot be told is not claimed.
+//! Only lines of the runners themselves count. What they do not say is not claimed.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,169 +8,61 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::acts::Kind;
+use super::forms::Kind;
+use crate::side::builtin::word_list::WordList;
 
 /// What an output says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// Something failed; how many, if a summary tells.
+    /// Something failed; how many, if a summary counts.
     Failed(Option<u64>),
     /// A linter counted issues.
     Issues(u64),
     /// A linter counted none.
     NoIssues,
-    /// Everything passed; how many, if a summary tells.
+    /// Everything passed; how many, if a summary counts.
     Passed(Option<u64>),
     /// Nothing.
     Nothing,
 }
 
-/// How the number in a summary line is to be read.
+const LINES: WordList = WordList::new(include_str!("../words/evidence.txt"));
+
+/// How several counts become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
-    /// Added to those of other lines: runners that sum up each part.
+    /// Their sum: runners that sum up each part.
     Sum,
-    /// The last line counts.
+    /// The last one.
     Last,
 }
 
 /// Summary lines of test runners, with the groups `failed` and `passed`; each may be missing.
-const TEST_SUMMARIES: &[(&str, Count)] = &[
-    (
-        r"^\s*test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed",
-        Count::Sum,
-    ),
-    (
-        r"^\s*Summary \[[^\]]*\]\s+\d+ tests? run: (?P<passed>\d+) passed(?:[^,]*)(?:, (?P<failed>\d+) failed)?",
-        Count::Last,
-    ),
-    (
-        r"^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:, \d+ [a-z]+)*?(?:, (?P<errors>\d+) errors?)?(?:, \d+ [a-z]+)* in [\d.]+s",
-        Count::Last,
-    ),
-    (
-        r"^\s*Tests:?\s+(?:(?P<failed>\d+) failed\s*[,|]?\s*)?(?:\d+ (?:skipped|todo)\s*[,|]?\s*)*(?:(?P<passed>\d+) passed)?",
-        Count::Last,
-    ),
-    (r"^\s*(?P<passed>\d+) passing\b", Count::Last),
-    (r"^\s*(?P<failed>\d+) failing\b", Count::Last),
-    (r"^(?:#|ℹ) pass (?P<passed>\d+)", Count::Last),
-    (r"^(?:#|ℹ) fail (?P<failed>\d+)", Count::Last),
-    (r"^\s*(?P<passed>\d+) pass$", Count::Last),
-    (r"^\s*(?P<failed>\d+) fail$", Count::Last),
-    (
-        r"^(?:ok|FAILED) \| (?P<passed>\d+) passed[^|]*\| (?P<failed>\d+) failed",
-        Count::Last,
-    ),
-    (
-        r"^(?P<passed>\d+) examples?, (?P<failed>\d+) failures?",
-        Count::Last,
-    ),
-    (
-        r"Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)",
-        Count::Last,
-    ),
-    (
-        r"Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+)",
-        Count::Last,
-    ),
-    (
-        r"(?P<failed>\d+) tests failed out of (?P<total>\d+)",
-        Count::Last,
-    ),
-    (
-        r"^FAILED \((?:failures=(?P<failed>\d+))?(?:, )?(?:errors=(?P<errors>\d+))?",
-        Count::Last,
-    ),
-    (r"^OK \((?P<passed>\d+) tests?", Count::Last),
-    (
-        r"^Tests: (?P<total>\d+), Assertions: \d+, (?:Errors: (?P<errors>\d+), )?Failures: (?P<failed>\d+)",
-        Count::Last,
-    ),
-    (r"^\s*(?P<passed>\d+) passed \([\d.]+m?s\)", Count::Last),
-    (r"^\s*(?P<failed>\d+) failed$", Count::Last),
-];
-
-/// Lines that say that tests, or what they need, failed.
-const FAILURES: &[&str] = &[
-    r"^--- FAIL: ",
-    r"^FAIL(?:\t|$| )",
-    r"^panic: ",
-    r"ERROR task failed$",
-    r"^error: could not compile",
-    r"^error\[E\d+\]",
-    r"^error: test failed",
-    r"^make(?:\[\d+\])?: \*\*\* ",
-    r"^npm (?:ERR!|error)",
-    r"BUILD FAIL(?:ED|URE)",
-    r"^ERROR(?:S)?: .*(?:collect|import)",
-    r"^\s*(?:FAILED|ERROR) \S+::",
-    r"^✖ |^not ok \d+",
-    r"^Test Suites: \d+ failed",
-];
-
-/// Lines that say that a build failed.
-const BUILD_FAILURES: &[&str] = &[
-    r"^[^\s:]+\.(?:go|c|cc|cpp|h|rs|swift|java|kt|zig):\d+:\d+: (?:error|fatal|[a-z])",
-    r"^# \S+/\S+$",
-    r"^(?:\S+: )?(?:fatal )?error(?:\[E\d+\])?: ",
-    r"error TS\d+: ",
-    r"^make(?:\[\d+\])?: \*\*\* ",
-    r"^npm (?:ERR!|error)",
-    r"BUILD FAIL(?:ED|URE)",
-    r"ERROR task failed$",
-    r"^ERROR: failed to (?:build|solve)",
-    r"^FAILED: ",
-    r"^CMake Error",
-    r"Build failed",
-];
-
-/// Lines of linters that count issues.
-const ISSUE_COUNTS: &[&str] = &[
-    r"^(?P<count>\d+) issues?[:.]",
-    r"^✖ (?P<count>\d+) problems?",
-    r"^Found (?P<count>\d+) errors?",
-    r"^(?P<count>\d+) errors?(?:, \d+ warnings?)?(?:, \d+ \w+)?\s*$",
-    r"could not compile .* due to (?P<count>\d+) previous errors?",
-    r"^(?:\S+: )?(?P<count>\d+) offenses? detected",
-];
-
-/// Lines of linters that found nothing.
-const NOTHING_FOUND: &[&str] = &[
-    r"^0 issues\.?",
-    r"^All checks passed!",
-    r"^Success: no issues found",
-    r"^All matched files use Prettier",
-    r"^0 errors, 0 warnings",
-    r"no offenses detected",
-];
-
 static SUMMARY: LazyLock<Vec<(Regex, Count)>> = LazyLock::new(|| {
-    let compiled = TEST_SUMMARIES
-        .iter()
-        .filter_map(|(pattern, count)| Some((Regex::new(pattern).ok()?, *count)));
-    compiled.collect()
+    let sums = expressions(SUMS).map(|regex| (regex, Count::Sum));
+    let lasts = expressions(LASTS).map(|regex| (regex, Count::Last));
+    sums.chain(lasts).collect()
 });
-/// Lines that match none, as nearly all do, are told by one search.
-static SUMMARY_LINE: LazyLock<RegexSet> = LazyLock::new(|| {
-    let patterns = TEST_SUMMARIES.iter().map(|(pattern, _)| pattern);
-    RegexSet::new(patterns).unwrap_or_default()
-});
-static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(FAILURES));
-static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(BUILD_FAILURES));
-static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(ISSUE_COUNTS));
-static ISSUE_COUNT_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(ISSUE_COUNTS));
-static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of(NOTHING_FOUND));
+const SUMS: &str = "test counts, added up";
+const LASTS: &str = "test counts, the last one counts";
 
-fn any_of(patterns: &[&str]) -> RegexSet {
-    RegexSet::new(patterns).unwrap_or_default()
+/// Nearly all lines match none: one search finds that out.
+static SUMMARY_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&[SUMS, LASTS]));
+static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["test failures"]));
+static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["build failures"]));
+static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| expressions("issue counts").collect());
+static ISSUE_COUNT_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["issue counts"]));
+static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["no issues"]));
+
+fn any_of(sections: &[&str]) -> RegexSet {
+    let lines = sections.iter().flat_map(|section| LINES.lines(section));
+    RegexSet::new(lines).unwrap_or_default()
 }
 
-fn compiled(patterns: &[&str]) -> Vec<Regex> {
-    patterns
-        .iter()
-        .filter_map(|pattern| Regex::new(pattern).ok())
-        .collect()
+fn expressions(section: &str) -> impl Iterator<Item = Regex> {
+    LINES
+        .lines(section)
+        .filter_map(|line| Regex::new(line).ok())
 }
 
 /// Text without colours.
@@ -335,18 +227,26 @@ fn tests(output: &str) -> Evidence {
 }
 
 #[cfg(test)]
-mod tests_of_evidence {
+mod tests {
     use super::*;
 
     #[test]
     fn every_pattern_is_one() {
-        assert_eq!(SUMMARY.len(), TEST_SUMMARIES.len());
-        assert_eq!(FAILURE.len(), FAILURES.len());
-        assert_eq!(BUILD_FAILURE.len(), BUILD_FAILURES.len());
-        assert_eq!(ISSUE_COUNT.len(), ISSUE_COUNTS.len());
-        assert_eq!(CLEAN.len(), NOTHING_FOUND.len());
-        assert_eq!(SUMMARY_LINE.len(), SUMMARY.len());
-        assert_eq!(ISSUE_COUNT_LINE.len(), ISSUE_COUNT.len());
+        let count = |sections: &[&str]| {
+            let lines = sections.iter().flat_map(|section| LINES.lines(section));
+            lines.count()
+        };
+        let sets: [(&RegexSet, &[&str]); 5] = [
+            (&SUMMARY_LINE, &[SUMS, LASTS]),
+            (&FAILURE, &["test failures"]),
+            (&BUILD_FAILURE, &["build failures"]),
+            (&ISSUE_COUNT_LINE, &["issue counts"]),
+            (&CLEAN, &["no issues"]),
+        ];
+        for (set, sections) in sets {
+            assert_eq!(set.len(), count(sections), "{sections:?}");
+            assert!(!set.is_empty(), "{sections:?}");
+        }
     }
 
     #[test]

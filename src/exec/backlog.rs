@@ -1,0 +1,58 @@
+//! Input that was read and is not passed on yet.
+
+use std::collections::VecDeque;
+
+use super::intake::{Boundary, Credit, Item};
+use crate::wire::Event;
+
+/// The runner's end of the input.
+pub(super) struct Backlog {
+    items: VecDeque<Item>,
+    credit: Credit,
+    has_ended: bool,
+}
+
+impl Backlog {
+    pub(super) fn new(credit: Credit) -> Self {
+        Self {
+            items: VecDeque::new(),
+            credit,
+            has_ended: false,
+        }
+    }
+
+    pub(super) fn extend(&mut self, items: Vec<Item>) {
+        self.items.extend(items);
+    }
+
+    /// The input is at its end; these events follow from that.
+    pub(super) fn end(&mut self, events: Vec<Event>) {
+        self.has_ended = true;
+        self.items.push_back(Item {
+            raw: Vec::new(),
+            events,
+            reports: Vec::new(),
+            boundary: Boundary::Line,
+        });
+    }
+
+    pub(super) fn front(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
+    /// The next item; the reader may read as much more.
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.credit.give_back(item.raw.len());
+        Some(item)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether nothing more comes.
+    pub(super) fn is_done(&self) -> bool {
+        self.has_ended && self.items.is_empty()
+    }
+}

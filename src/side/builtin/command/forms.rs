@@ -1,0 +1,405 @@
+//! What one simple command did, from a table of forms (`words/commands.txt`).
+
+use std::sync::LazyLock;
+
+use super::noun::Invocation;
+use crate::shell::SimpleCommand;
+use crate::side::builtin::clean::cut;
+use crate::side::builtin::names::last_part;
+use crate::side::builtin::word_list::WordList;
+
+const WORDS: WordList = WordList::new(include_str!("../words/commands.txt"));
+
+/// What kind of thing a command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Test,
+    Lint,
+    Format,
+    Build,
+    /// A change of a repository, or on its host.
+    Repository,
+    Install,
+    /// Files were changed.
+    Change,
+    /// A program was run.
+    Run,
+    /// Something was read. Its content may speak of errors.
+    Read,
+    /// Files or texts were looked for.
+    Search,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "test" => Self::Test,
+            "lint" => Self::Lint,
+            "format" => Self::Format,
+            "build" => Self::Build,
+            "repository" => Self::Repository,
+            "install" => Self::Install,
+            "change" => Self::Change,
+            "run" | "task" => Self::Run,
+            "read" => Self::Read,
+            "search" => Self::Search,
+            _ => return None,
+        })
+    }
+
+    /// Whether the output is evidence of a success or a failure.
+    pub(super) fn is_check(self) -> bool {
+        matches!(self, Self::Test | Self::Lint | Self::Format | Self::Build)
+    }
+}
+
+/// What a simple command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Act {
+    /// The act of the highest rank names the command.
+    pub(super) rank: u8,
+    pub(super) kind: Kind,
+    /// In the past tense, e.g. `Ran`.
+    pub(super) verb: String,
+    /// What to; may be empty.
+    pub(super) object: String,
+    /// What the command is called if it failed, e.g. `git push`.
+    pub(super) name: String,
+}
+
+/// A line of the table.
+#[derive(Debug)]
+struct Form {
+    programs: Vec<&'static str>,
+    words: Vec<Vec<&'static str>>,
+    options: Vec<Vec<&'static str>>,
+    /// Has to stand in the output.
+    output: Option<&'static str>,
+    writes_file: bool,
+    rank: u8,
+    kind: Kind,
+    verb: &'static str,
+    object: &'static str,
+}
+
+static FORMS: LazyLock<Vec<Form>> =
+    LazyLock::new(|| WORDS.lines("forms").filter_map(Form::parse).collect());
+
+impl Form {
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut columns = line.split('|').map(str::trim);
+        let (pattern, class) = (columns.next()?, columns.next()?);
+        let (verb, object) = (columns.next()?, columns.next()?);
+        let (rank, kind) = class.split_once(' ')?;
+        let (pattern, output) = match pattern.split_once('"') {
+            Some((pattern, output)) => (pattern, Some(output.trim_end_matches('"'))),
+            None => (pattern, None),
+        };
+        let mut tokens = pattern.split_whitespace();
+        let choices = |token: &'static str| token.split(',').collect::<Vec<_>>();
+        let programs = choices(tokens.next()?);
+        let (options, words): (Vec<_>, Vec<_>) = tokens
+            .filter(|token| *token != ">")
+            .partition(|token| token.starts_with('-'));
+        Some(Self {
+            programs,
+            words: words.into_iter().map(choices).collect(),
+            options: options.into_iter().map(choices).collect(),
+            output,
+            writes_file: pattern.contains('>'),
+            rank: rank.parse().ok()?,
+            kind: Kind::of(kind)?,
+            verb,
+            object,
+        })
+    }
+
+    fn fits(&self, call: &Invocation<'_>) -> bool {
+        let is_there = |choices: &Vec<&str>| {
+            call.arguments.iter().any(|word| {
+                choices.contains(&"-*") && word.starts_with('-')
+                    || choices.iter().any(|choice| {
+                        let rest = word.strip_prefix(choice);
+                        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+                    })
+            })
+        };
+        let is_in_place = |(place, choices): (usize, &Vec<&str>)| {
+            call.operands
+                .get(place)
+                .is_some_and(|word| choices.contains(word))
+        };
+        self.programs.contains(&call.program)
+            && self.words.iter().enumerate().all(is_in_place)
+            && self.options.iter().all(is_there)
+            && (!self.writes_file || call.written.is_some())
+            && self.output.is_none_or(|text| call.output.contains(text))
+    }
+
+    /// What the command did; nothing if a part of the object is unknown.
+    fn act(&self, call: &Invocation<'_>) -> Option<Act> {
+        let is_named = usize::from(self.object.contains("{name}"));
+        let named = call.operands.get(..self.words.len().max(is_named));
+        let mut name = call.program.to_owned();
+        for word in named.or(call.operands.get(..self.words.len()))? {
+            name = format!("{name} {}", cut(word, 24));
+        }
+        let call = Invocation {
+            name: &name,
+            operands: call.operands.get(self.words.len()..)?.to_vec(),
+            ..call.clone()
+        };
+        let object = fill(self.object, &call)?;
+        let mut act = Act {
+            rank: self.rank,
+            kind: self.kind,
+            verb: self.verb.to_owned(),
+            object,
+            name: name.clone(),
+        };
+        match self.object {
+            "{task}" => task(&mut act, call.program),
+            "{file}" => act.name.clone_from(&act.object),
+            "{output}" if !call.has_document => act.rank = SET_UP,
+            _ => {}
+        }
+        Some(act)
+    }
+}
+
+/// The rank of steps that prepare others.
+const SET_UP: u8 = 63;
+
+/// Programs of other names: a description says more, unless the program belongs to the project.
+const UNKNOWN: u8 = 44;
+const OWN: u8 = 69;
+
+fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (hole, after) = after.split_once('}')?;
+        let (key, otherwise) = match hole.split_once(':') {
+            Some((key, otherwise)) => (key, Some(otherwise)),
+            None => (hole, None),
+        };
+        filled.push_str(before);
+        filled.push_str(&call.noun(key).or(otherwise.map(str::to_owned))?);
+        rest = after;
+    }
+    Some(
+        (filled + rest)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
+}
+
+/// A task that a project names: the words of its name say what it does.
+fn task(act: &mut Act, program: &str) {
+    let task = act.object.clone();
+    let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
+    let kind = WORDS.lines("task words").find_map(|line| {
+        let (kind, known) = line.split_once(": ")?;
+        let is_known = |word: &&str| known.split(' ').any(|known| known == *word);
+        words.iter().any(is_known).then(|| Kind::of(kind))?
+    });
+    act.name = task;
+    if let Some(kind) = kind {
+        act.kind = kind;
+        act.rank = match kind {
+            Kind::Test => 90,
+            Kind::Lint => 85,
+            Kind::Build => 83,
+            _ => 82,
+        };
+        if matches!(act.object.as_str(), "test" | "tests") {
+            "tests".clone_into(&mut act.object);
+        }
+    } else {
+        act.object = format!("{program} {}", act.object);
+    }
+}
+
+/// The words of a command without what only runs it: wrappers, keywords, settings of variables.
+pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
+    let mut words = command.words.as_slice();
+    'wrapped: loop {
+        for line in WORDS.lines("wrappers") {
+            let (names, valued): (Vec<&str>, Vec<&str>) = line
+                .split(' ')
+                .partition(|word| !word.starts_with('-') || *word == "-m");
+            let starts = words.get(..names.len()).is_some_and(|start| start == names);
+            if !starts || words.len() <= names.len() {
+                continue;
+            }
+            words = &words[names.len()..];
+            while let [first, rest @ ..] = words
+                && (first.starts_with('-') || is_setting(first))
+            {
+                let skipped = usize::from(valued.contains(&first.as_str()));
+                words = rest.get(skipped..).unwrap_or_default();
+            }
+            if names == ["timeout"] {
+                words = words.get(1..).unwrap_or_default();
+            }
+            continue 'wrapped;
+        }
+        return words;
+    }
+}
+
+fn is_setting(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_')
+    })
+}
+
+pub(super) fn program(command: &SimpleCommand) -> &str {
+    own_words(command)
+        .first()
+        .map_or("", |word| last_part(word))
+}
+
+/// Whether a program in a pipe only passes on what comes through it.
+pub(super) fn is_filter(program: &str) -> bool {
+    WORDS.has("filters", program)
+}
+
+/// What a simple command did; nothing for those that hold others together.
+pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
+    let words = own_words(command);
+    let program = program(command);
+    if program.is_empty() || WORDS.has("glue", program) && command.output.is_none() {
+        return None;
+    }
+    let arguments = words.get(1..).unwrap_or_default();
+    let valued: Vec<&str> = WORDS
+        .lines("options with a value")
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(programs, _)| programs.split(',').any(|known| known == program))
+        .flat_map(|(_, options)| options.split(' '))
+        .collect();
+    let call = Invocation {
+        program,
+        arguments,
+        operands: operands(arguments, &valued),
+        name: program,
+        written: command.output.as_deref(),
+        has_document: command.has_here_document,
+        output,
+        cwd,
+    };
+    if arguments.len() == 1 && ["--version", "-V"].contains(&arguments[0].as_str()) {
+        return Some(Act {
+            rank: 14,
+            kind: Kind::Read,
+            verb: "Checked".to_owned(),
+            object: format!("{program} version"),
+            name: program.to_owned(),
+        });
+    }
+    let mut forms = FORMS.iter().filter(|form| form.fits(&call));
+    if let Some(act) = forms.find_map(|form| form.act(&call)) {
+        return Some(act);
+    }
+    if WORDS.has("glue", program) {
+        return None;
+    }
+    let is_own = words.first().is_some_and(|word| word.contains('/'));
+    let name = cut(program, 36);
+    let plain = |word: &&&str| {
+        word.len() <= 20
+            && word
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter == '-')
+    };
+    let object = call.operands.first().filter(plain);
+    Some(Act {
+        rank: if is_own { OWN } else { UNKNOWN },
+        kind: Kind::Run,
+        verb: "Ran".to_owned(),
+        object: object.map_or_else(|| name.clone(), |sub| format!("{name} {sub}")),
+        name,
+    })
+}
+
+/// The words that are no options, without the values of options.
+fn operands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
+    let mut operands = Vec::new();
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        if word == "--" {
+            operands.extend(words.by_ref());
+        } else if word.len() < 2 || !word.starts_with('-') {
+            operands.push(word);
+        } else if valued.contains(&word) {
+            words.next();
+        }
+    }
+    operands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_form() {
+        assert_eq!(FORMS.len(), WORDS.lines("forms").count());
+        for form in FORMS.iter() {
+            let is_closed = form.object.matches('{').count() == form.object.matches('}').count();
+            assert!(is_closed && !form.verb.is_empty(), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn commands_are_named() {
+        let table = [
+            ("git -C /x push -u origin topic", "", "Pushed topic"),
+            (
+                "git checkout -b topic origin/main",
+                "",
+                "Created branch topic",
+            ),
+            ("git diff main..HEAD --stat", "", "Compared main..HEAD"),
+            (
+                "git show 05b72ec^:src/net/mod.rs",
+                "",
+                "Viewed net/mod.rs at 05b72ec^",
+            ),
+            ("git frobnicate x", "", "Ran git frobnicate"),
+            (
+                "gh pr create --draft",
+                "https://github.com/o/r/pull/7",
+                "Created draft PR #7",
+            ),
+            (
+                "gh api repos/o/r/pulls/7/comments",
+                "[]",
+                "Read PR #7 comments",
+            ),
+            ("npm run test:ci", "", "Ran test:ci"),
+            ("yarn deploy", "", "Ran yarn deploy"),
+            ("make", "", "Ran make"),
+            ("pnpm install", "", "Ran pnpm install"),
+            ("npm i zod@4", "", "Installed zod"),
+            ("python -m pytest tests/a.py", "", "Ran pytest in a.py"),
+            ("uv run python x/job.py", "", "Ran job.py"),
+            ("timeout 5 docker compose up", "", "Ran docker compose"),
+            ("gradle build", "", "Ran gradle build"),
+            ("kubectl -n web get pods", "", "Ran kubectl get"),
+            ("cp a.rs b.rs", "", "Copied a.rs to b.rs"),
+            ("cmake --build .", "", "Ran cmake"),
+            ("env A=1 ./run.sh now", "", "Ran run.sh now"),
+        ];
+        for (script, output, expected) in table {
+            let list = crate::shell::simple_commands(script);
+            let act = act(&list.commands[0], output, Some("/w")).unwrap();
+            assert_eq!(format!("{} {}", act.verb, act.object), expected, "{script}");
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! One line about a command that was run.
+
+use super::evidence::{Evidence, evidence, uncolored};
+use super::forms::{Act, Kind, act, is_filter, own_words, program};
+use super::past_tense::in_the_past;
+use crate::shell::{Follows, SimpleCommand, simple_commands};
+use crate::side::builtin::clean::{cut, lower_first};
+use crate::side::builtin::names::listed;
+use crate::text::display_width;
+
+/// Acts of this rank and above are all named.
+const NAMED_TOGETHER: u8 = 78;
+
+/// Acts below this rank say less than a description.
+const MINOR: u8 = 45;
+
+/// How much of the end of an output is searched for errors, in bytes.
+const SEARCHED_FOR_ERRORS: usize = 3000;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::side::builtin) enum Ending {
+    /// With success, as its status says.
+    Ok,
+    /// With a failure, and this code.
+    Failed(Option<i64>),
+    /// It goes on.
+    InBackground,
+    /// It did not run, or not to its end: `declined by user`.
+    Refused(&'static str),
+}
+
+/// A command and what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::side::builtin) struct Run<'a> {
+    pub(in crate::side::builtin) command: &'a str,
+    /// What it was for, written before it ran.
+    pub(in crate::side::builtin) description: Option<&'a str>,
+    pub(in crate::side::builtin) output: &'a str,
+    pub(in crate::side::builtin) ending: Ending,
+    pub(in crate::side::builtin) cwd: Option<&'a str>,
+}
+
+/// What is said of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::side::builtin) struct Report {
+    /// All of it.
+    pub(in crate::side::builtin) phrase: String,
+    pub(in crate::side::builtin) verb: String,
+    pub(in crate::side::builtin) object: String,
+    /// What the output says, e.g. `passed`.
+    pub(in crate::side::builtin) finding: String,
+    pub(in crate::side::builtin) failed: bool,
+    /// Tests, lints or builds were run.
+    pub(in crate::side::builtin) is_check: bool,
+}
+
+/// Describes a command that ended or goes on.
+pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
+    let output = uncolored(run.output);
+    let commands = simple_commands(run.command).commands;
+    let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
+        *place > 0 && command.follows == Follows::Pipe && is_filter(program(command))
+    };
+    let acts = commands
+        .iter()
+        .enumerate()
+        .filter(|command| !is_passed_on(command))
+        .filter_map(|(place, command)| Some((place, act(command, &output, run.cwd)?)))
+        .collect();
+    let reader = Reader {
+        run,
+        output: &output,
+        commands: &commands,
+        acts,
+    };
+    reader.report()
+}
+
+struct Reader<'a> {
+    run: &'a Run<'a>,
+    output: &'a str,
+    commands: &'a [SimpleCommand],
+    /// What was done, each with the place of its command.
+    acts: Vec<(usize, Act)>,
+}
+
+impl Reader<'_> {
+    fn report(&self) -> Report {
+        let chosen = self.chosen();
+        let (verb, object) = joined(&chosen);
+        let is_check = chosen.iter().any(|act| act.kind.is_check());
+        let report = |phrase: String, finding: &str, failed: bool| Report {
+            phrase,
+            verb: verb.clone(),
+            object: object.clone(),
+            finding: finding.to_owned(),
+            failed,
+            is_check,
+        };
+        let name = self.name(&chosen);
+        match self.run.ending {
+            Ending::Refused(how) => return report(format!("{name} {how}"), how, true),
+            Ending::InBackground => {
+                return report(format!("Started {name} in background"), "", false);
+            }
+            Ending::Ok | Ending::Failed(_) => {}
+        }
+        if self.output.trim_start().starts_with("Command timed out") {
+            return report(format!("{name} timed out"), "timed out", true);
+        }
+        let failed = matches!(self.run.ending, Ending::Failed(_));
+        if self.has_conflicts() {
+            let how = if failed {
+                "failed, conflicts"
+            } else {
+                "hit conflicts"
+            };
+            return report(format!("{name} {how}"), "conflicts", true);
+        }
+        if is_check {
+            return self.check(&chosen, &name, failed, report);
+        }
+        if failed {
+            return match self.nothing_found() {
+                Some(phrase) => report(phrase, "", false),
+                None => report(format!("{name} failed"), "failed", true),
+            };
+        }
+        let is_push = chosen.iter().any(|act| act.name == "git push");
+        if is_push && self.output.contains("rejected]") {
+            return report("git push rejected".to_owned(), "rejected", true);
+        }
+        let (object, finding) = object
+            .split_once(", clean")
+            .map_or((&*object, ""), |(object, _)| (object, "clean"));
+        let mut found = match self.description(&chosen) {
+            Some(phrase) => Report {
+                phrase,
+                ..Report::default()
+            },
+            None if chosen.is_empty() => Report {
+                phrase: format!("Ran {}", lower_first(&name)),
+                ..Report::default()
+            },
+            None => Report {
+                object: object.to_owned(),
+                ..report(format!("{verb} {object}").trim().to_owned(), finding, false)
+            },
+        };
+        if self.has_hidden_errors(&chosen) {
+            "errors in output".clone_into(&mut found.finding);
+        }
+        if !found.finding.is_empty() {
+            found.phrase = format!("{}, {}", cut(&found.phrase, 42), found.finding);
+        }
+        found
+    }
+
+    /// The acts that are named: all important ones, else the first of the highest rank. Looks at a
+    /// repository are named together.
+    fn chosen(&self) -> Vec<Act> {
+        let acts = || self.acts.iter().map(|(_, act)| act);
+        let important: Vec<Act> = acts()
+            .filter(|act| act.rank >= NAMED_TOGETHER)
+            .cloned()
+            .collect();
+        if !important.is_empty() {
+            return important;
+        }
+        let is_look = |act: &Act| act.kind == Kind::Read && act.name.starts_with("git ");
+        if acts().all(is_look) {
+            return acts().cloned().collect();
+        }
+        let best = acts().map(|act| act.rank).max();
+        acts()
+            .find(|act| Some(act.rank) == best)
+            .cloned()
+            .into_iter()
+            .collect()
+    }
+
+    fn has_loop(&self) -> bool {
+        let begins = |command: &SimpleCommand| {
+            let first = command.words.first().map(String::as_str);
+            matches!(first, Some("for" | "while" | "until" | "select"))
+        };
+        self.commands.iter().any(begins)
+    }
+
+    /// What the command is called where it failed.
+    fn name(&self, chosen: &[Act]) -> String {
+        if let (Ending::Failed(_), Some(task)) = (self.run.ending, self.failed_task()) {
+            return task;
+        }
+        let mut names: Vec<&str> = chosen.iter().map(|act| act.name.as_str()).collect();
+        names.dedup();
+        if !names.is_empty() {
+            return cut(&names.join(", "), 40);
+        }
+        let program = self
+            .commands
+            .iter()
+            .map(program)
+            .find(|program| !program.is_empty());
+        match program {
+            _ if self.has_loop() => "shell loop".to_owned(),
+            Some(program) => cut(program, 30),
+            None => "Command".to_owned(),
+        }
+    }
+
+    /// The task that a runner of tasks names as the failed one.
+    fn failed_task(&self) -> Option<String> {
+        self.output.lines().find_map(|line| {
+            let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
+            let has_failed = rest.trim_start().starts_with("ERROR task failed");
+            has_failed.then(|| cut(task, 36))
+        })
+    }
+
+    fn check(
+        &self,
+        chosen: &[Act],
+        name: &str,
+        failed: bool,
+        report: impl Fn(String, &str, bool) -> Report,
+    ) -> Report {
+        let kinds: Vec<Kind> = chosen.iter().map(|act| act.kind).collect();
+        let (verb, object) = joined(chosen);
+        let phrase = format!("{verb} {object}");
+        // `Built x` says that it was built.
+        let attempt = match chosen {
+            [only] if only.verb == "Built" => format!("Ran {}", only.name),
+            _ => phrase.clone(),
+        };
+        let bad = |finding: String| report(format!("{attempt}, {finding}"), &finding, true);
+        let good = |finding: String| report(format!("{phrase}, {finding}"), &finding, false);
+        let is_truncated = ["lines truncated]", "[truncated]"]
+            .iter()
+            .any(|mark| self.output.contains(mark));
+        match (evidence(&kinds, self.output), failed) {
+            (Evidence::Failed(Some(count)), _) => bad(format!("{count} failed")),
+            (Evidence::Issues(1), _) => bad("1 issue".to_owned()),
+            (Evidence::Issues(count), _) => bad(format!("{count} issues")),
+            (Evidence::Failed(None), false) => bad("failed".to_owned()),
+            (_, true) if chosen.len() > 1 && self.failed_task().is_none() => {
+                report(format!("Failed: {name}"), "failed", true)
+            }
+            (_, true) => report(format!("{name} failed"), "failed", true),
+            (Evidence::Passed(count), false) if self.shows_end() => match count {
+                Some(count) if !is_truncated => good(format!("{count} passed")),
+                _ => good("passed".to_owned()),
+            },
+            (Evidence::NoIssues, false) => good("no issues".to_owned()),
+            _ if self.has_hidden_errors(chosen) => report(
+                format!("{attempt}, errors in output"),
+                "errors in output",
+                false,
+            ),
+            _ => report(phrase, "", false),
+        }
+    }
+
+    /// Whether the end of the output of the last check shows, and not only what a filter let
+    /// through.
+    fn shows_end(&self) -> bool {
+        let last = self.acts.iter().rev().find(|(_, act)| act.kind.is_check());
+        let behind = self
+            .commands
+            .iter()
+            .skip(last.map_or(0, |(place, _)| place + 1));
+        behind
+            .take_while(|command| command.follows == Follows::Pipe)
+            .all(|command| matches!(program(command), "tail" | "tee" | "cat"))
+    }
+
+    fn has_conflicts(&self) -> bool {
+        let mut acts = self.acts.iter().map(|(_, act)| act);
+        acts.any(|act| act.kind == Kind::Repository && act.name.starts_with("git "))
+            && ["CONFLICT (", "could not apply ", "Could not apply "]
+                .iter()
+                .any(|mark| self.output.contains(mark))
+    }
+
+    /// A lone search that found nothing ends with code 1.
+    fn nothing_found(&self) -> Option<String> {
+        let [(_, only)] = self.acts.as_slice() else {
+            return None;
+        };
+        let output = self.output.trim().trim_start_matches("Exit code 1").trim();
+        let is_search = only.verb == "Searched for" && self.run.ending == Ending::Failed(Some(1));
+        (is_search && output.is_empty()).then(|| format!("No matches for {}", only.object))
+    }
+
+    /// Whether the output of something that acts shows errors where the status is that of another
+    /// command. This is a hint, no failure.
+    fn has_hidden_errors(&self, chosen: &[Act]) -> bool {
+        let reads = |act: &Act| matches!(act.kind, Kind::Read | Kind::Search);
+        if !chosen.is_empty() && chosen.iter().all(reads) {
+            let start = self.output.trim_start();
+            return ["fatal: ", "gh: "]
+                .iter()
+                .any(|sign| start.starts_with(sign));
+        }
+        let last = self.acts.last().map_or(0, |(place, _)| place + 1);
+        let hides = |command: &SimpleCommand| {
+            matches!(command.follows, Follows::Pipe | Follows::Or | Follows::Next)
+                && !own_words(command).is_empty()
+        };
+        self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
+    }
+
+    /// The description in the past tense, where it says more than the acts.
+    fn description(&self, chosen: &[Act]) -> Option<String> {
+        let is_minor = chosen.iter().all(|act| act.rank < MINOR);
+        let description = self
+            .run
+            .description
+            .filter(|_| is_minor || self.has_loop())?;
+        in_the_past(description)
+    }
+}
+
+/// Verb and object of several acts: those with the same verb share it.
+fn joined(acts: &[Act]) -> (String, String) {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for act in acts {
+        match groups.last_mut() {
+            Some((verb, objects)) if *verb == act.verb => {
+                if !objects.contains(&act.object) {
+                    objects.push(act.object.clone());
+                }
+            }
+            _ => groups.push((&act.verb, vec![act.object.clone()])),
+        }
+    }
+    let phrases: Vec<String> = groups
+        .iter()
+        .map(|(verb, objects)| format!("{verb} {}", listed(objects)))
+        .enumerate()
+        .map(|(place, phrase)| {
+            if place == 0 {
+                phrase
+            } else {
+                lower_first(&phrase)
+            }
+        })
+        .collect();
+    let whole = listed(&phrases);
+    match groups.as_slice() {
+        [] => (String::new(), String::new()),
+        [(verb, objects)] => ((*verb).to_owned(), listed(objects)),
+        _ if display_width(&whole) > 58 => {
+            // A commit says more than the branch that it was pushed to.
+            let rank = |act: &&Act| (act.name == "git commit", act.rank);
+            let best = acts.iter().max_by_key(rank);
+            best.map(|act| (act.verb.clone(), act.object.clone()))
+                .unwrap_or_default()
+        }
+        _ => match whole.split_once(' ') {
+            Some((verb, object)) => (verb.to_owned(), object.to_owned()),
+            None => (whole, String::new()),
+        },
+    }
+}
+
+/// Whether the end of an output has a line that reports an error.
+fn has_error_line(output: &str) -> bool {
+    let start = output.ceil_char_boundary(output.len().saturating_sub(SEARCHED_FOR_ERRORS));
+    output[start..].lines().any(|line| {
+        let line = line.trim_start().to_lowercase();
+        let starts = [
+            "fatal: ",
+            "error[",
+            "traceback (most recent",
+            "panic: ",
+            "make: ***",
+        ];
+        let contains = [
+            "command not found",
+            "no such file or directory",
+            "error task failed",
+        ];
+        let named = line
+            .strip_prefix("error: ")
+            .or_else(|| line.split_once("error: ").map(|(_, what)| what));
+        let nothing = ["none", "no ", "0", "null", "nil", "false", "ok", "\"\""];
+        let is_error = named.is_some_and(|what| {
+            let what = what.trim();
+            !what.is_empty() && !nothing.iter().any(|start| what.starts_with(start))
+        });
+        is_error
+            || starts.iter().any(|sign| line.starts_with(sign))
+            || contains.iter().any(|sign| line.contains(sign))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phrase(command: &str, description: Option<&str>, output: &str) -> String {
+        let run = Run {
+            command,
+            description,
+            output,
+            ending: Ending::Ok,
+            cwd: Some("/w"),
+        };
+        describe(&run).phrase
+    }
+
+    #[test]
+    fn only_hidden_errors_are_hinted_at() {
+        for output in [
+            "Error: none",
+            "errors: 0",
+            "error: 0 of 3",
+            "Last error: null",
+        ] {
+            assert_eq!(phrase("./check.sh | tail -3", None, output), "Ran check.sh");
+            assert_eq!(phrase("./check.sh", None, output), "Ran check.sh");
+        }
+        let hidden = phrase("./check.sh | tail -3", None, "error: disk full");
+        assert_eq!(hidden, "Ran check.sh, errors in output");
+        assert_eq!(
+            phrase("./check.sh", None, "error: disk full"),
+            "Ran check.sh"
+        );
+    }
+
+    #[test]
+    fn descriptions_name_what_the_words_do_not() {
+        let table = [
+            ("frob --all", Some("Check the tables"), "Checked the tables"),
+            ("frob all", None, "Ran frob all"),
+            (
+                "for f in a b; do frob $f; done",
+                Some("Count rows"),
+                "Counted rows",
+            ),
+            ("git commit -m x", Some("Commit it"), "Committed changes"),
+            ("frob", Some("Fix the tables"), "Ran frob"),
+        ];
+        for (command, description, expected) in table {
+            assert_eq!(phrase(command, description, ""), expected, "{command}");
+        }
+    }
+}
