@@ -294,7 +294,7 @@ impl Recording<'_> {
         Ok(())
     }
 
-    /// Copies to standard output while somebody reads it. Recording goes on without.
+    /// Copies to standard output until its reader is gone. Recording goes on without.
     fn echo(
         &mut self,
         write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,

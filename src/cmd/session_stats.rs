@@ -17,7 +17,7 @@ use crate::session::{Depth, Session, Share, Stats, Tally, list};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
-/// Count tokens and calls by model, tool, day and what asked for them
+/// Count tokens and calls by model, tool, day and purpose
 ///
 /// Counts the named sessions, or else all. All branches of a session count, because they were paid
 /// for.
