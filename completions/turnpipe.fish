@@ -36,7 +36,7 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Prin
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where somebody left off'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Ask for a verdict on each input line'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
@@ -65,7 +65,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'Where state is kept' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'The directory that holds the state' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may change to; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
@@ -117,7 +117,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
 kebab\t'`fix-login-button`'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'Where attempts are counted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'The directory in which attempts are counted' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'Limit requests per minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
@@ -140,7 +140,7 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l write -d 'Write the title into the session file, unless a person gave one'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it even over a title that a person gave'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Do it only where an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Name only sessions that an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l dry-run -d 'Print the body of each request instead of sending it'
@@ -151,7 +151,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s q -l quiet -
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'How long somebody must have been away, in minutes' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'Minutes of absence that --auto and --watch wait for' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'Limit requests per minute' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
@@ -173,8 +173,8 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l write -d 'Write the recap into the session file, so that it is shown on resuming'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Do it only where an agent would on its own: three prompts, two since the last recap, nothing unanswered, and nobody there for five minutes'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print the recap whenever somebody comes back to it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Recap only where an agent would on its own: after three prompts, two since the last recap, with nothing unanswered, and five minutes of absence'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print a recap each time you come back to it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l dry-run -d 'Print the body of each request instead of sending it'
@@ -237,7 +237,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fis
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "rename" -d 'Give a session a name'
@@ -294,6 +294,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l thinking -d 'Show what the model thought (records always hold it, unless `--no-thinking`)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-thinking -d 'Leave out what the model thought'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l all-branches -d 'Show abandoned branches too'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l since-compact -d 'Show only what follows the last compaction'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l compact -d 'Put neighbouring tool calls under one heading'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on standard error what was done'
@@ -474,7 +475,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "rename" -d 'Give a session a name'
@@ -513,7 +514,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l older-than -d 'Remove what was last changed longer ago than this (e.g. 30d, 12h)' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l state-dir -d 'Where state is kept' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l state-dir -d 'The directory that holds the state' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -543,7 +544,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where somebody left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Ask for a verdict on each input line'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
@@ -559,7 +560,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "stats" -d 'Count tokens and calls by model, tool, day and what asked for them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "rename" -d 'Give a session a name'

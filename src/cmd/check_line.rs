@@ -71,7 +71,7 @@ fn parts_of_json(
     match value.get().as_bytes().first() {
         Some(b'"') => Ok((parse(value.get())?, None)),
         Some(b'{') => {
-            // Of a field given twice the last one counts, and the others are not even looked at.
+            // If a field occurs twice, the last one counts, and the others are not parsed.
             let fields: HashMap<String, &RawValue> = parse(value.get())?;
             let text = string_field(&fields, field)?
                 .ok_or_else(|| format!("the object has no `{field}`"))?;

@@ -89,7 +89,7 @@ impl ModelArguments {
 
 impl Models {
     /// The model for labels, titles and recaps: `--model`, else what is configured; `None` if
-    /// nobody chose one.
+    /// none was chosen.
     ///
     /// # Errors
     /// What is configured names no model.
@@ -97,7 +97,7 @@ impl Models {
         self.flag_or(self.fast.as_ref())
     }
 
-    /// The main model: `--model`, else what is configured; `None` if nobody chose one.
+    /// The main model: `--model`, else what is configured; `None` if none was chosen.
     ///
     /// # Errors
     /// What is configured names no model.

@@ -1,4 +1,4 @@
-//! `recap`: where somebody left off.
+//! `recap`: where a person left off.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::side::recap::{AWAY, Held};
 use crate::side::title::TitleStyle;
 use crate::wire::records::{AwaySummaryRecord, RecapRecord};
 
-/// Say where somebody left off
+/// Say where you left off
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
 /// one conversation there, which is copied. Writes one record each: the goal and the next step in
@@ -36,14 +36,14 @@ pub(super) struct RecapArguments {
     /// Write the recap into the session file, so that it is shown on resuming
     #[arg(long)]
     write: bool,
-    /// Do it only where an agent would on its own: three prompts, two since the last recap, nothing
-    /// unanswered, and nobody there for five minutes
+    /// Recap only where an agent would on its own: after three prompts, two since the last recap, with
+    /// nothing unanswered, and five minutes of absence
     #[arg(long)]
     auto: bool,
-    /// How long somebody must have been away, in minutes
+    /// Minutes of absence that --auto and --watch wait for
     #[arg(long, value_name = "N", default_value = "5")]
     away_minutes: u64,
-    /// Stay at this terminal, and print the recap whenever somebody comes back to it
+    /// Stay at this terminal, and print a recap each time you come back to it
     #[arg(long)]
     watch: bool,
     #[command(flatten)]

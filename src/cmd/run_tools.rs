@@ -98,7 +98,7 @@ pub(super) struct RunToolsArguments {
     /// The session whose state is used and updated
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Where state is kept
+    /// The directory that holds the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     /// Where shell calls start [default: this directory]

@@ -55,7 +55,7 @@ pub(super) enum Chosen {
 pub(super) enum Occasion {
     /// A person asked for it: without a model, rules make it.
     Request,
-    /// Nobody asked for it: without a model, nothing is done.
+    /// It was not asked for: without a model, nothing is done.
     Automatic,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct StateCleanArguments {
     /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span)]
     older_than: Duration,
-    /// Where state is kept
+    /// The directory that holds the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }

@@ -41,14 +41,14 @@ pub(super) struct TitleArguments {
     /// Write it even over a title that a person gave
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Do it only where an agent would on its own: no title yet, fewer than three attempts, not
+    /// Name only sessions that an agent would on its own: no title yet, fewer than three attempts, not
     /// switched off, a fast model configured
     #[arg(long)]
     auto: bool,
     /// How titles look
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
     style: TitleStyle,
-    /// Where attempts are counted
+    /// The directory in which attempts are counted
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
