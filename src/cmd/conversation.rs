@@ -25,8 +25,8 @@ impl Conversation {
     /// It cannot be read.
     pub(super) fn read(path: &Path, mapping: Mapping) -> Result<Self, NoResult> {
         let session = Session::open(path).map_err(unreadable)?;
-        let facts = session.quick_facts(mapping).map_err(unreadable)?;
-        let excerpt = excerpt(&session, Scope::Live).map_err(unreadable)?;
+        let facts = session.summary(mapping).map_err(unreadable)?;
+        let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(unreadable)?;
         Ok(Self {
             session,
             facts,

@@ -146,7 +146,7 @@ impl SessionAppendArguments {
         }
         let session = Session::open(&self.file).map_err(|problem| error(&problem))?;
         let known = session
-            .quick_facts(Mapping::Allowed)
+            .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;
         if session.is_document() {
             return Err(error(&"is a single document, to which nothing can be appended").into());

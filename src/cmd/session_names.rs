@@ -81,7 +81,7 @@ impl SourceArguments {
             };
             beside.clone_from(&parent.file.path);
             history = parent
-                .quick_facts(self.mapping())
+                .summary(self.mapping())
                 .ok()
                 .and_then(|facts| facts.history);
             ancestors.push(parent);

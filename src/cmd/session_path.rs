@@ -62,7 +62,7 @@ impl Run for SessionPathArguments {
                     let mapping = self.source.mapping();
                     let readable = session.as_ref();
                     let id = readable.and_then(|session| session.id(mapping).ok().flatten());
-                    let title = readable.and_then(|session| session.quick_title(mapping).ok());
+                    let title = readable.and_then(|session| session.title(mapping).ok());
                     let (title, source) = title
                         .flatten()
                         .map(|title| (title.text, title.source.name().to_owned()))

@@ -44,7 +44,7 @@ impl Run for SessionRenameArguments {
             return Err(UsageError::new(problem).into());
         };
         let facts = session
-            .quick_facts(self.source.mapping())
+            .summary(self.source.mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;
         let Some(session_id) = facts.session_id else {
             let problem = format!("{}: names no session id", path.display());

@@ -55,8 +55,11 @@ pub(super) struct SessionShowArguments {
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
     /// Show abandoned branches too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
+    /// Show only what follows the last compaction
+    #[arg(long)]
+    since_compact: bool,
     /// Put neighbouring tool calls under one heading
     #[arg(long)]
     compact: bool,
@@ -68,7 +71,7 @@ impl Run for SessionShowArguments {
         let session = named.open().map_err(|error| named.named(&error))?;
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
-        let facts = session.quick_facts(self.source.mapping()).map_err(failed)?;
+        let facts = session.summary(self.source.mapping()).map_err(failed)?;
         let about = about(path.clone(), session.agent(), facts.clone());
         let form = match self.output {
             _ if self.html.is_some() => DialogForm::Html,
@@ -76,10 +79,10 @@ impl Run for SessionShowArguments {
             None if io.terminal.stdout && !self.json => DialogForm::Text,
             None => DialogForm::Jsonl,
         };
-        let scope = if self.all_branches {
-            Scope::AllBranches
-        } else {
-            Scope::Live
+        let scope = match (self.all_branches, self.since_compact) {
+            (true, _) => Scope::AllBranches,
+            (false, true) => Scope::SinceCompaction,
+            (false, false) => Scope::Live,
         };
         let mut parts = self.source.ancestors(&session, &facts, io);
         parts.push(session);

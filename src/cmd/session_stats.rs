@@ -13,7 +13,7 @@ use super::times::parse_moment;
 use super::{Globals, Outcome, UsageError};
 use crate::dialog::tokens;
 use crate::io::Io;
-use crate::session::{Depth, Session, Share, Stats, list};
+use crate::session::{Depth, Session, Share, Stats, Tally, list};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
@@ -37,7 +37,7 @@ pub(super) struct SessionStatsArguments {
 
 impl Run for SessionStatsArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let mut stats = Stats::default();
+        let mut tally = Tally::default();
         let mut errors = InputErrors::new(&io.messages);
         if self.sessions.is_empty() {
             self.source.check_roots(&mut errors);
@@ -49,7 +49,7 @@ impl Run for SessionStatsArguments {
             for session in listed {
                 let opened = Session::open(&session.path).map_err(UsageError::reason);
                 let added =
-                    opened.and_then(|opened| stats.add(&opened).map_err(UsageError::reason));
+                    opened.and_then(|opened| tally.add(&opened).map_err(UsageError::reason));
                 if let Err(error) = added {
                     errors.report(session.path.display(), &error);
                 }
@@ -57,11 +57,12 @@ impl Run for SessionStatsArguments {
         }
         for named in self.source.named(&self.sessions, io)? {
             let session = named.open();
-            let added = session.and_then(|session| stats.add(&session).map_err(UsageError::reason));
+            let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
             if let Err(error) = added {
                 errors.report(&named.name, &error);
             }
         }
+        let stats = tally.finish();
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &page(&stats))?,
             Form::Jsonl => {

@@ -77,7 +77,8 @@ impl Outline {
             }
             return pieces;
         }
-        if message.role == Role::Assistant && self.grouping == Grouping::Batches {
+        let ends_batch = self.grouping == Grouping::Batches && !self.is_waiting();
+        if message.role == Role::Assistant && ends_batch {
             self.close(&mut pieces);
         }
         let Message {
@@ -134,6 +135,12 @@ impl Outline {
             self.close(pieces);
             pieces.push(Piece::Result(result));
         }
+    }
+
+    /// Whether a call has no result yet. Calls that run side by side may be messages of their own,
+    /// whose results follow the last of them.
+    fn is_waiting(&self) -> bool {
+        self.group.calls.iter().any(|(_, answer)| answer.is_none())
     }
 
     fn close(&mut self, pieces: &mut Vec<Piece>) {
@@ -308,6 +315,31 @@ mod tests {
             headers(Grouping::Merged),
             ["Read a file · 3 tools", "done", "stray 9"]
         );
+    }
+
+    #[test]
+    fn results_of_parallel_calls_stand_under_them() {
+        let mut outline = Outline::new(Grouping::Batches);
+        let dialog = [
+            reply(vec![call("1")]),
+            reply(vec![call("2")]),
+            results(&["1"]),
+            results(&["2"]),
+            reply(vec![call("3")]),
+        ];
+        let mut pieces: Vec<Piece> = dialog
+            .into_iter()
+            .flat_map(|message| outline.push(message))
+            .collect();
+        pieces.extend(outline.finish());
+        let answered: Vec<Vec<bool>> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Tools(group) => group.calls.iter().map(|call| call.1.is_some()).collect(),
+                _ => Vec::new(),
+            })
+            .collect();
+        assert_eq!(answered, [vec![true, true], vec![false]]);
     }
 
     #[test]

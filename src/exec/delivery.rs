@@ -11,7 +11,7 @@ use super::session::Session;
 use super::{Completed, Dedup, Emit, Options, PermissionMode};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
-use crate::results::{Candidate, TURN_BUDGET, ToolResultStore, Verdict, decide};
+use crate::results::{Action, Candidate, TURN_BUDGET, ToolResultStore, decide};
 use crate::text::utf16_length;
 use crate::tools::Content;
 use crate::wire::ToolUseId;
@@ -100,10 +100,10 @@ impl<Sink: Write> Delivery<Sink> {
             let CallStage::Done(completed) = &mut call.stage else {
                 continue;
             };
-            let replacement = match decision.verdict {
-                Verdict::Keep => None,
-                Verdict::Reapply(text) => Some(text),
-                Verdict::Replace => {
+            let replacement = match decision.action {
+                Action::Keep => None,
+                Action::Reapply(text) => Some(text),
+                Action::Replace => {
                     let text = self.persist(&call.id, completed, session);
                     made.extend(text.clone().map(|text| (call.id.clone(), text)));
                     text

@@ -84,7 +84,7 @@ impl Maker {
         if spoken.messages().max(excerpt.messages()) < FEWEST_MESSAGES {
             return None;
         }
-        let question = title_question(spoken.recent(TITLE_MESSAGES))?;
+        let question = title_question(&spoken.recent_since_prompt(TITLE_MESSAGES))?;
         Some(title_request(
             question,
             &self.instructions,
@@ -143,8 +143,8 @@ impl Maker {
         if spoken.messages().max(excerpt.messages()) < FEWEST_MESSAGES {
             return None;
         }
-        let said = spoken.recent(RECAP_MESSAGES);
-        recap_request(said, &self.instructions, self.language_of(excerpt))
+        let said = spoken.recent_since_prompt(RECAP_MESSAGES);
+        recap_request(&said, &self.instructions, self.language_of(excerpt))
     }
 
     /// The language of the answer: the one that the person writes in, if it can be detected.

@@ -19,7 +19,7 @@ const CLOCK_VARIABLE: &str = "TURNPIPE_CLOCK";
 const ID_SEED_VARIABLE: &str = "TURNPIPE_ID_SEED";
 
 /// Whether standard output was open when the process started. The runtime puts `/dev/null` in the
-/// place of a closed one, so it has to be looked at before, by the binary.
+/// place of a closed one, so the binary has to check before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdoutAtStart {
     /// Open.

@@ -17,8 +17,8 @@ pub enum Input {
 }
 
 impl Input {
-    /// A function that says whether reading would not have to wait. Only pipes, sockets and
-    /// terminals are asked; of anything else nobody needs to know.
+    /// A function that returns whether input is waiting. Only pipes, sockets and terminals can
+    /// have input waiting; for anything else it returns false.
     pub fn readiness(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
             Self::Descriptor(file) => file

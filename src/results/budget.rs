@@ -1,13 +1,13 @@
-//! How much all results of one turn may say together, decided once for ever.
+//! How long all results of one turn may be together (`docs/protocol.md`, Budgets for results).
 //!
-//! A result that was sent whole is never replaced later, and one that was replaced is always sent
-//! as the same bytes, so that prompt caches keep hitting (seed 002 section 4.6.2).
+//! A decision is never changed: a result that was sent whole is not replaced later, and one that
+//! was replaced is always sent as the same bytes, so that prompt caches keep hitting.
 
 use std::collections::BTreeMap;
 
 use crate::wire::ToolUseId;
 
-/// The most that the results of a turn may say together, in UTF-16 units.
+/// How long the results of a turn may be together, in UTF-16 units.
 pub const TURN_BUDGET: usize = 200_000;
 
 /// A result that is about to be sent.
@@ -21,18 +21,18 @@ pub struct Candidate {
     pub replaceable: bool,
 }
 
-/// What is to be done with one result.
+/// What to do with one result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The call.
     pub id: ToolUseId,
     /// What to send.
-    pub verdict: Verdict,
+    pub action: Action,
 }
 
 /// What to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Action {
     /// The result as it is.
     Keep,
     /// The replacement that was decided on earlier, byte for byte.
@@ -52,9 +52,9 @@ pub fn decide(
         .iter()
         .map(|candidate| Decision {
             id: candidate.id.clone(),
-            verdict: match log.get(candidate.id.as_str()) {
-                Some(Some(text)) => Verdict::Reapply(text.clone()),
-                Some(None) | None => Verdict::Keep,
+            action: match log.get(candidate.id.as_str()) {
+                Some(Some(text)) => Action::Reapply(text.clone()),
+                Some(None) | None => Action::Keep,
             },
         })
         .collect();
@@ -62,7 +62,7 @@ pub fn decide(
     let mut total: usize = decisions
         .iter()
         .zip(candidates)
-        .filter(|(decision, _)| decision.verdict == Verdict::Keep)
+        .filter(|(decision, _)| decision.action == Action::Keep)
         .map(|(_, candidate)| candidate.units)
         .sum();
     let mut fresh: Vec<usize> = (0..candidates.len())
@@ -75,7 +75,7 @@ pub fn decide(
             break;
         }
         total -= candidates[position].units;
-        decisions[position].verdict = Verdict::Replace;
+        decisions[position].action = Action::Replace;
     }
     decisions
 }
@@ -97,7 +97,7 @@ mod tests {
     fn replaced(decisions: &[Decision]) -> Vec<&str> {
         decisions
             .iter()
-            .filter(|decision| decision.verdict == Verdict::Replace)
+            .filter(|decision| decision.action == Action::Replace)
             .map(|decision| decision.id.as_str())
             .collect()
     }
@@ -125,9 +125,9 @@ mod tests {
             candidate("new", 20),
         ];
         let decisions = decide(&candidates, &log, 100);
-        assert_eq!(decisions[0].verdict, Verdict::Keep);
-        assert_eq!(decisions[1].verdict, Verdict::Reapply("stub".to_owned()));
-        assert_eq!(decisions[2].verdict, Verdict::Replace);
+        assert_eq!(decisions[0].action, Action::Keep);
+        assert_eq!(decisions[1].action, Action::Reapply("stub".to_owned()));
+        assert_eq!(decisions[2].action, Action::Replace);
     }
 
     #[test]
@@ -149,23 +149,23 @@ mod tests {
             let log: BTreeMap<_, _> = first
                 .iter()
                 .map(|decision| {
-                    let text = (decision.verdict == Verdict::Replace).then(|| "stub".to_owned());
+                    let text = (decision.action == Action::Replace).then(|| "stub".to_owned());
                     (decision.id.0.clone(), text)
                 })
                 .collect();
             let kept: usize = candidates
                 .iter()
                 .zip(&first)
-                .filter(|(_, decision)| decision.verdict == Verdict::Keep)
+                .filter(|(_, decision)| decision.action == Action::Keep)
                 .map(|(candidate, _)| candidate.units)
                 .sum();
             prop_assert!(kept <= budget);
             for (before, after) in first.iter().zip(decide(&candidates, &log, budget / 2)) {
-                let expected = match before.verdict {
-                    Verdict::Replace => Verdict::Reapply("stub".to_owned()),
-                    _ => Verdict::Keep,
+                let expected = match before.action {
+                    Action::Replace => Action::Reapply("stub".to_owned()),
+                    _ => Action::Keep,
                 };
-                prop_assert_eq!(after.verdict, expected);
+                prop_assert_eq!(after.action, expected);
             }
         }
     }

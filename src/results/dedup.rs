@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::state::fingerprint;
+use sha2::{Digest as _, Sha256};
+
 use crate::wire::ToolUseId;
 
 /// Shorter results than this are cheaper to repeat than to refer to, in bytes.
@@ -10,7 +11,7 @@ const WORTHWHILE: usize = 400;
 /// How many results are remembered.
 const REMEMBERED: usize = 4096;
 
-/// The results given so far, by fingerprint.
+/// The results given so far, by digest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
     results: BTreeMap<String, String>,
@@ -51,17 +52,9 @@ impl Seen {
     }
 }
 
-/// Length, two independent 64-bit hashes: equal keys mean equal texts for all practical purposes.
+/// The tool and a digest of the text that stays the same in every version.
 fn key(tool: &str, text: &str) -> String {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    format!(
-        "{tool}-{}-{:016x}{:016x}",
-        text.len(),
-        hasher.finish(),
-        fingerprint(text)
-    )
+    format!("{tool}-{:x}", Sha256::digest(text))
 }
 
 #[cfg(test)]
@@ -78,5 +71,16 @@ mod tests {
         assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
         assert_eq!(seen.reference("Read", &"d".into(), "short"), None);
         assert_eq!(seen.reference("Read", &"e".into(), "short"), None);
+    }
+
+    #[test]
+    fn what_is_remembered_is_the_same_in_every_version() {
+        let mut seen = Seen::default();
+        seen.reference("Read", &"a".into(), &"x".repeat(WORTHWHILE));
+        let digest = "7b0bd700ce066ef35190fde2dd7a0bcce426b8e10e4d32613ab550105545faad";
+        assert_eq!(
+            seen.results().keys().next().unwrap(),
+            &format!("Read-{digest}")
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::tools::ResultLimit;
 
-/// The largest result of any tool that stays inline, in UTF-16 units (seed 002 section 4.6.1).
+/// The largest result of any tool that stays inline, in UTF-16 units.
 pub const DEFAULT_LIMIT: usize = 50_000;
 
 /// What stays inline.
@@ -16,7 +16,7 @@ pub enum InlineLimit {
     Units(usize),
 }
 
-/// Limits that the configuration sets for single tools, by name; they stand above what the tool
+/// Limits that the configuration sets for single tools, by name. They override what the tool
 /// declares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolLimits {

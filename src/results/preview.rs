@@ -3,8 +3,8 @@
 /// Length of a preview in UTF-16 units.
 pub const PREVIEW_UNITS: usize = 2000;
 
-/// The first [`PREVIEW_UNITS`] units, cut at the last line feed if that lies in the second half
-/// (seed 002 section 4.6.1); a surrogate pair is never split.
+/// The first [`PREVIEW_UNITS`] units, cut at the last line feed if that lies in the second half;
+/// a surrogate pair is never split.
 pub fn preview(text: &str) -> &str {
     let mut units = 0;
     let mut end = text.len();

@@ -1,13 +1,13 @@
-//! Files that changed under the model's eyes.
+//! Files that changed after the model read them.
 
 use std::path::PathBuf;
 
 /// Most files named in a hint.
 const NAMED: usize = 10;
 
-/// What to tell the model when a call changed files that it had read: `before` and `after` are the
+/// The note for the model when a call changed files that it had read: `before` and `after` are the
 /// files whose state on disk differed from the remembered one before and after the call. `None`
-/// when the call changed nothing of it (`staleReadFileStateHint`, seed 002, v2.1.91).
+/// if the call changed none of them.
 pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
     let changed: Vec<String> = after
         .iter()

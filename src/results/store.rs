@@ -4,10 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::state::{SessionDirectory, StateError, safe_file_name};
+use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
 use crate::wire::ToolUseId;
-
-const DIRECTORY: &str = "tool-results";
 
 /// Writes results below a session's directory.
 #[derive(Debug)]
@@ -56,7 +54,7 @@ impl<'a> ToolResultStore<'a> {
         id: &ToolUseId,
         mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Persisted, PersistError> {
-        let directory = self.session.subdirectory(DIRECTORY)?;
+        let directory = self.session.subdirectory(RESULTS)?;
         let path = directory.join(format!("{}.txt", safe_file_name(id.as_str())));
         let file = match create_exclusively(&path) {
             Ok(file) => file,
@@ -132,7 +130,7 @@ mod tests {
             .unwrap();
         assert_eq!(first, second);
         assert_eq!(std::fs::read(&first.path).unwrap(), b"one");
-        assert_eq!(first.path.parent().unwrap(), session.path().join(DIRECTORY));
+        assert_eq!(first.path.parent().unwrap(), session.path().join(RESULTS));
         let mode = std::fs::metadata(&first.path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
@@ -141,7 +139,7 @@ mod tests {
     fn a_link_in_the_way_is_not_followed() {
         let (guard, session) = session();
         let target = guard.path().join("target");
-        let directory = session.subdirectory(DIRECTORY).unwrap();
+        let directory = session.subdirectory(RESULTS).unwrap();
         symlink(&target, directory.join("toolu.txt")).unwrap();
         let store = ToolResultStore::new(&session);
         assert!(
@@ -161,7 +159,7 @@ mod tests {
             Err(io::Error::other("disk full"))
         });
         assert!(failing.is_err());
-        let directory = session.subdirectory(DIRECTORY).unwrap();
+        let directory = session.subdirectory(RESULTS).unwrap();
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// What stands in for an empty result, which could end a model's turn (seed 002 section 4.6.3).
+/// What stands in for an empty result, after which a model might end its turn.
 pub fn empty_result(tool: &str) -> String {
     format!("({tool} completed with no output)")
 }

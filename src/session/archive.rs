@@ -94,7 +94,7 @@ mod tests {
         let session = Session::open(&path).unwrap();
         assert_eq!(session.agent(), Agent::Codex);
         assert_eq!(session.file.size, SESSION.len() as u64);
-        let facts = session.quick_facts(Mapping::Allowed).unwrap();
+        let facts = session.summary(Mapping::Allowed).unwrap();
         assert_eq!(facts.first_prompt.as_deref(), Some("hello"));
         // Two frames are two parts of one file.
         packed.extend(compress_to_vec(

@@ -1,15 +1,16 @@
 //! What is wrong with a session file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 use jiff::Timestamp;
 
-use super::format::Shape;
+use super::conversation::Scope;
+use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
-use super::node::Key;
-use super::transcript::{Scope, Session};
-use crate::dialog::{Origin, Pairs};
+use super::opened::Session;
+use super::tree::Key;
+use crate::dialog::Pairs;
 use crate::wire::records::DamageKind;
 
 /// How many unknown kinds are told one by one.
@@ -74,7 +75,9 @@ impl Session {
     pub fn check(&self) -> io::Result<Report> {
         let mut check = Check::default();
         if self.is_document() {
-            self.each_record(&mut |place, record| check.record(self, record, place, 0))?;
+            self.each_entry(Detail::Full, &mut |place, entry| {
+                check.entry(self.format().shape(), entry, place, 0);
+            })?;
         } else {
             self.each_line(&mut |line| {
                 if line.is_blank() {
@@ -95,7 +98,9 @@ impl Session {
                     });
                 }
                 for (place, record) in line.records() {
-                    check.record(self, record, place, line.number);
+                    let entry = self.format().read(record, Detail::Full);
+                    let shape = self.format().shape();
+                    check.entry(shape, entry.unwrap_or_default(), place, line.number);
                 }
             })?;
         }
@@ -112,19 +117,14 @@ struct Check {
     report: Report,
     ids: HashMap<Key, u64>,
     latest: Option<Timestamp>,
-    unknown: BTreeMap<String, (u64, u64)>,
-    /// The message id of the last row with usage.
-    metered: Option<String>,
+    unknown: BTreeSet<String>,
 }
 
 impl Check {
-    fn record(&mut self, session: &Session, record: &str, place: Place, line: u64) {
-        let format = session.format();
-        let envelope = format.envelope(record);
+    fn entry(&mut self, shape: Shape, entry: Entry, place: Place, line: u64) {
         self.report.records += 1;
-        let label = envelope.label();
-        if !format.knows(&envelope) && !self.unknown.contains_key(&label) {
-            self.unknown.insert(label.clone(), (line, place.offset));
+        let label = entry.label();
+        if !entry.is_known && self.unknown.insert(label.clone()) {
             self.find(
                 DamageKind::UnknownKind,
                 format!("records of the kind {label} are not known"),
@@ -133,14 +133,11 @@ impl Check {
             );
         }
         *self.report.kinds.entry(label).or_insert(0) += 1;
-        if self.report.session_id.is_none() {
-            let mut facts = super::Facts::default();
-            format.facts(record, &mut facts);
-            self.report.session_id = facts.session_id;
-        }
+        let session_id = &mut self.report.session_id;
+        *session_id = session_id.take().or(entry.facts.session_id);
         // Rows of a log are written again on purpose.
-        if format.shape() == Shape::Tree
-            && let Some(uuid) = &envelope.uuid
+        if shape == Shape::Tree
+            && let Some(uuid) = &entry.uuid
             && let Some(first) = self.ids.insert(Key::of(uuid), line)
         {
             self.find(
@@ -150,35 +147,17 @@ impl Check {
                 place,
             );
         }
-        if let Some(time) = envelope
-            .time
-            .and_then(|time| time.parse::<Timestamp>().ok())
-        {
+        let time = entry.time.and_then(|time| time.parse::<Timestamp>().ok());
+        if let Some(time) = time {
             match self.latest {
-                Some(latest) if time < latest => {
-                    self.find(
-                        DamageKind::TimeOrder,
-                        format!("{time} comes after {latest}"),
-                        line,
-                        place,
-                    );
-                }
-                _ => self.latest = Some(time),
-            }
-        }
-        for message in format.messages(record) {
-            if message.origin != Origin::Reply || message.usage.is_none() {
-                continue;
-            }
-            if message.id.is_some() && message.id == self.metered {
-                self.find(
-                    DamageKind::RepeatedUsage,
-                    "the same reply tells its tokens again: the last time counts".to_owned(),
+                Some(latest) if time < latest => self.find(
+                    DamageKind::TimeOrder,
+                    format!("{time} comes after {latest}"),
                     line,
                     place,
-                );
+                ),
+                _ => self.latest = Some(time),
             }
-            self.metered = message.id;
         }
     }
 

@@ -39,7 +39,6 @@ fn every_kind_of_damage_is_found() {
             DamageKind::OrphanResult,
             DamageKind::UnansweredCall,
             DamageKind::TimeOrder,
-            DamageKind::RepeatedUsage,
         ]
     );
     // Both records of the glued line were recovered.

@@ -2,15 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use super::claude_content::{blocks, string, usage};
-use super::format::{Format, Precedence, Shape, TitleSearch};
-use super::node::{Key, Node, Part};
-use super::title_rule::{Standing, TitleRecord};
-use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Message, Origin, Role, Thread, split_typed};
-use crate::wire::object::{non_empty, non_null, object, text};
+use super::content::{anthropic_blocks, anthropic_usage, is_true, note, string, user_messages};
+use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
+use super::title::{Standing, TitleRecord};
+use super::{Agent, Facts, Title, TitleSource};
+use crate::dialog::{Message, Origin, Role};
+use crate::wire::object::{elements, non_null, object, text};
 
-/// See the module.
+/// The format of Claude Code.
 #[derive(Debug)]
 pub(super) struct Claude;
 
@@ -20,6 +19,7 @@ object! {
         subtype = "subtype",
         uuid = "uuid",
         parent = "parentUuid",
+        logical_parent = "logicalParentUuid",
         session = "sessionId",
         time = "timestamp",
         cwd = "cwd",
@@ -31,6 +31,8 @@ object! {
         message = "message",
         content = "content",
         summary = "summary",
+        leaf = "leafUuid",
+        labelled_calls = "preceding_tool_use_ids",
         custom_title = "customTitle",
         ai_title = "aiTitle",
         title_source = "titleSource",
@@ -75,7 +77,7 @@ object! {
 }
 
 object! {
-    Kinded {
+    Sender {
         kind = "kind",
     }
 }
@@ -84,51 +86,18 @@ object! {
     Extension {
         supersedes_manual = "supersedes_manual",
         prompt_id = "prompt_id",
+        model = "model_used",
         usage = "usage",
     }
 }
 
-/// Kinds of records that are known not to be said by anybody.
-const SILENT_KINDS: [&str; 38] = [
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "ai-title",
-    "artifact-autoreact-ledger",
-    "artifact-comment-monitor",
-    "atis-latch",
-    "attribution-snapshot",
-    "bridge-session",
-    "content-replacement",
-    "custom-title",
-    "file-history-delta",
-    "file-history-snapshot",
-    "fork-context-ref",
-    "frame-link",
-    "last-prompt",
-    "marble-origami-commit",
-    "marble-origami-snapshot",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "queue-operation",
-    "relocated",
-    "result",
-    "speculation-accept",
-    "started",
-    "summary",
-    "tag",
-    "task-summary",
-    "worktree-state",
-    "user",
-    "assistant",
-    "system",
-    "attachment",
-    "tool_use_summary",
-    "title",
-    "recap",
-];
+/// Known types of records.
+const KINDS: &str = "agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
+    artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement \
+    custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
+    marble-origami-commit marble-origami-snapshot mode permission-mode pr-link progress \
+    queue-operation relocated result speculation-accept started summary tag task-summary \
+    worktree-state user assistant system attachment tool_use_summary title recap";
 
 impl Format for Claude {
     fn agent(&self) -> Agent {
@@ -139,74 +108,6 @@ impl Format for Claude {
         Shape::Tree
     }
 
-    fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::read(record).unwrap_or_default();
-        Envelope {
-            kind: string(row.kind).unwrap_or_default(),
-            subtype: string(row.subtype),
-            uuid: string(row.uuid),
-            parent: string(row.parent),
-            time: string(row.time),
-        }
-    }
-
-    fn knows(&self, envelope: &Envelope) -> bool {
-        SILENT_KINDS.contains(&envelope.kind.as_str())
-    }
-
-    fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        let mut messages = match text(row.kind).as_deref() {
-            Some("user") => user(&row),
-            Some("assistant") => assistant(&row).into_iter().collect(),
-            Some("system") => system(&row).into_iter().collect(),
-            Some("attachment") => attachment(&row),
-            Some("tool_use_summary") => non_empty(row.summary)
-                .map(|label| note(Role::System, Origin::Label, label.into_owned()))
-                .into_iter()
-                .collect(),
-            _ => Vec::new(),
-        };
-        for message in &mut messages {
-            message.uuid = string(row.uuid);
-            message.time = string(row.time);
-            if let Some(extension) = Extension::of(row.turnpipe) {
-                message.prompt_id = string(extension.prompt_id);
-                // What a label or a recap cost.
-                message.usage = message.usage.or_else(|| usage(extension.usage));
-            }
-            if is_true(row.sidechain) {
-                message.thread = Thread::Subagent;
-            }
-        }
-        messages
-    }
-
-    fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::read(record) else {
-            return;
-        };
-        if facts.session_id.is_none() {
-            facts.session_id = string(row.session);
-            facts.is_subagent = is_true(row.sidechain) && row.uuid.is_some();
-        }
-        facts.note_time(row.time);
-        if !is_true(row.sidechain) && text(row.kind).as_deref() == Some("assistant") {
-            facts.note_model(Said::of(row.message).and_then(|said| model(&said)));
-        }
-        facts.note_cwd(string(row.relocated).or_else(|| string(row.cwd)));
-        if let Some(branch) = string(row.branch) {
-            facts.branch = Some(branch);
-        }
-        if facts.forked_from.is_none() {
-            facts.forked_from = Fork::of(row.forked_from)
-                .and_then(|fork| string(fork.session))
-                .filter(|parent| Some(parent) != facts.session_id.as_ref());
-        }
-    }
-
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
             needle: "-title\"",
@@ -214,70 +115,81 @@ impl Format for Claude {
         }
     }
 
-    fn title(&self, record: &str) -> Option<TitleRecord> {
+    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
         let row = Row::read(record)?;
-        let (title, source) = match text(row.kind)?.as_ref() {
-            "custom-title" => {
-                let source = match text(row.title_source).as_deref() {
-                    Some("auto") => TitleSource::Auto,
-                    _ => TitleSource::Manual,
-                };
-                (text(row.custom_title)?, source)
-            }
-            "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
-            _ => return None,
-        };
-        Some(TitleRecord {
-            title: Title {
-                text: title.into_owned(),
-                source,
+        let kind = string(row.kind).unwrap_or_default();
+        let subtype = string(row.subtype);
+        let said = Said::of(row.message);
+        let entry = Entry {
+            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
+            uuid: string(row.uuid),
+            parent: string(row.parent),
+            logical_parent: string(row.logical_parent),
+            part: match (kind.as_str(), subtype.as_deref()) {
+                _ if is_true(row.sidechain) => Part::Side,
+                ("user" | "assistant", _) => Part::Turn,
+                // A recap is the last thing in a file until somebody goes on.
+                ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
+                _ => Part::Aside,
             },
-            time: text(row.time).and_then(|time| time.parse().ok()),
-            standing: standing(row.turnpipe),
-        })
-    }
-
-    fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::read(record)?;
-        let mut part = match text(row.kind)?.as_ref() {
-            "user" | "assistant" => Part::Turn,
-            // A recap is the last thing in a file until somebody goes on.
-            "system"
-                if matches!(
-                    text(row.subtype).as_deref(),
-                    Some("compact_boundary" | "away_summary")
-                ) =>
-            {
-                Part::Step
-            }
-            _ => Part::Aside,
+            time: string(row.time),
+            facts: facts(&row, &kind, said),
+            title: title(&row, &kind),
+            summary: (kind == "summary")
+                .then(|| string(row.leaf).zip(string(row.summary)))
+                .flatten(),
+            kind,
+            subtype,
+            ..Entry::default()
         };
-        if is_true(row.sidechain) {
-            part = Part::Side;
+        if detail == Detail::Outline {
+            return Some(entry);
         }
-        let id = Key::of(&non_empty(row.uuid)?);
-        let said = Said::of(row.message).unwrap_or_default();
-        let content = match part {
-            Part::Turn => blocks(said.content),
-            Part::Step | Part::Aside | Part::Side => Vec::new(),
-        };
-        let calls = content.iter().filter_map(|block| match block {
-            Block::Call(call) => Some(Key::of(&call.id)),
-            _ => None,
-        });
-        let answers = content.iter().filter_map(|block| match block {
-            Block::Result(result) => Some(Key::of(&result.id)),
-            _ => None,
-        });
-        Some(Node {
-            id,
-            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
-            part,
-            message: non_empty(said.id).map(|id| Key::of(&id)),
-            calls: calls.collect(),
-            answers: answers.collect(),
-        })
+        let messages = messages(&row, &entry, said);
+        let mut entry = entry.saying(messages);
+        let calls = elements(row.labelled_calls).into_iter();
+        entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
+        if let Some(extension) = Extension::of(row.turnpipe) {
+            add_extension(&mut entry, &extension);
+        }
+        Some(entry)
     }
+}
+
+fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>) -> Facts {
+    let is_side = is_true(row.sidechain);
+    let speaks = !is_side && kind == "assistant";
+    Facts {
+        session_id: string(row.session),
+        is_subagent: is_side && row.uuid.is_some(),
+        branch: string(row.branch),
+        model: said.filter(|_| speaks).and_then(|said| model(&said)),
+        forked_from: Fork::of(row.forked_from).and_then(|fork| string(fork.session)),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+    let (title, source) = match kind {
+        "custom-title" => {
+            let source = match text(row.title_source).as_deref() {
+                Some("auto") => TitleSource::Auto,
+                _ => TitleSource::Manual,
+            };
+            (text(row.custom_title)?, source)
+        }
+        "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
+        _ => return None,
+    };
+    Some(TitleRecord {
+        title: Title {
+            text: title.into_owned(),
+            source,
+        },
+        time: text(row.time).and_then(|time| time.parse().ok()),
+        standing: standing(row.turnpipe),
+    })
 }
 
 /// Whether a title record says that a person asked for it.
@@ -290,22 +202,46 @@ pub(super) fn standing(turnpipe: Option<&RawValue>) -> Standing {
     }
 }
 
-pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
-}
-
-/// A message of one text.
-pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
-    Message {
-        blocks: vec![Block::Text(text)],
-        ..Message::new(role, origin)
+/// What a record of ours says besides: which service spoke, and what that cost.
+fn add_extension(entry: &mut Entry, extension: &Extension<'_>) {
+    for message in &mut entry.messages {
+        message.prompt_id = string(extension.prompt_id);
+        message.usage = message.usage.or_else(|| anthropic_usage(extension.usage));
+    }
+    entry.side_cost = side_cost(extension);
+    if entry.messages.iter().any(|message| message.usage.is_some()) {
+        entry.side_cost = None;
     }
 }
 
-fn user(row: &Row<'_>) -> Vec<Message> {
-    let Some(said) = Said::of(row.message) else {
-        return Vec::new();
-    };
+fn side_cost(extension: &Extension<'_>) -> Option<SideCost> {
+    Some(SideCost {
+        prompt_id: string(extension.prompt_id),
+        model: string(extension.model),
+        usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,
+    })
+}
+
+/// The cost in the `turnpipe` member of another agent's record.
+pub(super) fn side_cost_in(turnpipe: Option<&RawValue>) -> Option<SideCost> {
+    side_cost(&Extension::of(turnpipe)?)
+}
+
+fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message> {
+    let one = |message: Option<Message>| message.into_iter().collect();
+    match entry.kind.as_str() {
+        "user" => said.map(|said| user(row, &said)).unwrap_or_default(),
+        "assistant" => one(said.map(|said| assistant(row, &said))),
+        "system" => one(system(row, entry.subtype.as_deref())),
+        "attachment" => attachment(row),
+        "tool_use_summary" => {
+            one(string(row.summary).map(|label| note(Role::System, Origin::Label, label)))
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta) || !is_by_a_person(row.origin) {
@@ -313,44 +249,13 @@ fn user(row: &Row<'_>) -> Vec<Message> {
     } else {
         Origin::Prompt
     };
-    user_messages(origin, blocks(said.content))
+    user_messages(origin, anthropic_blocks(said.content))
 }
 
-/// Whether an origin is missing, or a person.
-fn is_by_a_person(origin: Option<&RawValue>) -> bool {
-    let kind = Kinded::of(origin).and_then(|origin| string(origin.kind));
+/// Whether a sender is missing, or a person.
+fn is_by_a_person(sender: Option<&RawValue>) -> bool {
+    let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
     kind.is_none_or(|kind| kind == "human")
-}
-
-/// The messages in a row of a user, each with blocks of one origin: results, what the agent put in,
-/// and what a person typed.
-pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
-    let message = |origin, blocks| Message {
-        blocks,
-        ..Message::new(Role::User, origin)
-    };
-    if content.is_empty() {
-        return vec![message(origin, content)];
-    }
-    let is_result = |block: &Block| matches!(block, Block::Result(_));
-    let is_text = |block: &Block| matches!(block, Block::Text(_));
-    let (mut results, mut rest): (Vec<_>, Vec<_>) = content.into_iter().partition(is_result);
-    if !results.is_empty() && !rest.iter().any(is_text) {
-        results.append(&mut rest);
-    }
-    let (injected, own) = match origin {
-        Origin::Prompt => split_typed(rest),
-        _ => (Vec::new(), rest),
-    };
-    let parts = [
-        (Origin::Results, results),
-        (Origin::Injected, injected),
-        (origin, own),
-    ];
-    let messages = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
-    messages
-        .map(|(origin, blocks)| message(origin, blocks))
-        .collect()
 }
 
 /// The model that speaks, if it is one.
@@ -358,32 +263,34 @@ fn model(said: &Said<'_>) -> Option<String> {
     string(said.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>) -> Option<Message> {
-    let said = Said::of(row.message)?;
+fn assistant(row: &Row<'_>, said: &Said<'_>) -> Message {
     let origin = if is_true(row.api_error) {
         Origin::Error
     } else {
         Origin::Reply
     };
-    let model = model(&said);
-    Some(Message {
+    let model = model(said);
+    Message {
         id: string(said.id),
-        usage: model.is_some().then(|| usage(said.usage)).flatten(),
+        usage: model
+            .is_some()
+            .then(|| anthropic_usage(said.usage))
+            .flatten(),
         model,
-        blocks: blocks(said.content),
+        blocks: anthropic_blocks(said.content),
         ..Message::new(Role::Assistant, origin)
-    })
+    }
 }
 
-fn system(row: &Row<'_>) -> Option<Message> {
-    let content = string(row.content).unwrap_or_default();
-    let (origin, content) = match text(row.subtype)?.as_ref() {
-        "compact_boundary" => (Origin::Compaction, content),
-        "away_summary" => (Origin::Recap, content),
-        "api_error" | "error" | "api_refusal" => {
-            let told = (!content.is_empty()).then_some(content);
-            (Origin::Error, told.unwrap_or_else(|| api_error(row.error)))
-        }
+fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
+    let content = string(row.content);
+    let (origin, content) = match subtype? {
+        "compact_boundary" => (Origin::Compaction, content.unwrap_or_default()),
+        "away_summary" => (Origin::Recap, content.unwrap_or_default()),
+        "api_error" | "error" | "api_refusal" => (
+            Origin::Error,
+            content.unwrap_or_else(|| api_error(row.error)),
+        ),
         _ => return None,
     };
     Some(note(Role::System, origin, content))
@@ -391,14 +298,14 @@ fn system(row: &Row<'_>) -> Option<Message> {
 
 /// What an error of the API says, in whichever of its layers.
 fn api_error(raw: Option<&RawValue>) -> String {
-    if let Some(told) = string(raw) {
-        return told;
+    if let Some(reason) = string(raw) {
+        return reason;
     }
     let Some(error) = ApiError::of(raw) else {
         return String::new();
     };
-    if let Some(told) = string(error.message) {
-        return told;
+    if let Some(reason) = string(error.message) {
+        return reason;
     }
     match non_null(error.error) {
         Some(inner) => api_error(Some(inner)),
@@ -409,7 +316,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
 /// What was typed while the model was at work.
 fn attachment(row: &Row<'_>) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
-    let content = blocks(attachment.prompt);
+    let content = anthropic_blocks(attachment.prompt);
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }

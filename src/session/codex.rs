@@ -1,18 +1,17 @@
-//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; the newer form with a `payload` and
-//! the old bare one.
+//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; the newer form with a `payload`, and
+//! the old one of bare items.
 
 use serde_json::value::RawValue;
 
-use super::claude::note;
-use super::claude_content::string;
-use super::codex_item::{Item, content, item_messages};
-use super::format::{Format, Precedence, Shape, TitleSearch};
-use super::title_rule::{Standing, TitleRecord};
-use super::{Agent, Envelope, Facts, History, Title, TitleSource};
-use crate::dialog::{Block, Message, Origin, Role, Usage};
+use super::codex_item::{Payload, content, item_messages};
+use super::content::{count, message, note, string};
+use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
+use super::title::{Standing, TitleRecord};
+use super::{Agent, Facts, History, Title, TitleSource};
+use crate::dialog::{Message, Origin, Role, Usage};
 use crate::wire::object::{non_null, number, object, text};
 
-/// See the module.
+/// The format of Codex CLI.
 #[derive(Debug)]
 pub(super) struct Codex;
 
@@ -25,30 +24,6 @@ object! {
         git = "git",
         record_type = "record_type",
         instructions = "instructions",
-    }
-}
-
-object! {
-    Payload {
-        kind = "type",
-        id = "id",
-        cwd = "cwd",
-        git = "git",
-        model = "model",
-        forked_from = "forked_from_id",
-        parent_thread = "parent_thread_id",
-        base = "history_base",
-        message = "message",
-        text = "text",
-        error = "error",
-        item = "item",
-        info = "info",
-        usage = "thread_token_usage",
-        thread_name = "thread_name",
-        summary = "summary",
-        timestamp = "timestamp",
-        settings = "thread_settings",
-        name = "name",
     }
 }
 
@@ -88,28 +63,11 @@ object! {
     }
 }
 
-/// Types of rows, and of the bare items of old files.
-const KINDS: [&str; 19] = [
-    "session_meta",
-    "turn_context",
-    "response_item",
-    "event_msg",
-    "compacted",
-    "token_usage_record",
-    "world_state",
-    "inter_agent_communication_metadata",
-    "message",
-    "reasoning",
-    "function_call",
-    "function_call_output",
-    "custom_tool_call",
-    "custom_tool_call_output",
-    "local_shell_call",
-    "local_shell_call_output",
-    "web_search_call",
-    "state",
-    "header",
-];
+/// Known types of rows, and of the bare items of old files.
+const KINDS: &str = "session_meta turn_context response_item event_msg compacted \
+    token_usage_record world_state inter_agent_communication_metadata message reasoning \
+    function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
+    local_shell_call_output web_search_call state header";
 
 impl Format for Codex {
     fn agent(&self) -> Agent {
@@ -120,114 +78,6 @@ impl Format for Codex {
         Shape::Sequence
     }
 
-    fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::read(record).unwrap_or_default();
-        let payload = Payload::of(row.payload).unwrap_or_default();
-        let old_head = row.instructions.is_some().then(|| "header".to_owned());
-        let kind = string(row.kind)
-            .or_else(|| string(row.record_type))
-            .or(old_head);
-        let subtype = match CompletedItem::of(payload.item) {
-            Some(item) => string(item.kind),
-            None => string(payload.kind),
-        };
-        Envelope {
-            kind: kind.unwrap_or_default(),
-            subtype,
-            uuid: None,
-            parent: None,
-            time: string(row.time),
-        }
-    }
-
-    fn knows(&self, envelope: &Envelope) -> bool {
-        KINDS.contains(&envelope.kind.as_str())
-    }
-
-    fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        let message = match (text(row.kind).as_deref(), row.payload) {
-            (Some("response_item"), payload) => {
-                let item = Item::of(payload).unwrap_or_default();
-                return stamped_all(item_messages(&item), &row);
-            }
-            (Some("compacted"), Some(payload)) => {
-                let payload = Payload::of(Some(payload)).unwrap_or_default();
-                let told = string(payload.message).unwrap_or_default();
-                Some(note(Role::System, Origin::Compaction, told))
-            }
-            (Some("event_msg"), Some(payload)) => {
-                Payload::of(Some(payload)).and_then(|payload| event(&payload))
-            }
-            (Some("token_usage_record"), Some(payload)) => {
-                Payload::of(Some(payload)).and_then(|payload| meter(payload.usage))
-            }
-            (Some(_), None) => {
-                let item = Item::read(record).unwrap_or_default();
-                return stamped_all(item_messages(&item), &row);
-            }
-            _ => None,
-        };
-        message
-            .map(|message| stamped(message, &row))
-            .into_iter()
-            .collect()
-    }
-
-    fn echoes(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        if text(row.kind).as_deref() != Some("event_msg") {
-            return Vec::new();
-        }
-        let message = Payload::of(row.payload).and_then(|payload| echo(&payload));
-        message
-            .map(|message| stamped(message, &row))
-            .into_iter()
-            .collect()
-    }
-
-    fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::read(record) else {
-            return;
-        };
-        facts.note_time(row.time);
-        let payload = Payload::of(row.payload).unwrap_or_default();
-        match text(row.kind).as_deref() {
-            Some("session_meta") => {
-                // A resumed or forked file holds several; the first is its own.
-                if facts.session_id.is_some() {
-                    return;
-                }
-                facts.session_id = string(payload.id);
-                facts.note_cwd(string(payload.cwd));
-                facts.branch = branch(payload.git);
-                facts.is_subagent = payload.parent_thread.is_some_and(|raw| raw.get() != "null");
-                facts.forked_from =
-                    string(payload.forked_from).or_else(|| string(payload.parent_thread));
-                facts.history = Base::of(payload.base).and_then(|base| {
-                    Some(History {
-                        session_id: string(base.thread)?,
-                        end: number(base.end)?,
-                    })
-                });
-                facts.note_time(payload.timestamp);
-            }
-            Some("turn_context") => {
-                facts.note_cwd(string(payload.cwd));
-                facts.note_model(string(payload.model));
-            }
-            None if row.instructions.is_some() && facts.session_id.is_none() => {
-                facts.session_id = string(row.id);
-                facts.branch = branch(row.git);
-            }
-            _ => {}
-        }
-    }
-
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
             needle: "\"thread_name_updated\"",
@@ -235,71 +85,134 @@ impl Format for Codex {
         }
     }
 
-    fn title(&self, record: &str) -> Option<TitleRecord> {
+    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
         let row = Row::read(record)?;
-        let payload = Payload::of(row.payload)?;
-        if text(row.kind)? != "event_msg" || text(payload.kind)? != "thread_name_updated" {
-            return None;
+        let payload = Payload::of(row.payload).unwrap_or_default();
+        let old_head = row.instructions.is_some().then(|| "header".to_owned());
+        let kind = string(row.kind)
+            .or_else(|| string(row.record_type))
+            .or(old_head)
+            .unwrap_or_default();
+        let completed = CompletedItem::of(payload.item);
+        let entry = Entry {
+            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
+            subtype: string(completed.map_or(payload.kind, |item| item.kind)),
+            time: string(row.time),
+            facts: facts(&row, &kind, &payload),
+            title: title(&row, &kind, &payload),
+            kind,
+            ..Entry::default()
+        };
+        if detail == Detail::Outline {
+            return Some(entry);
         }
-        let name = text(payload.thread_name).or_else(|| text(payload.name))?;
-        Some(TitleRecord {
-            title: Title {
-                text: name.into_owned(),
-                source: TitleSource::Manual,
-            },
-            time: text(row.time).and_then(|time| time.parse().ok()),
-            standing: Standing::Ordinary,
+        let kind = entry.kind.clone();
+        if row.payload.is_none() {
+            let item = Payload::read(record).unwrap_or_default();
+            return Some(entry.saying(item_messages(&item)));
+        }
+        Some(match kind.as_str() {
+            "response_item" => entry.saying(item_messages(&payload)),
+            "compacted" => {
+                let summary = string(payload.message).unwrap_or_default();
+                entry.saying([note(Role::System, Origin::Compaction, summary)])
+            }
+            "token_usage_record" => entry.saying(meter(payload.usage)),
+            "event_msg" => {
+                let entry = entry.saying(repeat(&payload, completed));
+                Entry {
+                    repeats: entry.messages.clone(),
+                    ..entry.saying(event(&payload))
+                }
+            }
+            _ => entry,
         })
     }
+}
+
+fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let facts = Facts::at(row.time);
+    match kind {
+        "session_meta" => {
+            let parent = non_null(payload.parent_thread);
+            let base = Base::of(payload.base).unwrap_or_default();
+            let history = string(base.thread).zip(number(base.end));
+            Facts {
+                is_head: true,
+                session_id: string(payload.id),
+                branch: branch(payload.git),
+                is_subagent: parent.is_some(),
+                forked_from: string(payload.forked_from).or_else(|| string(parent)),
+                history: history.map(|(session_id, end)| History { session_id, end }),
+                ..facts.followed_by(Facts::at(payload.timestamp))
+            }
+            .in_directory(string(payload.cwd))
+        }
+        "turn_context" => Facts {
+            model: string(payload.model),
+            ..facts
+        }
+        .in_directory(string(payload.cwd)),
+        "header" => Facts {
+            is_head: true,
+            session_id: string(row.id),
+            branch: branch(row.git),
+            ..facts
+        },
+        _ => facts,
+    }
+}
+
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+    if kind != "event_msg" || text(payload.kind)? != "thread_name_updated" {
+        return None;
+    }
+    let name = text(payload.thread_name).or_else(|| text(payload.name))?;
+    Some(TitleRecord {
+        title: Title {
+            text: name.into_owned(),
+            source: TitleSource::Manual,
+        },
+        time: text(row.time).and_then(|time| time.parse().ok()),
+        standing: Standing::Ordinary,
+    })
 }
 
 fn branch(git: Option<&RawValue>) -> Option<String> {
     Git::of(git).and_then(|git| string(git.branch))
 }
 
-fn stamped_all(messages: Vec<Message>, row: &Row<'_>) -> Vec<Message> {
-    let messages = messages.into_iter();
-    messages.map(|message| stamped(message, row)).collect()
-}
-
-fn stamped(message: Message, row: &Row<'_>) -> Message {
-    Message {
-        time: string(row.time),
-        ..message
-    }
-}
-
 fn event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
         "token_count" => meter(Info::of(payload.info)?.total),
         "error" | "stream_error" => {
-            let told = string(payload.message).or_else(|| string(payload.error));
-            Some(note(Role::System, Origin::Error, told.unwrap_or_default()))
+            let reason = string(payload.message).or_else(|| string(payload.error));
+            Some(note(
+                Role::System,
+                Origin::Error,
+                reason.unwrap_or_default(),
+            ))
         }
         _ => None,
     }
 }
 
-/// What is said again in `response_item` rows, as a rule.
-fn echo(payload: &Payload<'_>) -> Option<Message> {
-    let spoken = |role, origin, told: Option<&RawValue>| Some(note(role, origin, string(told)?));
+/// What `response_item` rows say again in most files.
+fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Option<Message> {
+    let spoken = |role, origin| Some(note(role, origin, string(payload.message)?));
     match text(payload.kind)?.as_ref() {
-        "user_message" => spoken(Role::User, Origin::Prompt, payload.message),
-        "agent_message" => spoken(Role::Assistant, Origin::Reply, payload.message),
+        "user_message" => spoken(Role::User, Origin::Prompt),
+        "agent_message" => spoken(Role::Assistant, Origin::Reply),
         "context_compacted" => Some(note(Role::System, Origin::Compaction, String::new())),
         "item_completed" => {
-            let item = CompletedItem::of(payload.item)?;
+            let item = completed?;
             let (role, origin) = match text(item.kind)?.as_ref() {
                 "UserMessage" => (Role::User, Origin::Prompt),
                 "AgentMessage" => (Role::Assistant, Origin::Reply),
                 "ContextCompaction" => (Role::System, Origin::Compaction),
                 _ => return None,
             };
-            let blocks: Vec<Block> = content(item.content);
-            Some(Message {
-                blocks,
-                ..Message::new(role, origin)
-            })
+            Some(message(role, origin, content(item.content)))
         }
         _ => None,
     }
@@ -308,14 +221,13 @@ fn echo(payload: &Payload<'_>) -> Option<Message> {
 /// A reading of the token meter. What comes from a cache is a part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
     let tokens = Tokens::of(non_null(raw))?;
-    let count = |raw| number(raw).unwrap_or_default();
-    let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
+    let cache_read = count(tokens.cached);
     Some(Message {
         usage: Some(Usage {
             input: count(tokens.input).saturating_sub(cache_read),
             output: count(tokens.output),
             cache_read,
-            cache_write,
+            cache_write: count(tokens.cache_write),
             thinking: count(tokens.reasoning),
             cost: None,
         }),

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::claude_content::string;
+use super::content::string;
 use super::lines::for_each_line;
 use super::open::{OpenError, open_safely};
 use crate::wire::object::{object, text};

@@ -2,13 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::claude::user_messages;
-use super::claude_content::string;
-use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role, exit_code};
+use super::content::{message, result_parts, shell_failed, string, user_messages};
+use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
 use crate::wire::object::{object, text};
 
 object! {
-    Item {
+    /// The payload of a row, which may be an item; or a bare item.
+    Payload {
         kind = "type",
         id = "id",
         role = "role",
@@ -20,6 +20,19 @@ object! {
         action = "action",
         call_id = "call_id",
         output = "output",
+        cwd = "cwd",
+        git = "git",
+        model = "model",
+        forked_from = "forked_from_id",
+        parent_thread = "parent_thread_id",
+        base = "history_base",
+        message = "message",
+        error = "error",
+        item = "item",
+        info = "info",
+        usage = "thread_token_usage",
+        thread_name = "thread_name",
+        timestamp = "timestamp",
     }
 }
 
@@ -46,63 +59,14 @@ object! {
     }
 }
 
+/// How Codex begins the answer to a call of a tool that does not exist.
+const UNKNOWN_TOOL: &str = "unsupported call: ";
+
 /// What an item says.
-pub(super) fn item_messages(item: &Item<'_>) -> Vec<Message> {
-    if text(item.kind).as_deref() == Some("message") {
-        return message(item);
+pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
+    if text(item.kind).as_deref() != Some("message") {
+        return step(item).into_iter().collect();
     }
-    other_item(item).into_iter().collect()
-}
-
-fn other_item(item: &Item<'_>) -> Option<Message> {
-    match text(item.kind)?.as_ref() {
-        "reasoning" => {
-            let mut thoughts = content(item.summary);
-            thoughts.extend(content(item.content));
-            let blocks: Vec<Block> = thoughts
-                .into_iter()
-                .filter_map(|block| match block {
-                    Block::Text(text) => Some(Block::Thinking(text)),
-                    _ => None,
-                })
-                .collect();
-            (!blocks.is_empty()).then(|| reply(blocks))
-        }
-        "function_call" => Some(reply(vec![Block::Call(Call {
-            id: string(item.call_id)?,
-            name: string(item.name).unwrap_or_default(),
-            input: arguments(item.arguments),
-        })])),
-        "custom_tool_call" => Some(reply(vec![Block::Call(Call {
-            id: string(item.call_id)?,
-            name: string(item.name).unwrap_or_default(),
-            input: wrapped("input", item.input),
-        })])),
-        "local_shell_call" => Some(reply(vec![Block::Call(Call {
-            id: string(item.call_id).or_else(|| string(item.id))?,
-            name: "local_shell".to_owned(),
-            input: wrapped("action", item.action),
-        })])),
-        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let mut result = output(item.output);
-            result.id = string(item.call_id)?;
-            Some(Message {
-                blocks: vec![Block::Result(result)],
-                ..Message::new(Role::User, Origin::Results)
-            })
-        }
-        _ => None,
-    }
-}
-
-fn reply(blocks: Vec<Block>) -> Message {
-    Message {
-        blocks,
-        ..Message::new(Role::Assistant, Origin::Reply)
-    }
-}
-
-fn message(item: &Item<'_>) -> Vec<Message> {
     let blocks = content(item.content);
     match text(item.role).as_deref() {
         Some("assistant") => vec![reply(blocks)],
@@ -110,6 +74,49 @@ fn message(item: &Item<'_>) -> Vec<Message> {
         Some("developer" | "system") => user_messages(Origin::Injected, blocks),
         _ => Vec::new(),
     }
+}
+
+/// A thought, a call or a result.
+fn step(item: &Payload<'_>) -> Option<Message> {
+    let name = || string(item.name).unwrap_or_default();
+    let call = |id, name, input| reply(vec![Block::Call(Call { id, name, input })]);
+    match text(item.kind)?.as_ref() {
+        "reasoning" => {
+            let mut thoughts = content(item.summary);
+            thoughts.extend(content(item.content));
+            let thoughts = thoughts.into_iter().filter_map(|block| match block {
+                Block::Text(text) => Some(Block::Thinking(text)),
+                _ => None,
+            });
+            let blocks: Vec<Block> = thoughts.collect();
+            (!blocks.is_empty()).then(|| reply(blocks))
+        }
+        "function_call" => Some(call(
+            string(item.call_id)?,
+            name(),
+            arguments(item.arguments),
+        )),
+        "custom_tool_call" => Some(call(
+            string(item.call_id)?,
+            name(),
+            wrapped("input", item.input),
+        )),
+        "local_shell_call" => Some(call(
+            string(item.call_id).or_else(|| string(item.id))?,
+            "local_shell".to_owned(),
+            wrapped("action", item.action),
+        )),
+        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            let result = output(string(item.call_id)?, item.output);
+            let blocks = vec![Block::Result(result)];
+            Some(message(Role::User, Origin::Results, blocks))
+        }
+        _ => None,
+    }
+}
+
+fn reply(blocks: Vec<Block>) -> Message {
+    message(Role::Assistant, Origin::Reply, blocks)
 }
 
 /// The blocks of a content: a string or a list.
@@ -133,22 +140,17 @@ pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
 /// An image in a `data:` address, or elsewhere.
 fn image(raw: Option<&RawValue>) -> Media {
     let address = string(raw).unwrap_or_default();
-    match address
+    let inline = address
         .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(";base64,"))
-    {
-        Some((media_type, data)) => Media {
-            media_type: media_type.to_owned(),
-            data: Some(data.to_owned()),
-        },
-        None => Media {
-            media_type: String::new(),
-            data: None,
-        },
+        .and_then(|rest| rest.split_once(";base64,"));
+    let (media_type, data) = inline.unzip();
+    Media {
+        media_type: media_type.unwrap_or_default().to_owned(),
+        data: data.map(str::to_owned),
     }
 }
 
-/// Arguments are JSON in a string; what is none stays a string.
+/// Arguments are JSON in a string; anything else stays as it is.
 fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed
@@ -162,43 +164,28 @@ fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 
-/// An output: a string (which may be JSON itself), an object, or a list.
-fn output(raw: Option<&RawValue>) -> CallResult {
-    let told = text(raw).map(std::borrow::Cow::into_owned);
-    let as_object = match &told {
+/// The result of a call: a string (which may be JSON itself), an object, or a list.
+fn output(id: String, raw: Option<&RawValue>) -> CallResult {
+    let plain = text(raw);
+    let object = match &plain {
         Some(json) if json.starts_with('{') => Output::read(json),
         Some(_) => None,
         None => Output::of(raw),
     };
-    let mut failed = false;
-    let mut parts = Vec::new();
-    if let Some(object) = as_object {
-        let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
-        failed = code.is_some_and(|code| code.get() != "0")
-            || object.success.is_some_and(|raw| raw.get() == "false");
-        let inner = object.output.or(object.content);
-        parts.extend(text(inner).map(|text| Part::Text(text.into_owned())));
-    }
-    if parts.is_empty() {
-        parts = match &told {
-            Some(told) => vec![Part::Text(told.clone())],
-            None => content(raw)
-                .into_iter()
-                .filter_map(|block| match block {
-                    Block::Text(text) => Some(Part::Text(text)),
-                    Block::Media(media) => Some(Part::Media(media)),
-                    _ => None,
-                })
-                .collect(),
-        };
-    }
-    let code = parts.iter().find_map(|part| match part {
-        Part::Text(text) => exit_code(text),
-        Part::Media(_) => None,
-    });
+    let object = object.unwrap_or_default();
+    let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
+    let failed = code.is_some_and(|code| code.get() != "0")
+        || object.success.is_some_and(|raw| raw.get() == "false")
+        || plain
+            .as_ref()
+            .is_some_and(|text| text.starts_with(UNKNOWN_TOOL));
+    let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
+        Some(text) => vec![Part::Text(text.into_owned())],
+        None => result_parts(content(raw)),
+    };
     CallResult {
-        id: String::new(),
-        failed: failed || code.is_some_and(|code| code != 0),
+        id,
+        failed: failed || shell_failed(&parts),
         parts,
     }
 }

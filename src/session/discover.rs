@@ -49,12 +49,15 @@ pub(super) struct Around {
     pub(super) side_file: bool,
     /// A folder of subagents.
     pub(super) subagents: bool,
+    /// Whether the file itself was asked for, and not a folder that holds it.
+    pub(super) is_named: bool,
 }
 
-/// Nobody has looked.
+/// No folder was read.
 const ANYTHING: Around = Around {
     side_file: true,
     subagents: true,
+    is_named: true,
 };
 
 /// The files in `roots` that may be sessions, the last changed first. Folders that are missing or

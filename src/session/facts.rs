@@ -1,16 +1,19 @@
-//! What is known of a session.
+//! What is known of a session, and how much is in it.
+
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::Title;
+use super::tree::Key;
 use crate::dialog::{Message, Origin, Pairs, Role, Thread, Usage};
 use crate::wire::object::text;
 
 /// How much of the first prompt is kept, in characters.
 const PROMPT_CHARACTERS: usize = 200;
 
-/// What is known of a session. Absent is what the file (or the part that was read) does not tell.
+/// What one record, some records or all records say about their session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The session.
@@ -23,7 +26,7 @@ pub struct Facts {
     pub first_cwd: Option<String>,
     /// The directory that was named last.
     pub cwd: Option<String>,
-    /// A hash of the directory, where the agent tells no more.
+    /// A hash of the directory, where the agent records no more.
     pub cwd_hash: Option<String>,
     /// The branch that was named last.
     pub branch: Option<String>,
@@ -31,7 +34,7 @@ pub struct Facts {
     pub model: Option<String>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
-    /// What it begins with, if that stands in another file.
+    /// What it begins with, if that is in another file.
     pub history: Option<History>,
     /// The earliest time in its records.
     pub started: Option<Timestamp>,
@@ -39,6 +42,9 @@ pub struct Facts {
     pub last_activity: Option<Timestamp>,
     /// Whether it is the file of a subagent.
     pub is_subagent: bool,
+    /// Whether they are from the head of a session. A file may hold heads of other sessions, too;
+    /// the first is its own.
+    pub is_head: bool,
 }
 
 /// The beginning of another session's file, which is the beginning of this one too.
@@ -63,7 +69,7 @@ pub struct Counts {
     pub calls: u64,
     /// Results.
     pub results: u64,
-    /// Results that tell of a failure.
+    /// Results of calls that failed.
     pub failed: u64,
     /// Calls without a result.
     pub unanswered: u64,
@@ -76,41 +82,75 @@ pub struct Counts {
 }
 
 impl Facts {
-    /// Takes the time of a record.
-    pub(super) fn note_time(&mut self, time: Option<&RawValue>) {
-        let Some(time) = text(time).and_then(|time| time.parse::<Timestamp>().ok()) else {
-            return;
+    /// Nothing but the time of a record.
+    pub(super) fn at(time: Option<&RawValue>) -> Self {
+        let time = text(time).and_then(|time| time.parse().ok());
+        Self {
+            started: time,
+            last_activity: time,
+            ..Self::default()
+        }
+    }
+
+    /// The same in this directory, if there is one.
+    pub(super) fn in_directory(mut self, directory: Option<String>) -> Self {
+        self.first_cwd.clone_from(&directory);
+        self.cwd = directory;
+        self
+    }
+
+    /// What these records and later ones say together.
+    pub(super) fn followed_by(self, later: Self) -> Self {
+        let last_activity = self.last_activity.max(later.last_activity);
+        if later.is_head && self.session_id.is_some() {
+            return Self {
+                last_activity,
+                ..self
+            };
+        }
+        let (session_id, is_subagent) = match self.session_id {
+            Some(id) => (Some(id), self.is_subagent),
+            None => (later.session_id, later.is_subagent),
         };
-        self.started = Some(self.started.map_or(time, |known| known.min(time)));
-        self.last_activity = Some(self.last_activity.map_or(time, |known| known.max(time)));
-    }
-
-    /// Takes the model that speaks.
-    pub(super) fn note_model(&mut self, model: Option<String>) {
-        if model.is_some() {
-            self.model = model;
+        let forked_from = self.forked_from.or(later.forked_from);
+        Self {
+            forked_from: forked_from.filter(|parent| Some(parent) != session_id.as_ref()),
+            session_id,
+            is_subagent,
+            title: later.title.or(self.title),
+            first_prompt: self.first_prompt.or(later.first_prompt),
+            first_cwd: self.first_cwd.or(later.first_cwd),
+            cwd: later.cwd.or(self.cwd),
+            cwd_hash: later.cwd_hash.or(self.cwd_hash),
+            branch: later.branch.or(self.branch),
+            model: later.model.or(self.model),
+            history: self.history.or(later.history),
+            started: match (self.started, later.started) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            },
+            last_activity,
+            is_head: false,
         }
     }
 
-    /// Takes the directory that a record names.
-    pub(super) fn note_cwd(&mut self, cwd: Option<String>) {
-        if let Some(cwd) = cwd {
-            self.first_cwd.get_or_insert_with(|| cwd.clone());
-            self.cwd = Some(cwd);
-        }
+    /// Adds what later records say.
+    pub(super) fn add(&mut self, later: Self) {
+        *self = std::mem::take(self).followed_by(later);
     }
 
-    /// Takes what a message tells.
-    pub(super) fn note_message(&mut self, message: &Message) {
+    /// Adds what a message says.
+    pub(super) fn add_message(&mut self, message: &Message) {
         if message.thread == Thread::Subagent {
             return;
         }
-        self.note_model(message.model.clone());
+        if message.model.is_some() {
+            self.model.clone_from(&message.model);
+        }
         if self.first_prompt.is_none() && message.origin == Origin::Prompt {
             let text = message.text();
-            if !text.trim().is_empty() {
-                self.first_prompt = Some(beginning(text.trim()));
-            }
+            let prompt = text.trim();
+            self.first_prompt = (!prompt.is_empty()).then(|| beginning(prompt));
         }
     }
 }
@@ -128,17 +168,16 @@ fn beginning(text: &str) -> String {
 pub(super) struct Counter {
     counts: Counts,
     pairs: Pairs,
-    /// The last reading of a meter.
-    meter: Option<Usage>,
+    meter: Meter,
+    replies: LastOfEach<Usage>,
 }
 
 impl Counter {
     /// Takes the next whole message.
-    pub(super) fn note(&mut self, message: &Message) {
+    pub(super) fn add(&mut self, message: &Message) {
         let counts = &mut self.counts;
         match (message.role, message.origin) {
             (_, Origin::Prompt) => counts.prompts += 1,
-            (Role::Assistant, Origin::Reply) => counts.replies += 1,
             (_, Origin::Error) => counts.errors += 1,
             (_, Origin::Compaction) => counts.compactions += 1,
             _ => {}
@@ -149,27 +188,78 @@ impl Counter {
             counts.failed += u64::from(result.failed);
         }
         self.pairs.note(message);
-        counts.usage += metered(message, &mut self.meter);
+        let usage = self.meter.usage_of(message);
+        if message.role != Role::Assistant || message.origin != Origin::Reply {
+            counts.usage += usage;
+            return;
+        }
+        let key = message.id.as_deref().map(Key::of);
+        self.replies.put(key, usage);
     }
 
     /// The sums.
     pub(super) fn finish(mut self, records: u64) -> Counts {
         self.counts.records = records;
         self.counts.unanswered = self.pairs.unanswered().len() as u64;
+        for usage in self.replies.values {
+            self.counts.replies += 1;
+            self.counts.usage += usage;
+        }
         self.counts
     }
 }
 
-/// What a message adds to the tokens of its session. A meter tells the sum so far.
-pub(super) fn metered(message: &Message, meter: &mut Option<Usage>) -> Usage {
-    let Some(usage) = message.usage else {
-        return Usage::default();
-    };
-    if message.origin != Origin::Meter {
-        return usage;
+/// What is known of each reply. The rows of a reply need not be neighbours, and each repeats what
+/// it cost so far: the last row that says something counts.
+#[derive(Debug, Clone)]
+pub(super) struct LastOfEach<Value> {
+    places: HashMap<Key, usize>,
+    /// In the order of the first rows.
+    pub(super) values: Vec<Value>,
+}
+
+impl<Value> Default for LastOfEach<Value> {
+    fn default() -> Self {
+        Self {
+            places: HashMap::new(),
+            values: Vec::new(),
+        }
     }
-    let before = meter.replace(usage).unwrap_or_default();
-    usage.since(&before)
+}
+
+impl<Value> LastOfEach<Value> {
+    /// Takes a row of the reply with this key; without one it is a reply of its own.
+    pub(super) fn put(&mut self, key: Option<Key>, value: Value) {
+        let place = key.and_then(|key| self.places.get(&key).copied());
+        if let Some(known) = place.and_then(|place| self.values.get_mut(place)) {
+            *known = value;
+            return;
+        }
+        if let Some(key) = key {
+            self.places.insert(key, self.values.len());
+        }
+        self.values.push(value);
+    }
+}
+
+/// The token meter of a session, which shows the sum so far.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    last: Option<Usage>,
+}
+
+impl Meter {
+    /// What a message adds to the tokens of its session.
+    pub(super) fn usage_of(&mut self, message: &Message) -> Usage {
+        let Some(usage) = message.usage else {
+            return Usage::default();
+        };
+        if message.origin != Origin::Meter {
+            return usage;
+        }
+        let before = self.last.replace(usage).unwrap_or_default();
+        usage.since(&before)
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +278,7 @@ mod tests {
             "2026-01-01T00:00:01.7Z",
         ] {
             let time = RawValue::from_string(format!("\"{time}\"")).unwrap();
-            facts.note_time(Some(&time));
+            facts.add(Facts::at(Some(&time)));
         }
         assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T00:00:01.5Z");
         assert_eq!(
@@ -204,7 +294,7 @@ mod tests {
             blocks: vec![Block::Text("😀".repeat(300))],
             ..Message::new(Role::User, Origin::Prompt)
         };
-        facts.note_message(&prompt);
+        facts.add_message(&prompt);
         let kept = facts.first_prompt.unwrap();
         assert_eq!(kept.chars().count(), PROMPT_CHARACTERS + 1);
     }
@@ -213,7 +303,7 @@ mod tests {
     fn a_meter_that_repeats_itself_adds_nothing() {
         let mut counter = Counter::default();
         for input in [5, 5, 9] {
-            counter.note(&Message {
+            counter.add(&Message {
                 usage: Some(Usage {
                     input,
                     ..Usage::default()

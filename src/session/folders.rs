@@ -144,6 +144,7 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         let own_folder = Path::new(&name).file_stem().unwrap_or_default();
         let around = Around {
             subagents: folder.subagents_beside || folders.contains(own_folder),
+            is_named: false,
             side_file: !side_files.is_empty() && side_files.contains(&side_file_of(name)),
         };
         keep(&entry, around)

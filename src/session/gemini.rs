@@ -1,20 +1,20 @@
 //! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, and the older `.json` documents.
 //!
-//! The newer files are logs to be replayed (see [`super::replay`]); an old document is read as if
+//! The newer files are logs to be replayed (see [`super::format::Change`]); an old document is read as if
 //! its head and each of its messages were a row.
 
 use serde_json::value::RawValue;
 
-use super::claude::{note, user_messages};
-use super::claude_content::{input_of, string};
-use super::format::{Format, Precedence, Shape, TitleSearch};
-use super::gemini_parts::blocks;
-use super::title_rule::{Standing, TitleRecord};
-use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage, exit_code};
-use crate::wire::object::{elements, non_empty, number, object, text};
+use super::content::{
+    count, gemini_blocks, input_of, message, note, shell_failed, string, user_messages,
+};
+use super::format::{Change, Detail, Entry, Format, Precedence, Shape, TitleSearch};
+use super::title::{Standing, TitleRecord};
+use super::{Agent, Facts, Title, TitleSource};
+use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
+use crate::wire::object::{elements, object, text};
 
-/// See the module.
+/// The format of Gemini CLI.
 #[derive(Debug)]
 pub(super) struct Gemini;
 
@@ -77,41 +77,17 @@ object! {
     }
 }
 
-/// What a row does to the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
-    /// It adds a message, or replaces the one with this id.
-    Put(String),
-    /// Its items replace everything; their ids.
-    Reset(Vec<String>),
-    /// The message with this id goes, and all after it.
-    RewindTo(String),
-    /// Nothing.
-    Nothing,
-}
-
-impl Gemini {
-    /// What a row does to the log.
-    pub(super) fn step(record: &str) -> Step {
-        let Some(row) = Row::read(record) else {
-            return Step::Nothing;
-        };
-        if let Some(id) = string(row.rewind_to) {
-            return Step::RewindTo(id);
-        }
-        if let Some(set) = Set::of(row.set) {
-            let Some(messages) = set.messages else {
-                return Step::Nothing;
-            };
-            let rows = Row::list(Some(messages)).into_iter();
-            return Step::Reset(rows.map(|row| string(row.id).unwrap_or_default()).collect());
-        }
-        match (string(row.kind), string(row.id)) {
-            (Some(_), id) => Step::Put(id.unwrap_or_default()),
-            (None, _) => Step::Nothing,
-        }
-    }
-}
+/// Known types of records.
+const KINDS: [&str; 8] = [
+    "$set",
+    "$rewindTo",
+    "header",
+    "user",
+    "gemini",
+    "info",
+    "warning",
+    "error",
+];
 
 impl Format for Gemini {
     fn agent(&self) -> Agent {
@@ -122,9 +98,16 @@ impl Format for Gemini {
         Shape::Replay
     }
 
-    fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::read(record).unwrap_or_default();
-        let set = Set::of(row.set);
+    fn title_search(&self) -> TitleSearch {
+        TitleSearch {
+            needle: "\"summary\"",
+            precedence: Precedence::Later,
+        }
+    }
+
+    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
+        let row = Row::read(record)?;
+        let set = Set::of(row.set).unwrap_or_default();
         let kind = if row.set.is_some() {
             "$set".to_owned()
         } else if row.rewind_to.is_some() {
@@ -134,104 +117,72 @@ impl Format for Gemini {
         } else {
             string(row.kind).unwrap_or_default()
         };
-        let time = string(row.time)
-            .or_else(|| set.and_then(|set| string(set.updated)))
-            .or_else(|| string(row.start));
-        Envelope {
-            kind,
-            subtype: None,
+        let time = [row.time, set.updated, row.start]
+            .into_iter()
+            .find_map(string);
+        let mut entry = Entry {
+            is_known: KINDS.contains(&kind.as_str()),
             uuid: string(row.id),
-            parent: None,
             time,
-        }
-    }
-
-    fn knows(&self, envelope: &Envelope) -> bool {
-        const KINDS: [&str; 8] = [
-            "$set",
-            "$rewindTo",
-            "header",
-            "user",
-            "gemini",
-            "info",
-            "warning",
-            "error",
-        ];
-        KINDS.contains(&envelope.kind.as_str())
-    }
-
-    fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
+            facts: facts(&row, &set),
+            title: title(&row, &set),
+            kind,
+            ..Entry::default()
         };
-        match Set::of(row.set) {
-            Some(set) => Row::list(set.messages).iter().flat_map(said).collect(),
-            None => said(&row),
+        if detail == Detail::Full {
+            entry.change = change(&row, &set);
+            if row.set.is_none() {
+                entry.messages = said(&row);
+            }
         }
+        Some(entry)
     }
+}
 
-    fn item_messages(&self, record: &str, item: u32) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        match Set::of(row.set) {
-            Some(set) => Row::list(set.messages)
-                .get(item as usize)
-                .map(said)
-                .unwrap_or_default(),
-            None => said(&row),
-        }
+/// What a row does to the log.
+fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
+    if let Some(id) = string(row.rewind_to) {
+        return Change::RewindTo(id);
     }
+    if set.messages.is_some() {
+        let rows = Row::list(set.messages).into_iter();
+        let rows = rows.map(|row| (string(row.id).unwrap_or_default(), said(&row)));
+        return Change::Reset(rows.collect());
+    }
+    match row.set {
+        None if string(row.kind).is_some() => Change::Put(string(row.id).unwrap_or_default()),
+        _ => Change::Nothing,
+    }
+}
 
-    fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::read(record) else {
-            return;
-        };
-        let set = Set::of(row.set).unwrap_or_default();
-        if facts.session_id.is_none() {
-            facts.session_id = string(row.session);
-            facts.is_subagent = text(row.session_kind).as_deref() == Some("subagent");
-        }
-        if let Some(hash) = string(row.project) {
-            facts.cwd_hash = Some(hash);
-        }
-        let directories = row.directories.or(set.directories);
-        facts.note_cwd(
-            elements(directories)
-                .first()
-                .and_then(|raw| string(Some(raw))),
-        );
-        for time in [row.time, row.start, row.updated, set.updated] {
-            facts.note_time(time);
-        }
-        facts.note_model(string(row.model));
+fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
+    let directories = row.directories.or(set.directories);
+    let directory = elements(directories)
+        .first()
+        .and_then(|raw| string(Some(raw)));
+    let times = [row.time, row.start, row.updated, set.updated];
+    let times = times.into_iter().map(Facts::at);
+    Facts {
+        session_id: string(row.session),
+        is_subagent: text(row.session_kind).as_deref() == Some("subagent"),
+        cwd_hash: string(row.project),
+        model: string(row.model),
+        ..times.fold(Facts::default(), Facts::followed_by)
     }
+    .in_directory(directory)
+}
 
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "\"summary\"",
-            precedence: Precedence::Later,
-        }
-    }
-
-    fn title(&self, record: &str) -> Option<TitleRecord> {
-        let row = Row::read(record)?;
-        let set = Set::of(row.set).unwrap_or_default();
-        let is_head = row.project.is_some() && row.kind.is_none();
-        let summary = match text(set.summary) {
-            Some(summary) => summary,
-            None if is_head => text(row.summary)?,
-            None => return None,
-        };
-        Some(TitleRecord {
-            title: Title {
-                text: summary.into_owned(),
-                source: TitleSource::Auto,
-            },
-            time: None,
-            standing: Standing::Ordinary,
-        })
-    }
+fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
+    let is_head = row.project.is_some() && row.kind.is_none();
+    let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
+    Some(TitleRecord {
+        title: Title {
+            text: summary.into_owned(),
+            source: TitleSource::Auto,
+        },
+        time: None,
+        standing: Standing::Ordinary,
+    })
 }
 
 /// What is said in a row: a reply with calls is followed by their results.
@@ -240,12 +191,10 @@ fn said(row: &Row<'_>) -> Vec<Message> {
         Some("user") => user(row),
         Some("gemini") => reply(row),
         Some("error") => {
-            let told = plain(row.content);
-            vec![note(Role::System, Origin::Error, told)]
+            vec![note(Role::System, Origin::Error, plain(row.content))]
         }
         Some("info" | "warning") => {
-            let told = plain(row.content);
-            vec![note(Role::System, Origin::Injected, told)]
+            vec![note(Role::System, Origin::Injected, plain(row.content))]
         }
         _ => Vec::new(),
     };
@@ -257,16 +206,12 @@ fn said(row: &Row<'_>) -> Vec<Message> {
 }
 
 fn plain(content: Option<&RawValue>) -> String {
-    let message = Message {
-        blocks: blocks(content),
-        ..Message::new(Role::System, Origin::Injected)
-    };
-    message.text()
+    message(Role::System, Origin::Injected, gemini_blocks(content)).text()
 }
 
 /// Results stand in the row of the calls too, and there with their status.
 fn user(row: &Row<'_>) -> Vec<Message> {
-    let mut content = blocks(row.display.or(row.content));
+    let mut content = gemini_blocks(row.display.or(row.content));
     let had_results = content
         .iter()
         .any(|block| matches!(block, Block::Result(_)));
@@ -279,9 +224,9 @@ fn user(row: &Row<'_>) -> Vec<Message> {
 
 fn reply(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
-    let spoken = blocks(row.content).into_iter();
+    let spoken = gemini_blocks(row.content).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
-    let message_id = non_empty(row.id).unwrap_or_default();
+    let message_id = string(row.id).unwrap_or_default();
     let mut results = Vec::new();
     for (index, call) in ToolCall::list(row.calls).iter().enumerate() {
         let id = string(call.id).unwrap_or_else(|| format!("{message_id}#{index}"));
@@ -296,34 +241,29 @@ fn reply(row: &Row<'_>) -> Vec<Message> {
         id: string(row.id),
         model: string(row.model),
         usage: usage(row.tokens),
-        blocks: content,
-        ..Message::new(Role::Assistant, Origin::Reply)
+        ..message(Role::Assistant, Origin::Reply, content)
     }];
     if !results.is_empty() {
-        messages.push(Message {
-            blocks: results,
-            ..Message::new(Role::User, Origin::Results)
-        });
+        messages.push(message(Role::User, Origin::Results, results));
     }
     messages
 }
 
 fn thought(thought: &Thought<'_>) -> Block {
-    let words = [thought.subject, thought.description];
-    let words: Vec<String> = words.into_iter().filter_map(string).collect();
-    Block::Thinking(words.join(": "))
+    let parts = [thought.subject, thought.description];
+    let parts: Vec<String> = parts.into_iter().filter_map(string).collect();
+    Block::Thinking(parts.join(": "))
 }
 
-/// The result of a call, as far as there is one.
+/// The result of a call, if it has one yet.
 fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
     let status = string(call.status);
-    let failed = matches!(status.as_deref(), Some("error" | "cancelled"));
+    let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let mut parts = Vec::new();
-    let mut told_of_failure = false;
-    for block in blocks(call.result) {
+    for block in gemini_blocks(call.result) {
         match block {
             Block::Result(result) => {
-                told_of_failure |= result.failed;
+                failed |= result.failed;
                 parts.extend(result.parts);
             }
             Block::Text(text) => parts.push(Part::Text(text)),
@@ -338,20 +278,15 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
         }
         parts.push(Part::Text(display.unwrap_or_default()));
     }
-    let code = parts.iter().find_map(|part| match part {
-        Part::Text(text) => exit_code(text),
-        Part::Media(_) => None,
-    });
     Some(CallResult {
         id,
+        failed: failed || shell_failed(&parts),
         parts,
-        failed: failed || told_of_failure || code.is_some_and(|code| code != 0),
     })
 }
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
-    let count = |raw| number(raw).unwrap_or_default();
     let (cached, thinking) = (count(tokens.cached), count(tokens.thoughts));
     Some(Usage {
         input: count(tokens.input).saturating_sub(cached),

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use super::codex_index::{FILE_NAME, thread_names};
 use super::discover::{Around, subagent_files};
 use super::each::each;
+use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
-use super::transcript::{Session, SessionError, SideFile};
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
@@ -169,7 +169,7 @@ impl Listing {
     /// What is known of the session in a file; `None` if it is filtered out.
     pub(super) fn look(&self, path: &Path, around: Around, names: &ThreadNames) -> Looked {
         let side_file = if around.side_file {
-            SideFile::Perhaps
+            SideFile::Possible
         } else {
             SideFile::Absent
         };
@@ -201,13 +201,13 @@ impl Listing {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
-            Depth::Ends => (session.quick_facts(self.mapping)?, None),
+            Depth::Ends => (session.summary(self.mapping)?, None),
             Depth::Whole => {
                 let (facts, counts) = session.facts(self.mapping)?;
                 (facts, Some(counts))
             }
         };
-        if facts.is_subagent {
+        if facts.is_subagent && !around.is_named {
             return Ok(None);
         }
         if agent == Agent::Codex && facts.title.is_none() {

@@ -2,16 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use super::claude::{is_true, note};
-use super::claude_content::{input_of, string};
-use super::format::{Format, Precedence, Shape, TitleSearch};
-use super::node::{Key, Node, Part as NodePart};
-use super::title_rule::{Standing, TitleRecord};
-use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{non_empty, number, object, text};
+use super::content::{count, input_of, is_true, message, note, result_parts, string};
+use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
+use super::title::{Standing, TitleRecord};
+use super::{Agent, Facts, Title, TitleSource};
+use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
+use crate::wire::object::{object, text};
 
-/// See the module.
+/// The format of pi.
 #[derive(Debug)]
 pub(super) struct Pi;
 
@@ -75,18 +73,9 @@ object! {
     }
 }
 
-const KINDS: [&str; 10] = [
-    "session",
-    "message",
-    "model_change",
-    "thinking_level_change",
-    "compaction",
-    "session_info",
-    "branch_summary",
-    "custom",
-    "custom_message",
-    "label",
-];
+/// Known types of records.
+const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
+    branch_summary custom custom_message label";
 
 impl Format for Pi {
     fn agent(&self) -> Agent {
@@ -97,68 +86,6 @@ impl Format for Pi {
         Shape::Tree
     }
 
-    fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::read(record).unwrap_or_default();
-        let said = Said::of(row.message).unwrap_or_default();
-        let kind = string(row.kind).unwrap_or_default();
-        Envelope {
-            uuid: string(row.id).filter(|_| kind != "session"),
-            kind,
-            subtype: string(said.role),
-            parent: string(row.parent),
-            time: string(row.time),
-        }
-    }
-
-    fn knows(&self, envelope: &Envelope) -> bool {
-        KINDS.contains(&envelope.kind.as_str())
-    }
-
-    fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        let message = match text(row.kind).as_deref() {
-            Some("message") => said(row.message),
-            Some("compaction") => {
-                let summary = string(row.summary).unwrap_or_default();
-                Some(note(Role::System, Origin::Compaction, summary))
-            }
-            _ => None,
-        };
-        let Some(mut message) = message else {
-            return Vec::new();
-        };
-        message.uuid = string(row.id);
-        message.time = string(row.time);
-        vec![message]
-    }
-
-    fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::read(record) else {
-            return;
-        };
-        facts.note_time(row.time);
-        match text(row.kind).as_deref() {
-            Some("message") => {
-                let said = Said::of(row.message).unwrap_or_default();
-                facts.note_model(string(said.model));
-            }
-            Some("session") => {
-                if facts.session_id.is_none() {
-                    facts.session_id = string(row.id);
-                }
-                facts.note_cwd(string(row.cwd));
-                let parent = string(row.branched_from).or_else(|| string(row.parent_session));
-                facts.forked_from = parent.map(|path| session_of_path(&path));
-            }
-            Some("model_change") => {
-                facts.note_model(string(row.model));
-            }
-            _ => {}
-        }
-    }
-
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
             needle: "\"session_info\"",
@@ -166,78 +93,102 @@ impl Format for Pi {
         }
     }
 
-    fn title(&self, record: &str) -> Option<TitleRecord> {
+    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
         let row = Row::read(record)?;
-        if text(row.kind)? != "session_info" {
-            return None;
-        }
-        Some(TitleRecord {
-            title: Title {
-                text: text(row.name)?.into_owned(),
-                source: TitleSource::Manual,
+        let kind = string(row.kind).unwrap_or_default();
+        let said = Said::of(row.message).unwrap_or_default();
+        let entry = Entry {
+            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
+            subtype: string(said.role),
+            // The id of the head is that of the session.
+            uuid: string(row.id).filter(|_| kind != "session"),
+            parent: string(row.parent),
+            part: match kind.as_str() {
+                "message" => Part::Turn,
+                _ => Part::Step,
             },
-            time: text(row.time).and_then(|time| time.parse().ok()),
-            standing: Standing::Ordinary,
-        })
-    }
-
-    fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::read(record)?;
-        // Older files have no ids but that of the session.
-        let part = match text(row.kind)?.as_ref() {
-            "session" => return None,
-            "message" => NodePart::Turn,
-            _ => NodePart::Step,
+            time: string(row.time),
+            facts: facts(&row, &kind, &said),
+            title: title(&row, &kind),
+            kind,
+            ..Entry::default()
         };
-        Some(Node {
-            id: Key::of(&non_empty(row.id)?),
-            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
-            part,
-            message: None,
-            calls: Vec::new(),
-            answers: Vec::new(),
-        })
+        if detail == Detail::Outline {
+            return Some(entry);
+        }
+        let message = match entry.kind.as_str() {
+            "message" => said_in(&said),
+            "compaction" => {
+                let summary = string(row.summary).unwrap_or_default();
+                Some(note(Role::System, Origin::Compaction, summary))
+            }
+            _ => None,
+        };
+        Some(entry.saying(message))
     }
 }
 
+fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
+    let facts = Facts::at(row.time);
+    match kind {
+        "message" => Facts {
+            model: string(said.model),
+            ..facts
+        },
+        "model_change" => Facts {
+            model: string(row.model),
+            ..facts
+        },
+        "session" => {
+            let parent = string(row.branched_from).or_else(|| string(row.parent_session));
+            Facts {
+                session_id: string(row.id),
+                forked_from: parent.map(|path| session_in_path(&path)),
+                ..facts
+            }
+            .in_directory(string(row.cwd))
+        }
+        _ => facts,
+    }
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+    let name = text(row.name).filter(|_| kind == "session_info")?;
+    Some(TitleRecord {
+        title: Title {
+            text: name.into_owned(),
+            source: TitleSource::Manual,
+        },
+        time: text(row.time).and_then(|time| time.parse().ok()),
+        standing: Standing::Ordinary,
+    })
+}
+
 /// The id in a path `…/<time>_<id>.jsonl`.
-fn session_of_path(path: &str) -> String {
+fn session_in_path(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);
     stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
 }
 
-fn said(raw: Option<&RawValue>) -> Option<Message> {
-    let said = Said::of(raw)?;
+fn said_in(said: &Said<'_>) -> Option<Message> {
     match text(said.role)?.as_ref() {
-        "user" => Some(Message {
-            blocks: blocks(said.content),
-            ..Message::new(Role::User, Origin::Prompt)
-        }),
-        "assistant" => assistant(&said),
+        "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
+        "assistant" => assistant(said),
         "toolResult" => {
-            let parts = blocks(said.content).into_iter();
             let result = CallResult {
                 id: string(said.call_id)?,
-                parts: parts
-                    .filter_map(|block| match block {
-                        Block::Text(text) => Some(Part::Text(text)),
-                        Block::Media(media) => Some(Part::Media(media)),
-                        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
-                    })
-                    .collect(),
+                parts: result_parts(blocks(said.content)),
                 failed: is_true(said.is_error),
             };
-            Some(Message {
-                blocks: vec![Block::Result(result)],
-                ..Message::new(Role::User, Origin::Results)
-            })
+            let blocks = vec![Block::Result(result)];
+            Some(message(Role::User, Origin::Results, blocks))
         }
         "bashExecution" => {
             let command = text(said.command).unwrap_or_default();
             let output = text(said.output).unwrap_or_default();
-            let told = format!("$ {command}\n{output}");
-            Some(note(Role::User, Origin::Injected, told))
+            let text = format!("$ {command}\n{output}");
+            Some(note(Role::User, Origin::Injected, text))
         }
         _ => None,
     }
@@ -245,10 +196,8 @@ fn said(raw: Option<&RawValue>) -> Option<Message> {
 
 fn assistant(said: &Said<'_>) -> Option<Message> {
     let mut content = blocks(said.content);
-    let error = string(said.error);
-    let has_failed = text(said.stop_reason).as_deref() == Some("error");
-    let origin = if has_failed {
-        content.extend(error.map(Block::Text));
+    let origin = if text(said.stop_reason).as_deref() == Some("error") {
+        content.extend(string(said.error).map(Block::Text));
         Origin::Error
     } else {
         Origin::Reply
@@ -260,8 +209,7 @@ fn assistant(said: &Said<'_>) -> Option<Message> {
     Some(Message {
         model: string(said.model),
         usage,
-        blocks: content,
-        ..Message::new(Role::Assistant, origin)
+        ..message(Role::Assistant, origin, content)
     })
 }
 
@@ -289,14 +237,12 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
-    let count = |raw| number(raw).unwrap_or_default();
-    let cost = Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok());
     Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
-        cost,
+        cost: Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok()),
         ..Usage::default()
     })
 }

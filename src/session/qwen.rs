@@ -1,18 +1,14 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
-use serde_json::value::RawValue;
+use super::claude::{side_cost_in, standing};
+use super::content::{gemini_blocks, gemini_usage, is_true, message, note, string, user_messages};
+use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
+use super::title::TitleRecord;
+use super::{Agent, Facts, Title, TitleSource};
+use crate::dialog::{Block, Message, Origin, Role};
+use crate::wire::object::{object, text};
 
-use super::claude::{note, standing};
-use super::claude_content::string;
-use super::format::{Format, Precedence, Shape, TitleSearch};
-use super::gemini_parts::{blocks, usage};
-use super::node::{Key, Node, Part};
-use super::title_rule::TitleRecord;
-use super::{Agent, Envelope, Facts, Title, TitleSource};
-use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::wire::object::{non_empty, object, text};
-
-/// See the module.
+/// The format of Qwen Code.
 #[derive(Debug)]
 pub(super) struct Qwen;
 
@@ -74,53 +70,21 @@ object! {
     }
 }
 
-/// Subtypes of system records that never are the end of a branch.
-const ASIDES: [&str; 6] = [
-    "session_artifact_event",
-    "session_artifact_snapshot",
-    "session_sources_snapshot",
-    "managed_session_header_v1",
-    "managed_session_event_v1",
-    "managed_session_commit_v1",
-];
+/// Known types of records.
+const KINDS: [&str; 4] = ["user", "assistant", "tool_result", "system"];
 
-/// Other subtypes that are known.
-const SUBTYPES: [&str; 32] = [
-    "agent_bootstrap",
-    "agent_launch_prompt",
-    "agent_retry",
-    "agent_session_ready",
-    "at_command",
-    "attribution_snapshot",
-    "background_task_completed",
-    "branch_checkpoint",
-    "chat_compression",
-    "cron",
-    "custom_title",
-    "file_history_snapshot",
-    "goal_runtime",
-    "goal_state",
-    "goal_turn_end",
-    "mid_turn_user_message",
-    "notification",
-    "omni_recall",
-    "parent_session",
-    "realtime_message",
-    "rewind",
-    "session_model",
-    "session_source",
-    "slash_command",
-    "turn_result",
-    "ui_telemetry",
-    "user_text_elements",
-    "managed_session_header_v1",
-    "managed_session_event_v1",
-    "managed_session_commit_v1",
-    "session_artifact_event",
-    "session_artifact_snapshot",
-];
+/// Subtypes of system records at which no branch ends.
+const ASIDES: &str = "session_artifact_event session_artifact_snapshot session_sources_snapshot \
+    managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1";
 
-/// What hooks put into a prompt.
+/// Other known subtypes.
+const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_session_ready \
+    at_command attribution_snapshot background_task_completed branch_checkpoint chat_compression \
+    cron custom_title file_history_snapshot goal_runtime goal_state goal_turn_end \
+    mid_turn_user_message notification omni_recall parent_session realtime_message rewind \
+    session_model session_source slash_command turn_result ui_telemetry user_text_elements";
+
+/// How the text begins that hooks add to a prompt.
 const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 
 impl Format for Qwen {
@@ -132,70 +96,6 @@ impl Format for Qwen {
         Shape::Tree
     }
 
-    fn envelope(&self, record: &str) -> Envelope {
-        let row = Row::read(record).unwrap_or_default();
-        Envelope {
-            kind: string(row.kind).unwrap_or_default(),
-            subtype: string(row.subtype),
-            uuid: string(row.uuid),
-            parent: string(row.parent),
-            time: string(row.time),
-        }
-    }
-
-    fn knows(&self, envelope: &Envelope) -> bool {
-        let kinds = ["user", "assistant", "tool_result", "system"];
-        let known = |subtype: &str| SUBTYPES.contains(&subtype) || ASIDES.contains(&subtype);
-        kinds.contains(&envelope.kind.as_str()) && envelope.subtype.as_deref().is_none_or(known)
-    }
-
-    fn messages(&self, record: &str) -> Vec<Message> {
-        let Some(row) = Row::read(record) else {
-            return Vec::new();
-        };
-        let message = match text(row.kind).as_deref() {
-            Some("user") => user(&row),
-            Some("assistant") => assistant(&row),
-            Some("tool_result") => tool_result(&row),
-            Some("system") => system(&row),
-            _ => None,
-        };
-        let Some(mut message) = message else {
-            return Vec::new();
-        };
-        message.uuid = string(row.uuid);
-        message.time = string(row.time);
-        if super::claude::is_true(row.sidechain) {
-            message.thread = Thread::Subagent;
-        }
-        vec![message]
-    }
-
-    fn facts(&self, record: &str, facts: &mut Facts) {
-        let Some(row) = Row::read(record) else {
-            return;
-        };
-        if facts.session_id.is_none() {
-            facts.session_id = string(row.session);
-            facts.is_subagent = super::claude::is_true(row.sidechain);
-        }
-        facts.note_time(row.time);
-        facts.note_cwd(string(row.cwd));
-        let is_side = super::claude::is_true(row.sidechain);
-        if !is_side && text(row.kind).as_deref() == Some("assistant") {
-            facts.note_model(string(row.model));
-        }
-        if let Some(branch) = string(row.branch) {
-            facts.branch = Some(branch);
-        }
-        if facts.forked_from.is_none() {
-            let payload = Payload::of(row.payload).unwrap_or_default();
-            facts.forked_from = Fork::of(row.forked_from)
-                .and_then(|fork| string(fork.session))
-                .or_else(|| string(payload.parent_session));
-        }
-    }
-
     fn title_search(&self) -> TitleSearch {
         TitleSearch {
             needle: "\"custom_title\"",
@@ -203,69 +103,120 @@ impl Format for Qwen {
         }
     }
 
-    fn title(&self, record: &str) -> Option<TitleRecord> {
+    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
         let row = Row::read(record)?;
-        let is_system = text(row.kind).is_none_or(|kind| kind == "system");
-        if !is_system || text(row.subtype)? != "custom_title" {
-            return None;
-        }
         let payload = Payload::of(row.payload).unwrap_or_default();
-        let (title, source) = match text(payload.custom_title) {
-            Some(title) => (title, payload.title_source),
-            None => (text(row.custom_title)?, row.title_source),
+        let kind = string(row.kind).unwrap_or_default();
+        let subtype = string(row.subtype);
+        let is_aside = |subtype: &str| {
+            ASIDES
+                .split_ascii_whitespace()
+                .any(|aside| aside == subtype)
         };
-        let source = match text(source).as_deref() {
-            Some("auto") => TitleSource::Auto,
-            _ => TitleSource::Manual,
+        let is_known = |subtype: &str| {
+            is_aside(subtype)
+                || SUBTYPES
+                    .split_ascii_whitespace()
+                    .any(|known| known == subtype)
         };
-        Some(TitleRecord {
-            title: Title {
-                text: title.into_owned(),
-                source,
+        let entry = Entry {
+            is_known: KINDS.contains(&kind.as_str()) && subtype.as_deref().is_none_or(is_known),
+            uuid: string(row.uuid),
+            parent: string(row.parent),
+            part: match (kind.as_str(), subtype.as_deref()) {
+                _ if is_true(row.sidechain) => Part::Side,
+                ("system", Some(subtype)) if is_aside(subtype) => Part::Aside,
+                ("system", _) => Part::Step,
+                ("user" | "assistant" | "tool_result", _) => Part::Turn,
+                _ => Part::Aside,
             },
-            time: text(row.time).and_then(|time| time.parse().ok()),
-            standing: standing(row.turnpipe),
-        })
-    }
-
-    fn node(&self, record: &str) -> Option<Node> {
-        let row = Row::read(record)?;
-        let subtype = text(row.subtype);
-        let part = match (text(row.kind)?.as_ref(), subtype.as_deref()) {
-            ("system", Some(subtype)) if ASIDES.contains(&subtype) => Part::Aside,
-            ("system", _) => Part::Step,
-            ("user" | "assistant" | "tool_result", _) => Part::Turn,
-            _ => Part::Aside,
+            time: string(row.time),
+            facts: facts(&row, &kind, &payload),
+            title: title(&row, &kind, &payload),
+            kind,
+            subtype,
+            ..Entry::default()
         };
-        let id = Key::of(&non_empty(row.uuid)?);
-        Some(Node {
-            id,
-            parent: non_empty(row.parent).map(|parent| Key::of(&parent)),
-            part,
-            message: None,
-            calls: Vec::new(),
-            answers: Vec::new(),
-        })
+        if detail == Detail::Outline {
+            return Some(entry);
+        }
+        let message = messages(&row, &entry, &payload);
+        let mut entry = entry.saying(message);
+        if entry.messages.iter().all(|message| message.usage.is_none()) {
+            entry.side_cost = side_cost_in(row.turnpipe);
+        }
+        Some(entry)
     }
 }
 
-fn parts(raw: Option<&RawValue>) -> Vec<Block> {
-    let said = Said::of(raw).unwrap_or_default();
-    blocks(said.parts)
+fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let is_side = is_true(row.sidechain);
+    let speaks = !is_side && kind == "assistant";
+    let fork = Fork::of(row.forked_from).and_then(|fork| string(fork.session));
+    Facts {
+        session_id: string(row.session),
+        is_subagent: is_side,
+        branch: string(row.branch),
+        model: string(row.model).filter(|_| speaks),
+        forked_from: fork.or_else(|| string(payload.parent_session)),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(row.cwd))
 }
 
-fn user(row: &Row<'_>) -> Option<Message> {
-    row.message?;
-    let payload = Payload::of(row.payload).unwrap_or_default();
-    let mut origin = match text(row.subtype).as_deref() {
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+    if !matches!(kind, "system" | "") || text(row.subtype)? != "custom_title" {
+        return None;
+    }
+    let (title, source) = match text(payload.custom_title) {
+        Some(title) => (title, payload.title_source),
+        None => (text(row.custom_title)?, row.title_source),
+    };
+    let source = match text(source).as_deref() {
+        Some("auto") => TitleSource::Auto,
+        _ => TitleSource::Manual,
+    };
+    Some(TitleRecord {
+        title: Title {
+            text: title.into_owned(),
+            source,
+        },
+        time: text(row.time).and_then(|time| time.parse().ok()),
+        standing: standing(row.turnpipe),
+    })
+}
+
+fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message> {
+    let subtype = entry.subtype.as_deref();
+    if entry.kind == "system" {
+        return system(subtype, payload).into_iter().collect();
+    }
+    if row.message.is_none() {
+        return Vec::new();
+    }
+    let said = Said::of(row.message).unwrap_or_default();
+    let content = gemini_blocks(said.parts);
+    match entry.kind.as_str() {
+        "user" => user(subtype, payload, content),
+        "assistant" => vec![Message {
+            // A streamed reply may be recorded again under the same id.
+            id: string(row.uuid),
+            model: string(row.model),
+            usage: gemini_usage(row.usage),
+            ..message(Role::Assistant, Origin::Reply, content)
+        }],
+        "tool_result" => vec![results(row, content)],
+        _ => Vec::new(),
+    }
+}
+
+fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
+    // What hooks add to a prompt is not shown by the agent either.
+    content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
+    let mut origin = match subtype {
         None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
         Some(_) => Origin::Injected,
     };
-    let mut content = parts(row.message);
-    content.retain(|block| match block {
-        Block::Text(text) => !text.starts_with(HOOK_CONTEXT),
-        _ => true,
-    });
     match text(payload.display) {
         // Nothing is displayed: the agent speaks.
         Some(display) if display.is_empty() => origin = Origin::Injected,
@@ -275,48 +226,28 @@ fn user(row: &Row<'_>) -> Option<Message> {
         }
         _ => {}
     }
-    Some(Message {
-        blocks: content,
-        ..Message::new(Role::User, origin)
-    })
+    user_messages(origin, content)
 }
 
-fn assistant(row: &Row<'_>) -> Option<Message> {
-    row.message?;
-    Some(Message {
-        // A streamed reply may be recorded again under the same id.
-        id: string(row.uuid),
-        model: string(row.model),
-        usage: usage(row.usage),
-        blocks: parts(row.message),
-        ..Message::new(Role::Assistant, Origin::Reply)
-    })
-}
-
-fn tool_result(row: &Row<'_>) -> Option<Message> {
-    row.message?;
-    let mut content = parts(row.message);
+fn results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
     let status = CallStatus::of(row.call_result).and_then(|result| string(result.status));
     for block in &mut content {
         if let Block::Result(result) = block {
             result.failed |= status.as_deref().is_some_and(|status| status != "success");
         }
     }
-    Some(Message {
-        blocks: content,
-        ..Message::new(Role::User, Origin::Results)
-    })
+    message(Role::User, Origin::Results, content)
 }
 
-fn system(row: &Row<'_>) -> Option<Message> {
-    match text(row.subtype)?.as_ref() {
+fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
+    match subtype? {
         "chat_compression" => Some(note(Role::System, Origin::Compaction, String::new())),
         "slash_command" => {
-            let payload = Payload::of(row.payload)?;
-            let items = HistoryItem::list(payload.items).into_iter();
-            let recap = items
-                .filter(|item| text(item.kind).as_deref() == Some("away_recap"))
-                .find_map(|item| string(item.text))?;
+            let mut items = HistoryItem::list(payload.items).into_iter();
+            let recap = items.find_map(|item| {
+                let is_recap = text(item.kind).as_deref() == Some("away_recap");
+                string(item.text).filter(|_| is_recap)
+            })?;
             Some(note(Role::System, Origin::Recap, recap))
         }
         _ => None,

@@ -1,22 +1,27 @@
-//! Tokens and calls by model, tool, day and prompt id.
+//! Tokens and calls by model, tool, day and prompt id. All branches count: they were paid for. A
+//! reply counts once, in however many files and rows it is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 
+use memchr::memmem;
+
 use super::Agent;
-use super::beside::each_record_beside;
-use super::facts::metered;
-use super::format::Format;
-use super::side_cost::SideCost;
-use super::transcript::{Scope, Session};
+use super::conversation::Scope;
+use super::discover::subagent_files;
+use super::facts::{LastOfEach, Meter};
+use super::format::{Detail, Entry};
+use super::opened::Session;
+use super::side_file::each_entry_beside;
+use super::tree::Key;
 use crate::dialog::{Message, Origin, Role, Usage};
 
 /// What the model was asked for when no service is named.
 const MAIN: &str = "main";
 
-/// A model, day or prompt id nobody tells.
-const UNTOLD: &str = "(unknown)";
+/// A model or day that no record names.
+const UNKNOWN: &str = "(unknown)";
 
 /// Replies and tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -55,114 +60,157 @@ pub struct Stats {
     pub by_tool: BTreeMap<String, ToolCalls>,
 }
 
-impl Stats {
-    /// Adds a session, all of its branches: they were paid for.
+/// Adds up sessions.
+#[derive(Debug, Default)]
+pub struct Tally {
+    stats: Stats,
+    files: u64,
+    replies: LastOfEach<Reply>,
+}
+
+/// What is counted of a reply, or of another request.
+#[derive(Debug)]
+struct Reply {
+    share: Share,
+    model: Option<String>,
+    day: Option<String>,
+    prompt_id: Option<String>,
+}
+
+/// What is known while a session is read.
+#[derive(Debug, Default)]
+struct Current {
+    /// The model that spoke last.
+    model: Option<String>,
+    /// The model that the file names first.
+    first_model: Option<String>,
+    meter: Meter,
+    /// The tool of each call.
+    tools: HashMap<String, String>,
+    /// Which file it is, where ids of messages mean something in their file only.
+    file: Option<u64>,
+}
+
+impl Tally {
+    /// Adds a session, with the files of its subagents.
     ///
     /// # Errors
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<()> {
-        self.sessions += 1;
-        let mut meter = None;
-        let mut model = Model::default();
-        let mut tools: HashMap<String, String> = HashMap::new();
-        // Where the model stands in rows of its own, it is known before the meter is read.
-        session.each_record(&mut |_, record| {
-            let mut facts = super::Facts::default();
-            session.format().facts(record, &mut facts);
-            if let Some(name) = facts.model {
-                model.named.get_or_insert(name);
+        self.stats.sessions += 1;
+        self.add_file(session)?;
+        each_entry_beside(&session.file.path, &mut |entry| self.side_cost(entry))?;
+        let prompts = self.stats.prompts;
+        for path in subagent_files(&session.file.path, session.agent()) {
+            if let Ok(subagent) = Session::open(&path) {
+                self.add_file(&subagent)?;
             }
-            self.side_cost(record, session.format());
-        })?;
-        each_record_beside(&session.file.path, &mut |record| {
-            self.side_cost(record, Agent::Claude.format());
+        }
+        // A subagent is prompted by the model.
+        self.stats.prompts = prompts;
+        Ok(())
+    }
+
+    fn add_file(&mut self, session: &Session) -> io::Result<()> {
+        self.files += 1;
+        let mut current = Current {
+            file: (session.agent() != Agent::Claude).then_some(self.files),
+            ..Current::default()
+        };
+        // Where the model has rows of its own, it is known before the meter is read.
+        session.each_record(&mut |_, record| {
+            let is_ours = memmem::find(record.as_bytes(), b"\"turnpipe\"").is_some();
+            let detail = if is_ours {
+                Detail::Full
+            } else {
+                Detail::Outline
+            };
+            let mut entry = session.format().read(record, detail).unwrap_or_default();
+            let model = entry.facts.model.take();
+            current.first_model = current.first_model.take().or(model);
+            self.side_cost(entry);
         })?;
         session.each_message(Scope::AllBranches, &mut |message| {
-            self.message(&message, &mut meter, &mut model, &mut tools);
+            self.message(&message, &mut current);
             ControlFlow::Continue(())
         })?;
         Ok(())
     }
 
-    /// Adds what a record cost that says nothing.
-    fn side_cost(&mut self, record: &str, format: &dyn Format) {
-        let Some(cost) = SideCost::of(record, format) else {
+    /// Adds what a request beside the conversation cost.
+    fn side_cost(&mut self, entry: Entry) {
+        let Some(cost) = entry.side_cost else {
             return;
         };
-        let share = Share {
-            replies: 0,
-            usage: cost.usage,
+        let reply = Reply {
+            share: Share {
+                replies: 0,
+                usage: cost.usage,
+            },
+            model: cost.model,
+            day: day(entry.time.as_deref()),
+            prompt_id: cost.prompt_id,
         };
-        self.share(
-            share,
-            cost.model.as_deref(),
-            cost.time.as_deref(),
-            cost.prompt_id.as_deref(),
-        );
+        self.replies.put(None, reply);
     }
 
-    fn message(
-        &mut self,
-        message: &Message,
-        meter: &mut Option<Usage>,
-        model: &mut Model,
-        tools: &mut HashMap<String, String>,
-    ) {
-        self.prompts += u64::from(message.origin == Origin::Prompt);
+    fn message(&mut self, message: &Message, current: &mut Current) {
+        let stats = &mut self.stats;
+        stats.prompts += u64::from(message.origin == Origin::Prompt);
         for call in message.calls() {
-            self.by_tool.entry(call.name.clone()).or_default().calls += 1;
-            tools.insert(call.id.clone(), call.name.clone());
+            stats.by_tool.entry(call.name.clone()).or_default().calls += 1;
+            current.tools.insert(call.id.clone(), call.name.clone());
         }
-        for result in message.results() {
-            if let Some(tool) = tools.get(&result.id) {
-                self.by_tool.entry(tool.clone()).or_default().failed += u64::from(result.failed);
+        for result in message.results().filter(|result| result.failed) {
+            if let Some(tool) = current.tools.get(&result.id) {
+                stats.by_tool.entry(tool.clone()).or_default().failed += 1;
             }
         }
         if message.model.is_some() {
-            model.last.clone_from(&message.model);
+            current.model.clone_from(&message.model);
         }
+        let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         let share = Share {
-            replies: u64::from(message.role == Role::Assistant && message.origin == Origin::Reply),
-            usage: metered(message, meter),
+            replies: u64::from(is_reply),
+            usage: current.meter.usage_of(message),
         };
         if share.replies == 0 && share.usage.is_empty() {
             return;
         }
-        let named = model.last.clone().or_else(|| model.named.clone());
-        self.share(
+        let key = message.id.as_deref().map(|id| match current.file {
+            Some(file) => Key::of(&format!("{file} {id}")),
+            None => Key::of(id),
+        });
+        let model = current.model.as_ref().or(current.first_model.as_ref());
+        let reply = Reply {
             share,
-            named.as_deref(),
-            message.time.as_deref(),
-            message.prompt_id.as_deref(),
-        );
+            model: model.cloned(),
+            day: day(message.time.as_deref()),
+            prompt_id: message.prompt_id.clone(),
+        };
+        self.replies.put(key, reply);
     }
 
-    fn share(
-        &mut self,
-        share: Share,
-        model: Option<&str>,
-        time: Option<&str>,
-        prompt_id: Option<&str>,
-    ) {
-        let day = time.and_then(|time| time.get(..10));
-        self.all.add(share);
-        for (table, name) in [
-            (&mut self.by_model, model.unwrap_or(UNTOLD)),
-            (&mut self.by_day, day.unwrap_or(UNTOLD)),
-            (&mut self.by_prompt_id, prompt_id.unwrap_or(MAIN)),
-        ] {
-            table.entry(name.to_owned()).or_default().add(share);
+    /// The sums.
+    pub fn finish(self) -> Stats {
+        let mut stats = self.stats;
+        for reply in self.replies.values {
+            stats.all.add(reply.share);
+            for (table, name, missing) in [
+                (&mut stats.by_model, reply.model, UNKNOWN),
+                (&mut stats.by_day, reply.day, UNKNOWN),
+                (&mut stats.by_prompt_id, reply.prompt_id, MAIN),
+            ] {
+                let name = name.unwrap_or_else(|| missing.to_owned());
+                table.entry(name).or_default().add(reply.share);
+            }
         }
+        stats
     }
 }
 
-/// Which model speaks.
-#[derive(Debug, Default)]
-struct Model {
-    /// The one that spoke last.
-    last: Option<String>,
-    /// The one that the file names first.
-    named: Option<String>,
+fn day(time: Option<&str>) -> Option<String> {
+    time?.get(..10).map(str::to_owned)
 }
 
 impl Share {

@@ -6,9 +6,15 @@ fn stats(name: &str) -> Stats {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/session")
         .join(name);
-    let mut stats = Stats::default();
-    stats.add(&Session::open(&path).unwrap()).unwrap();
-    stats
+    stats_of(&[&path])
+}
+
+fn stats_of(paths: &[&Path]) -> Stats {
+    let mut tally = Tally::default();
+    for path in paths {
+        tally.add(&Session::open(path).unwrap()).unwrap();
+    }
+    tally.finish()
 }
 
 #[test]
@@ -22,6 +28,35 @@ fn the_last_usage_of_a_reply_counts_once() {
     assert_eq!(stats.by_prompt_id["main"].replies, 2);
     let read = stats.by_tool["Read"];
     assert_eq!((read.calls, read.failed), (2, 1));
+}
+
+#[test]
+fn a_reply_in_two_files_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../tests/data/session/claude-parallel-results.jsonl");
+    let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
+    std::fs::write(&one, text).unwrap();
+    std::fs::write(&other, text.replace("\"s2\"", "\"s9\"")).unwrap();
+    let stats = stats_of(&[&one, &other]);
+    assert_eq!((stats.sessions, stats.all.replies), (2, 1));
+    assert_eq!((stats.all.usage.input, stats.all.usage.output), (10, 7));
+}
+
+#[test]
+fn subagents_count_with_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |id: &str, input: u64| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","parentUuid":null,"sessionId":"s","message":{{"id":"m{id}","role":"assistant","model":"x","content":[],"usage":{{"input_tokens":{input},"output_tokens":1}}}}}}"#
+        )
+    };
+    std::fs::write(&path, row("a", 10)).unwrap();
+    let subagents = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    std::fs::write(subagents.join("agent-b.jsonl"), row("b", 1000)).unwrap();
+    let stats = stats_of(&[&path]);
+    assert_eq!((stats.sessions, stats.all.usage.input), (1, 1010));
 }
 
 #[test]
@@ -45,8 +80,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     let prompt = r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#;
     std::fs::write(&path, format!("{prompt}\n{}\n", title(10))).unwrap();
     std::fs::write(crate::session::record::file_beside(&path), title(200)).unwrap();
-    let mut stats = Stats::default();
-    stats.add(&Session::open(&path).unwrap()).unwrap();
+    let stats = stats_of(&[&path]);
     let titles = stats.by_prompt_id["session_title"];
     assert_eq!(
         (titles.replies, titles.usage.input, titles.usage.output),

@@ -8,7 +8,7 @@ use std::io;
 
 use super::Agent;
 use super::detect::agent_of;
-use super::format::{Format, Shape};
+use super::format::{Detail, Format, Shape};
 use super::recover::each_record_on;
 use crate::dialog::{Message, Origin};
 use crate::jsonl::{FixedFile, lines_backward};
@@ -73,25 +73,31 @@ impl MessageLines {
 
     /// The messages on a line, without readings of meters.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        let mut messages = Vec::new();
+        self.messages_and_repeats(line).0
+    }
+
+    /// The same, and the messages that repeat what other lines say.
+    pub(super) fn messages_and_repeats(&mut self, line: &[u8]) -> (Vec<Message>, Vec<Message>) {
+        let (mut messages, mut repeats) = (Vec::new(), Vec::new());
         each_record_on(line, &mut |record| {
             let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
-            if let Some(format) = known {
-                messages.extend(format.messages(record));
+            if let Some(mut entry) = known.and_then(|format| format.read(record, Detail::Full)) {
+                repeats.append(&mut entry.repeats);
+                messages.extend(entry.into_messages());
             }
         });
         messages.retain(|message| message.origin != Origin::Meter);
-        let repeats = self
+        let is_log = self
             .format
             .is_some_and(|format| format.shape() == Shape::Replay);
-        if repeats {
+        if is_log {
             messages = messages
                 .into_iter()
                 .filter_map(|message| self.fresh(message))
                 .collect();
         }
-        messages
+        (messages, repeats)
     }
 
     /// What of a message was not handed out yet.

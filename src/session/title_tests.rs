@@ -153,3 +153,98 @@ proptest! {
         prop_assert_eq!(title_of(Agent::Qwen, &text).map(|(title, _)| title), last);
     }
 }
+
+/// The rule alone.
+mod rule {
+    use super::*;
+
+    fn record(text: &str, source: TitleSource, second: Option<i64>) -> TitleRecord {
+        TitleRecord {
+            title: Title {
+                text: text.to_owned(),
+                source,
+            },
+            time: second.map(|second| Timestamp::from_second(1000 + second).unwrap()),
+            standing: Standing::Ordinary,
+        }
+    }
+
+    fn manual(text: &str, second: i64) -> TitleRecord {
+        record(text, TitleSource::Manual, Some(second))
+    }
+
+    fn auto(text: &str, second: i64) -> TitleRecord {
+        record(text, TitleSource::Auto, Some(second))
+    }
+
+    /// Offers records, the last one of the file first, until the rule has heard enough.
+    fn winner(precedence: Precedence, records: &[TitleRecord]) -> Option<String> {
+        let mut rule = TitleRule::new(precedence);
+        for record in records {
+            if rule.offer(record.clone(), 9) == SearchControl::Stop {
+                break;
+            }
+        }
+        rule.finish().map(|title| title.text)
+    }
+
+    #[test]
+    fn the_last_title_counts_but_for_lost_races() {
+        let on_request = TitleRecord {
+            standing: Standing::OnRequest,
+            ..auto("a", 50)
+        };
+        let timeless = record("a", TitleSource::Auto, None);
+        let rows: [(&[TitleRecord], Option<&str>); 11] = [
+            (&[], None),
+            (&[manual("m", 0), auto("a", -5)], Some("m")),
+            (&[auto("a", 0)], Some("a")),
+            (&[auto("a", 59), manual("m", 0)], Some("m")),
+            (&[auto("a", 60), manual("m", 0)], Some("a")),
+            (&[on_request, manual("m", 0)], Some("a")),
+            (&[timeless, manual("m", 0)], Some("a")),
+            (&[auto("b", 70), auto("a", 59), manual("m", 0)], Some("b")),
+            // The second is the first again, appended at the end of the session.
+            (&[auto("a", 900), auto("a", 30), manual("m", 0)], Some("m")),
+            (&[manual("", 0), manual("m", 0)], None),
+            (
+                &[auto("a", 100), manual("m", 0), manual("n", 99)],
+                Some("a"),
+            ),
+        ];
+        for (records, expected) in rows {
+            assert_eq!(
+                winner(Precedence::Later, records).as_deref(),
+                expected,
+                "{records:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_manual_title_may_stand_above_all_others() {
+        let rows: [(&[TitleRecord], &str); 3] = [
+            (&[auto("a", 900), auto("b", 30), manual("m", 0)], "m"),
+            (&[auto("a", 900), auto("b", 30)], "a"),
+            (&[manual("m", 900), auto("b", 930)], "m"),
+        ];
+        for (records, expected) in rows {
+            assert_eq!(
+                winner(Precedence::Manual, records).as_deref(),
+                Some(expected)
+            );
+        }
+    }
+
+    #[test]
+    fn one_looks_a_mebibyte_behind_an_automatic_title() {
+        let mut rule = TitleRule::new(Precedence::Later);
+        let place = 3 * RACE_DISTANCE;
+        assert_eq!(
+            rule.offer(auto("a", 0), place),
+            SearchControl::DownTo(2 * RACE_DISTANCE)
+        );
+        let mut rule = TitleRule::new(Precedence::Manual);
+        assert_eq!(rule.offer(auto("a", 0), place), SearchControl::Continue);
+    }
+}

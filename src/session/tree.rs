@@ -6,222 +6,235 @@
 //! of their calls too.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
+use uuid::Uuid;
+
+use super::format::{Entry, Part};
 use super::lines::Place;
-use super::node::{Key, Node, Part};
-use super::plan::Pick;
+use crate::dialog::Message;
+
+/// An id in a fixed size: files may hold millions of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key(u128);
+
+impl Key {
+    /// The key of an id. UUIDs keep their bits; other ids are hashed to 128 bits.
+    pub(super) fn of(id: &str) -> Self {
+        if let Ok(uuid) = Uuid::try_parse(id) {
+            return Self(uuid.as_u128());
+        }
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            (salt, id).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        Self(half(1) << 64 | half(2))
+    }
+}
+
+/// How much of the history belongs to the branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// All of it, across compactions and gaps.
+    Everything,
+    /// What follows the last compaction or gap.
+    SinceCompaction,
+}
 
 /// All records that are nodes.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    entries: Vec<Entry>,
-    by_id: HashMap<Key, u32>,
-    by_message: HashMap<Key, Vec<u32>>,
-    answers: HashMap<Key, Vec<u32>>,
-    calls: HashMap<u32, Vec<Key>>,
-    /// Turns that name no record before them and have no id: the file is no tree.
-    pub(super) loose_turns: u64,
-    /// Ids that several records have.
-    pub(super) repeated: u64,
+    nodes: Vec<Node>,
+    by_id: HashMap<Key, usize>,
+    by_message: HashMap<Key, Vec<usize>>,
+    answers: HashMap<Key, Vec<usize>>,
+    /// Turns without an id: the file is no tree.
+    loose_turns: u64,
+    /// Records whose id another record had before.
+    repeated: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Entry {
+#[derive(Debug)]
+struct Node {
     place: Place,
-    id: Key,
     parent: Option<Key>,
+    logical_parent: Option<Key>,
     part: Part,
     message: Option<Key>,
+    calls: Vec<Key>,
 }
 
-/// What following the parents showed.
+/// The live branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Branch {
     /// The records, in order.
-    pub(super) picks: Vec<Pick>,
+    pub(super) places: Vec<Place>,
     /// How many turns are on other branches.
     pub(super) left_out: u64,
 }
 
 impl Tree {
     /// Adds a record.
-    pub(super) fn add(&mut self, node: Node, place: Place) {
-        let at = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
-        if self.by_id.insert(node.id, at).is_some() {
+    pub(super) fn add(&mut self, entry: &Entry, place: Place) {
+        let Some(uuid) = &entry.uuid else {
+            let is_turn = entry.part == Part::Turn && !entry.messages.is_empty();
+            self.loose_turns += u64::from(is_turn);
+            return;
+        };
+        let at = self.nodes.len();
+        let id = Key::of(uuid);
+        let message = entry.messages.first().and_then(|said| said.id.as_deref());
+        let message = message.map(Key::of);
+        if self.by_id.contains_key(&id) {
             self.repeated += 1;
-        }
-        if node.part != Part::Side {
-            if let Some(message) = node.message {
-                self.by_message.entry(message).or_default().push(at);
-            }
-            for answer in node.answers {
-                self.answers.entry(answer).or_default().push(at);
-            }
-            if !node.calls.is_empty() {
-                self.calls.insert(at, node.calls);
+            // A message that has the id of its records may have several.
+            if message != Some(id) {
+                return;
             }
         }
-        self.entries.push(Entry {
+        self.by_id.insert(id, at);
+        let node = Node {
             place,
-            id: node.id,
-            parent: node.parent,
-            part: node.part,
-            message: node.message,
-        });
+            parent: entry.parent.as_deref().map(Key::of),
+            logical_parent: entry.logical_parent.as_deref().map(Key::of),
+            part: entry.part,
+            message,
+            calls: keys(
+                entry
+                    .messages
+                    .iter()
+                    .flat_map(Message::calls)
+                    .map(|call| &call.id),
+            ),
+        };
+        if let Some(message) = message {
+            self.by_message.entry(message).or_default().push(at);
+        }
+        let results = entry.messages.iter().flat_map(Message::results);
+        for answer in keys(results.map(|result| &result.id)) {
+            self.answers.entry(answer).or_default().push(at);
+        }
+        self.nodes.push(node);
     }
 
     /// Whether the file is a tree: every turn is a node, and ids tell records apart.
     pub(super) fn is_whole(&self) -> bool {
-        let has_ids = self.repeated < self.entries.len() as u64 / 2;
+        let has_ids = self.repeated < self.by_id.len() as u64;
         self.loose_turns == 0 && has_ids
     }
 
     /// Records whose parent is not in the file.
     pub(super) fn missing_parents(&self) -> Vec<Place> {
-        let missing = |entry: &&Entry| {
-            entry
-                .parent
-                .is_some_and(|parent| !self.by_id.contains_key(&parent))
-        };
-        let entries = self.entries.iter().filter(missing);
-        entries.map(|entry| entry.place).collect()
+        let is_missing = |parent: Key| !self.by_id.contains_key(&parent);
+        let nodes = self.nodes.iter();
+        nodes
+            .filter(|node| node.parent.is_some_and(is_missing))
+            .map(|node| node.place)
+            .collect()
     }
 
     /// One record of each circle of parents.
     pub(super) fn cycles(&self) -> Vec<Place> {
-        // 0: not looked at; else the number of the walk that came by.
-        let mut walks = vec![0_u32; self.entries.len()];
+        // The number of the walk that came by, or 0.
+        let mut walks = vec![0_u32; self.nodes.len()];
         let mut found = Vec::new();
-        for (start, walk) in (0..self.entries.len()).zip(1..) {
+        for (start, walk) in (0..self.nodes.len()).zip(1..) {
             let mut at = start;
             while walks[at] == 0 {
                 walks[at] = walk;
-                match self.parent_of(at) {
+                match self.place_of(self.nodes[at].parent) {
                     Some(parent) => at = parent,
                     None => break,
                 }
                 if walks[at] == walk {
-                    found.push(self.entries[at].place);
+                    found.push(self.nodes[at].place);
                 }
             }
         }
         found
     }
 
-    fn parent_of(&self, at: usize) -> Option<usize> {
-        let parent = self.entries[at].parent?;
-        self.by_id.get(&parent).map(|parent| *parent as usize)
+    fn place_of(&self, id: Option<Key>) -> Option<usize> {
+        self.by_id.get(&id?).copied()
+    }
+
+    /// The record before one. After a compaction the agent names it as the logical parent; where the
+    /// parent is missing, it is the turn before in the file.
+    fn before(&self, at: usize, reach: Reach) -> Option<usize> {
+        let node = &self.nodes[at];
+        let parent = self.place_of(node.parent);
+        if parent.is_some() || reach == Reach::SinceCompaction {
+            return parent;
+        }
+        let is_gap = node.parent.is_some() || node.logical_parent.is_some();
+        self.place_of(node.logical_parent).or_else(|| {
+            let mut turns = self.nodes[..at].iter();
+            turns
+                .rposition(|node| node.part == Part::Turn)
+                .filter(|_| is_gap)
+        })
     }
 
     /// The live branch.
-    pub(super) fn branch(&self) -> Branch {
-        let mut chosen: HashSet<u32> = HashSet::new();
-        let mut order: Vec<u32> = Vec::new();
+    pub(super) fn branch(&self, reach: Reach) -> Branch {
+        let mut on_branch = HashSet::new();
+        let mut order = Vec::new();
         let mut next = self.leaf();
-        while let Some(at) = next {
-            if !chosen.insert(at) {
-                break;
-            }
+        while let Some(at) = next.filter(|at| on_branch.insert(*at)) {
             order.push(at);
-            next = self
-                .parent_of(at as usize)
-                .and_then(|parent| u32::try_from(parent).ok());
+            next = self.before(at, reach);
         }
         order.reverse();
-        let order = self.completed(&order, &mut chosen);
-        let picks: Vec<Pick> = order
-            .into_iter()
-            .map(|at| Pick {
-                place: self.entries[at as usize].place,
-                item: 0,
-            })
-            .collect();
-        let turns = |entry: &&Entry| entry.part == Part::Turn;
-        let all = self.entries.iter().filter(turns).count() as u64;
-        let kept = chosen
-            .iter()
-            .filter(|at| self.entries[**at as usize].part == Part::Turn)
-            .count() as u64;
+        let order = self.with_siblings(&order, &on_branch);
+        let turns = |nodes: &mut dyn Iterator<Item = &Node>| {
+            nodes.filter(|node| node.part == Part::Turn).count() as u64
+        };
+        let kept = turns(&mut order.iter().map(|at| &self.nodes[*at]));
         Branch {
-            picks,
-            left_out: all - kept,
+            left_out: turns(&mut self.nodes.iter()) - kept,
+            places: order.into_iter().map(|at| self.nodes[at].place).collect(),
         }
     }
 
-    /// The end of the live branch: of subagents only if there is nothing else.
-    fn leaf(&self) -> Option<u32> {
-        let last = |wanted: &dyn Fn(Part) -> bool| {
-            self.entries
-                .iter()
-                .rposition(|entry| wanted(entry.part))
-                .and_then(|at| u32::try_from(at).ok())
-        };
-        last(&|part| matches!(part, Part::Turn | Part::Step)).or_else(|| last(&|_| true))
+    /// The end of the live branch: a subagent's only if there is nothing else.
+    fn leaf(&self) -> Option<usize> {
+        let ends = |node: &Node| matches!(node.part, Part::Turn | Part::Step);
+        let end = self.nodes.iter().rposition(ends);
+        end.or_else(|| self.nodes.len().checked_sub(1))
     }
 
-    /// Puts the other records of messages on the branch beside them, and records with the same
-    /// id; the results of their calls come after them.
-    fn completed(&self, branch: &[u32], chosen: &mut HashSet<u32>) -> Vec<u32> {
-        let on_branch: HashSet<u32> = branch.iter().copied().collect();
-        let mut placed: HashSet<u32> = HashSet::new();
+    /// Puts the other records of messages on the branch beside them, and the results of their calls
+    /// behind them.
+    fn with_siblings(&self, branch: &[usize], on_branch: &HashSet<usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(branch.len());
+        let mut placed = HashSet::new();
+        let mut push = |at: usize| {
+            if placed.insert(at) {
+                order.push(at);
+            }
+        };
         for at in branch {
-            let Some(message) = self.entries[*at as usize].message else {
-                if placed.insert(*at) {
-                    order.push(*at);
-                }
-                continue;
-            };
-            let siblings = self.by_message.get(&message).cloned().unwrap_or_default();
-            let mut late: Vec<u32> = Vec::new();
-            for sibling in siblings {
-                if placed.insert(sibling) {
-                    order.push(sibling);
-                }
-                for call in self.calls.get(&sibling).into_iter().flatten() {
+            let message = self.nodes[*at].message;
+            let siblings = message.and_then(|message| self.by_message.get(&message));
+            let mut late = Vec::new();
+            for sibling in siblings.into_iter().flatten() {
+                push(*sibling);
+                for call in &self.nodes[*sibling].calls {
                     let answers = self.answers.get(call).into_iter().flatten();
                     late.extend(answers.filter(|answer| !on_branch.contains(answer)));
                 }
             }
-            if placed.insert(*at) {
-                order.push(*at);
-            }
+            push(*at);
             late.sort_unstable();
-            for answer in late {
-                if placed.insert(answer) {
-                    order.push(answer);
-                }
-            }
+            late.into_iter().for_each(&mut push);
         }
-        chosen.extend(&order);
-        self.with_fragments(order, chosen)
+        order
     }
+}
 
-    /// A record that is written again under the same id belongs beside the first writing.
-    fn with_fragments(&self, order: Vec<u32>, chosen: &mut HashSet<u32>) -> Vec<u32> {
-        if self.repeated == 0 {
-            return order;
-        }
-        let mut fragments: HashMap<Key, Vec<u32>> = HashMap::new();
-        for (at, entry) in (0..).zip(&self.entries) {
-            if entry.message.is_none() {
-                fragments.entry(entry.id).or_default().push(at);
-            }
-        }
-        let mut placed: HashSet<u32> = HashSet::new();
-        let mut whole = Vec::with_capacity(order.len());
-        for at in order {
-            let entry = &self.entries[at as usize];
-            let all = fragments.get(&entry.id).filter(|all| all.contains(&at));
-            for at in all.cloned().unwrap_or_else(|| vec![at]) {
-                if placed.insert(at) {
-                    chosen.insert(at);
-                    whole.push(at);
-                }
-            }
-        }
-        whole
-    }
+fn keys<'a>(ids: impl Iterator<Item = &'a String>) -> Vec<Key> {
+    ids.map(|id| Key::of(id)).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,21 @@
 use super::*;
+use crate::dialog::{Block, Call, CallResult, Message, Origin, Role};
+
+fn call(id: &str) -> Block {
+    Block::Call(Call {
+        id: id.to_owned(),
+        name: "Read".to_owned(),
+        input: Box::default(),
+    })
+}
+
+fn answer(id: &str) -> Block {
+    Block::Result(CallResult {
+        id: id.to_owned(),
+        parts: Vec::new(),
+        failed: false,
+    })
+}
 
 /// A node by letters: `parent>id`, then what it is.
 fn tree(rows: &[(&str, Part, Option<&str>)]) -> Tree {
@@ -6,31 +23,38 @@ fn tree(rows: &[(&str, Part, Option<&str>)]) -> Tree {
     for (offset, (link, part, message)) in (0..).zip(rows) {
         let (parent, rest) = link.split_once('>').unwrap();
         let (id, pairs) = rest.split_once(' ').unwrap_or((rest, ""));
-        let keys = |mark: &str| {
-            let words = pairs.split(' ').filter_map(|word| word.strip_prefix(mark));
-            words.map(Key::of).collect::<Vec<_>>()
+        let calls = pairs
+            .split(' ')
+            .filter_map(|word| word.strip_prefix("call:"));
+        let answers = pairs
+            .split(' ')
+            .filter_map(|word| word.strip_prefix("answer:"));
+        let blocks = calls.map(call).chain(answers.map(answer)).collect();
+        let said = Message {
+            id: message.map(str::to_owned),
+            blocks,
+            ..Message::new(Role::Assistant, Origin::Reply)
         };
-        let node = Node {
-            id: Key::of(id),
-            parent: (!parent.is_empty()).then(|| Key::of(parent)),
+        let entry = Entry {
+            uuid: Some(id.to_owned()),
+            parent: (!parent.is_empty()).then(|| parent.to_owned()),
             part: *part,
-            message: message.map(Key::of),
-            calls: keys("call:"),
-            answers: keys("answer:"),
+            messages: vec![said],
+            ..Entry::default()
         };
         let place = Place {
             offset,
             length: 1,
             index: 0,
         };
-        tree.add(node, place);
+        tree.add(&entry, place);
     }
     tree
 }
 
 fn branch(tree: &Tree) -> (Vec<u64>, u64) {
-    let branch = tree.branch();
-    let places = branch.picks.iter().map(|pick| pick.place.offset);
+    let branch = tree.branch(Reach::SinceCompaction);
+    let places = branch.places.iter().map(|place| place.offset);
     (places.collect(), branch.left_out)
 }
 
@@ -91,15 +115,52 @@ fn parallel_calls_stand_together_with_their_results() {
 }
 
 #[test]
-fn a_record_that_is_written_again_stays_with_the_first() {
-    let rows = [
+fn a_record_that_is_written_again_is_one_or_a_further_part_of_its_message() {
+    let rows = |message| {
+        [
+            (">a", TURN, None),
+            ("a>b", TURN, message),
+            ("a>b", TURN, message),
+            ("b>c", TURN, None),
+        ]
+    };
+    assert_eq!(branch(&tree(&rows(Some("b")))), (vec![0, 1, 2, 3], 0));
+    assert_eq!(branch(&tree(&rows(Some("m")))), (vec![0, 1, 3], 0));
+    assert_eq!(branch(&tree(&rows(None))), (vec![0, 1, 3], 0));
+    assert_eq!(tree(&rows(None)).repeated, 1);
+}
+
+#[test]
+fn the_branch_goes_on_before_compactions_and_gaps() {
+    let mut gap = tree(&[
         (">a", TURN, None),
+        ("a>left", TURN, None),
         ("a>b", TURN, None),
-        ("a>b", TURN, None),
-        ("b>c", TURN, None),
+        (">c", Part::Step, None),
+        ("c>d", TURN, None),
+    ]);
+    assert_eq!(branch(&gap), (vec![3, 4], 3));
+    gap.nodes[3].logical_parent = Some(Key::of("b"));
+    let whole = gap.branch(Reach::Everything);
+    let offsets: Vec<u64> = whole.places.iter().map(|place| place.offset).collect();
+    assert_eq!((offsets, whole.left_out), (vec![0, 2, 3, 4], 1));
+    gap.nodes[3].logical_parent = Some(Key::of("lost"));
+    assert_eq!(gap.branch(Reach::Everything), whole);
+}
+
+#[test]
+fn ids_that_differ_have_keys_that_differ() {
+    let ids = [
+        "",
+        "a",
+        "b",
+        "2858a029-7d10-4ede-b828-eca2d41ea466",
+        "f2e861eb",
     ];
-    assert_eq!(branch(&tree(&rows)), (vec![0, 1, 2, 3], 0));
-    assert_eq!(tree(&rows).repeated, 1);
+    for (at, id) in ids.iter().enumerate() {
+        assert!(ids[..at].iter().all(|other| Key::of(other) != Key::of(id)));
+        assert_eq!(Key::of(id), Key::of(id));
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What people and the model said to each other, without everything else in a session.
 
+use std::borrow::Cow;
+
 use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
 
 /// The answer of Qwen Code's model to the context at the start of a session, in older versions.
@@ -84,6 +86,21 @@ impl Spoken {
         let prompt = recent.iter().position(|said| said.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
+
+    /// The recent messages; where the model alone spoke for so long, the last prompt stands before
+    /// them.
+    pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [Said]> {
+        let recent = self.recent(count);
+        let last = self.said.iter().rfind(|said| said.role == Role::User);
+        match last.filter(|_| recent.is_empty()) {
+            None => Cow::Borrowed(recent),
+            Some(prompt) => {
+                let start = self.said.len().saturating_sub(count.saturating_sub(1));
+                let said = std::iter::once(prompt).chain(&self.said[start..]);
+                Cow::Owned(said.cloned().collect())
+            }
+        }
+    }
 }
 
 /// The texts of a message without what the agent added.
@@ -156,5 +173,10 @@ mod tests {
         assert_eq!(more.recent(4).len(), 2);
         let lost = spoken(&[user(), model(), model()]);
         assert!(lost.recent(2).is_empty());
+        let texts = |said: &[Said]| said.iter().map(Said::text).collect::<Vec<_>>();
+        assert_eq!(texts(&lost.recent_since_prompt(2)), ["u", "m"]);
+        assert_eq!(lost.recent_since_prompt(3).len(), 3);
+        let silent = spoken(&[model(), model(), model()]);
+        assert!(silent.recent_since_prompt(2).is_empty());
     }
 }

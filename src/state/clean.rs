@@ -5,7 +5,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::{StateError, StateRoot};
+use super::{RESULTS, StateError, StateRoot};
+
+/// Files in the directory of a session.
+const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new"];
 
 /// What a clean-up did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,9 +21,9 @@ pub struct CleanReport {
     pub sessions: u64,
 }
 
-/// Removes the files below the state directory that were last changed more than `age` before
-/// `now`, and the directories that are empty then. Links are removed, never followed. A session
-/// that somebody holds the lock of is left alone.
+/// Removes the files of sessions that were last changed more than `age` before `now`, and the
+/// directories that are empty then. Only files with the names that turnpipe gives are removed, and
+/// links are never followed. A session that a process has locked is left alone.
 ///
 /// # Errors
 /// The directory cannot be read, or something in it cannot be removed.
@@ -43,7 +46,14 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
         if !is_directory || is_locked(&path) {
             continue;
         }
-        if remove_old(&path, oldest_kept, &mut report)? {
+        let before = report.files;
+        let results = path.join(RESULTS);
+        if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
+            let is_result = |name: &str| name.strip_suffix(".txt").is_some();
+            remove_old(&results, is_result, oldest_kept, &mut report, before)?;
+        }
+        let is_state = |name: &str| STATE_FILES.contains(&name);
+        if remove_old(&path, is_state, oldest_kept, &mut report, before)? {
             report.sessions += 1;
         }
     }
@@ -55,33 +65,36 @@ fn is_locked(session: &Path) -> bool {
         .is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
-/// Whether the directory itself went too.
+/// Removes old files with the right names, then the directory if it is empty and files were removed
+/// since there were `before` of them. Returns whether the directory was removed.
 fn remove_old(
     directory: &Path,
+    is_ours: impl Fn(&str) -> bool,
     oldest_kept: SystemTime,
     report: &mut CleanReport,
+    before: u64,
 ) -> Result<bool, StateError> {
-    let mut empty = true;
+    let mut is_empty = true;
     for entry in fs::read_dir(directory).map_err(StateError::io(directory))? {
-        let path = entry.map_err(StateError::io(directory))?.path();
+        let entry = entry.map_err(StateError::io(directory))?;
+        let path = entry.path();
         let metadata = fs::symlink_metadata(&path).map_err(StateError::io(&path))?;
-        if metadata.is_dir() {
-            empty &= remove_old(&path, oldest_kept, report)?;
-        } else if metadata
-            .modified()
-            .is_ok_and(|modified| modified < oldest_kept)
-        {
+        let is_old = metadata.modified().is_ok_and(|time| time < oldest_kept);
+        let is_ours = entry.file_name().to_str().is_some_and(&is_ours);
+        if metadata.is_file() && is_old && is_ours {
             fs::remove_file(&path).map_err(StateError::io(&path))?;
             report.files += 1;
             report.bytes += metadata.len();
         } else {
-            empty = false;
+            is_empty = false;
         }
     }
-    if empty {
+    // An empty directory in which nothing was removed may be somebody else's.
+    let is_done = is_empty && report.files > before;
+    if is_done {
         fs::remove_dir(directory).map_err(StateError::io(directory))?;
     }
-    Ok(empty)
+    Ok(is_done)
 }
 
 #[cfg(unix)]
@@ -128,6 +141,29 @@ mod tests {
         );
         assert!(!guard.path().join("old").exists());
         assert!(guard.path().join("mixed/state.json").exists());
+    }
+
+    #[test]
+    fn only_what_turnpipe_made_is_removed() {
+        let guard = tempfile::tempdir().unwrap();
+        let foreign = [
+            "x/f",
+            ".git/objects/ab/cd",
+            "s/tool-results/notes.md",
+            "s/.txt/a.txt",
+        ];
+        for name in foreign {
+            file(&guard.path().join(name), "x", 40 * DAY);
+        }
+        file(&guard.path().join("s/state.json"), "{}", 40 * DAY);
+        fs::create_dir(guard.path().join("empty")).unwrap();
+        let root = StateRoot(guard.path().to_owned());
+        let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
+        assert_eq!((report.files, report.sessions), (1, 0));
+        assert!(guard.path().join("empty").exists());
+        for name in foreign {
+            assert!(guard.path().join(name).exists(), "{name}");
+        }
     }
 
     #[test]

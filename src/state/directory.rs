@@ -13,6 +13,9 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// How often the lock is tried again.
 const LOCK_RETRY: Duration = Duration::from_millis(5);
 
+/// The directory of a session that holds its large results.
+pub(crate) const RESULTS: &str = "tool-results";
+
 /// The directory that holds the state of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateRoot(pub PathBuf);
@@ -104,13 +107,10 @@ impl SessionDirectory {
     /// Locks the session against other processes until the returned file is dropped.
     ///
     /// # Errors
-    /// The lock is held by somebody else for more than two seconds, or cannot be taken.
+    /// Another process holds the lock for more than two seconds, or it cannot be taken.
     pub fn lock(&self) -> Result<File, StateError> {
         let path = self.path.join("lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
+        let file = private_file(false)
             .open(&path)
             .map_err(StateError::io(&path))?;
         let deadline = Instant::now() + LOCK_PATIENCE;
@@ -125,6 +125,18 @@ impl SessionDirectory {
             }
         }
     }
+}
+
+/// Options that make or open a file of ours: for this user alone, and never through a link.
+pub(super) fn private_file(truncate: bool) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(truncate).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    }
+    options
 }
 
 /// Mode bits that let others change what is in a directory: too much for the one of all sessions.
@@ -208,6 +220,20 @@ mod tests {
             root.session(&"s".into()),
             Err(StateError::Untrusted { .. })
         ));
+    }
+
+    #[test]
+    fn a_lock_is_private_and_never_taken_through_a_link() {
+        let (guard, root) = root();
+        let session = root.session(&"s".into()).unwrap();
+        drop(session.lock().unwrap());
+        let lock = session.path().join("lock");
+        let mode = fs::metadata(&lock).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::remove_file(&lock).unwrap();
+        symlink(guard.path().join("target"), &lock).unwrap();
+        assert!(session.lock().is_err());
+        assert!(!guard.path().join("target").exists());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! File names made of ids that somebody else chose.
+//! File names made of ids from outside.
 
 /// Longest name kept as it is, in bytes; leaves room for an extension.
 const LONGEST: usize = 128;
@@ -31,8 +31,8 @@ fn is_harmless(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
-/// FNV-1a: short, and the same in every version, which the standard library's hasher is not.
-pub(crate) fn fingerprint(text: &str) -> u64 {
+/// FNV-1a: short, and the same in every version, unlike the hasher of the standard library.
+fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -1,5 +1,5 @@
-//! What survives between one-shot processes of one session (protocol 6.11): its private directory,
-//! the lock on it, and what is kept there.
+//! What survives between one-shot processes of one session: its private directory, the lock on it,
+//! and what is kept there (`docs/protocol.md`, State between processes).
 //!
 //! Decides nothing about calls; other rooms say what to keep.
 
@@ -10,8 +10,8 @@ mod read_log;
 mod session_state;
 
 pub use clean::{CleanReport, clean};
+pub(crate) use directory::RESULTS;
 pub use directory::{SessionDirectory, StateError, StateRoot};
-pub(crate) use file_name::fingerprint;
 pub use file_name::safe_file_name;
 pub use read_log::{FileStamp, ReadEntry, ReadLog, ReadRange};
 pub use session_state::SessionState;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::directory::private_file;
 use super::{ReadEntry, SessionDirectory, StateError};
 
 const FILE: &str = "state.json";
@@ -23,11 +24,11 @@ pub struct SessionState {
     /// Files that calls have read or written.
     pub reads: BTreeMap<PathBuf, ReadEntry>,
     /// Decisions of the per-turn budget: the replacement text of a result, or none if the result
-    /// was sent as it is. Either way the same id gets the same bytes for ever.
+    /// was sent as it is. Either way the same id always gets the same bytes.
     pub replacements: BTreeMap<String, Option<String>>,
-    /// Fingerprints of results already given, with the call that gave them.
+    /// Digests of results already given, with the call that gave them.
     pub results: BTreeMap<String, String>,
-    /// How often a title was tried that nobody asked for.
+    /// How often a title was tried without being asked for.
     pub title_attempts: u32,
 }
 
@@ -63,7 +64,8 @@ impl SessionState {
             reason: error.to_string(),
         })?;
         let new = directory.path().join("state.json.new");
-        fs::File::create(&new)
+        private_file(true)
+            .open(&new)
             .and_then(|mut file| file.write_all(&text))
             .and_then(|()| fs::rename(&new, &path))
             .map_err(StateError::io(&path))

@@ -23,7 +23,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Touches nothing outside of itself.
+    /// Touches nothing.
     pub fn nothing() -> Self {
         Self {
             reads: Touch::Nothing,
@@ -56,7 +56,7 @@ impl Access {
         }
     }
 
-    /// May do anything: what every call counts as whose analysis fails.
+    /// May do anything. A call whose analysis fails counts as this.
     pub fn world() -> Self {
         Self {
             reads: Touch::World,

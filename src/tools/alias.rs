@@ -1,66 +1,15 @@
 //! Names and arguments of other agents' tools, carried over to ours.
 //!
-//! How a call is rewritten is data (`alias_table`); this file only carries it out. Whether the
+//! How a call is rewritten is data (`aliases.txt`); this file only carries it out. Whether the
 //! result fits the tool's schema is checked later, as for any call.
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::Input;
-use super::alias_table::ALIASES;
 use super::builtin::WholeNumber;
 
-/// One foreign name.
-#[derive(Debug)]
-pub(super) struct Alias {
-    /// What the model calls.
-    pub(super) name: &'static str,
-    /// Our tool.
-    pub(super) tool: &'static str,
-    /// What is done to the arguments, in this order. Fields that no step names stay as they are.
-    pub(super) steps: &'static [Step],
-}
-
-/// One step of rewriting arguments. A step whose field is missing does nothing.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// The field has another name here. Both present with different values: unmappable.
-    Rename(&'static str, &'static str),
-    /// The field stays, its value changes.
-    Convert(&'static str, Conversion),
-    /// The field has no meaning here.
-    Drop(&'static str),
-    /// What the foreign tool always does and ours does when told to.
-    Default(&'static str, Constant),
-    /// A shell command that is to run in the directory which the other field names, without
-    /// moving the shell there for later calls.
-    RunIn {
-        /// The field with the directory; it goes.
-        directory: &'static str,
-        /// The field with the command line.
-        command: &'static str,
-    },
-}
-
-/// How a value changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Conversion {
-    /// A line number counted from 0 becomes one counted from 1.
-    OffsetFromZero,
-    /// A list of words becomes a command line (`["bash", "-lc", S]` becomes `S`); a text stays.
-    ArgvToShellWords,
-    /// The number of replacements that are expected becomes whether to replace more than one.
-    CountToReplaceAll,
-    /// Entries of a to-do list get the fields that ours have, and lose the others.
-    TodoItems,
-}
-
-/// A value in the table.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Constant {
-    /// A text.
-    Text(&'static str),
-}
+const ALIASES: &str = include_str!("aliases.txt");
 
 /// Prefixes that some models put before a tool's name.
 const NAMESPACES: &[&str] = &["functions.", "default_api.", "default_api:"];
@@ -74,14 +23,76 @@ pub(super) fn without_namespace(name: &str) -> &str {
         .unwrap_or(name)
 }
 
+/// One foreign name.
+#[derive(Debug)]
+pub(super) struct Alias {
+    /// What the model calls.
+    name: &'static str,
+    /// Our tool.
+    pub(super) tool: &'static str,
+    /// What is done to the arguments, in this order. Fields that no step names stay as they are.
+    steps: Vec<Step>,
+}
+
+/// One step of rewriting arguments, spelled as in `aliases.txt`.
+#[derive(Debug)]
+enum Step {
+    /// `from=to`. Both present with different values: the call cannot be mapped.
+    Rename(&'static str, &'static str),
+    /// `-field`
+    Drop(&'static str),
+    /// `field:conversion`
+    Convert(&'static str, Conversion),
+    /// `field?=text`
+    Default(&'static str, &'static str),
+    /// `directory@command`
+    RunIn(&'static str, &'static str),
+}
+
+/// How a value changes.
+#[derive(Debug, Clone, Copy)]
+enum Conversion {
+    /// A line number counted from 0 becomes one counted from 1.
+    OneBased,
+    /// A list of words becomes a command line (`["bash", "-lc", S]` becomes `S`); a text stays.
+    CommandLine,
+    /// The number of replacements that are expected becomes whether to replace more than one.
+    ReplaceAll,
+    /// Entries of a to-do list get the fields that ours have, and lose the others.
+    TodoItems,
+}
+
 /// The alias of this name.
-pub(super) fn alias(name: &str) -> Option<&'static Alias> {
-    ALIASES.iter().find(|alias| alias.name == name)
+pub(super) fn alias(name: &str) -> Option<Alias> {
+    rows().find_map(|(names, tool, steps)| {
+        Some(Alias {
+            name: names.split(',').find(|known| *known == name)?,
+            tool,
+            steps: steps.into_iter().filter_map(Step::parse).collect(),
+        })
+    })
+}
+
+/// Names, tool and steps of each row.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    let mut lines = ALIASES
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .peekable();
+    std::iter::from_fn(move || {
+        let mut words = lines.next()?.split(' ');
+        let (names, tool) = (words.next()?, words.next()?);
+        let mut steps: Vec<&str> = words.collect();
+        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
+            steps.extend(more.split_whitespace());
+        }
+        Some((names, tool, steps))
+    })
 }
 
 impl Alias {
     /// The arguments under our tool's field names. Fields that are null count as absent: models
-    /// that must fill every field of a foreign schema send null for "not given".
+    /// that must fill every field of a foreign schema send null for "left out".
     ///
     /// # Errors
     /// A value cannot be carried over; the text is for the model.
@@ -90,7 +101,7 @@ impl Alias {
             .into_iter()
             .filter(|(_, value)| !value.is_null())
             .collect();
-        for step in self.steps {
+        for step in &self.steps {
             step.apply(&mut input).map_err(|reason| {
                 format!("{} cannot be run as {}: {reason}", self.name, self.tool)
             })?;
@@ -100,79 +111,78 @@ impl Alias {
 }
 
 impl Step {
+    fn parse(text: &'static str) -> Option<Self> {
+        if let Some(field) = text.strip_prefix('-') {
+            Some(Self::Drop(field))
+        } else if let Some((field, value)) = text.split_once("?=") {
+            Some(Self::Default(field, value))
+        } else if let Some((from, to)) = text.split_once('=') {
+            Some(Self::Rename(from, to))
+        } else if let Some((directory, command)) = text.split_once('@') {
+            Some(Self::RunIn(directory, command))
+        } else {
+            let (field, conversion) = text.split_once(':')?;
+            let conversion = match conversion {
+                "one-based" => Conversion::OneBased,
+                "command-line" => Conversion::CommandLine,
+                "replace-all" => Conversion::ReplaceAll,
+                "todo-items" => Conversion::TodoItems,
+                _ => return None,
+            };
+            Some(Self::Convert(field, conversion))
+        }
+    }
+
     fn apply(&self, input: &mut Input) -> Result<(), String> {
-        match self {
+        match *self {
             Self::Rename(from, to) => {
-                let Some(value) = input.shift_remove(*from) else {
-                    return Ok(());
-                };
-                match input.get(*to) {
-                    Some(other) if *other != value => {
-                        Err(format!("`{from}` and `{to}` contradict each other"))
-                    }
-                    Some(_) => Ok(()),
-                    None => {
-                        input.insert((*to).to_owned(), value);
-                        Ok(())
-                    }
+                if let Some(value) = input.shift_remove(from)
+                    && *input.entry(to).or_insert_with(|| value.clone()) != value
+                {
+                    return Err(format!("`{from}` and `{to}` contradict each other"));
                 }
             }
+            Self::Drop(field) => {
+                input.shift_remove(field);
+            }
             Self::Convert(field, conversion) => {
-                if let Some(value) = input.get_mut(*field) {
+                if let Some(value) = input.get_mut(field) {
                     *value = conversion
                         .apply(value)
                         .ok_or_else(|| format!("`{field}` {}", conversion.expectation()))?;
                 }
-                Ok(())
             }
-            Self::Drop(field) => {
-                input.shift_remove(*field);
-                Ok(())
+            Self::Default(field, text) => {
+                input.entry(field).or_insert_with(|| text.into());
             }
-            Self::Default(field, constant) => {
-                input.entry(*field).or_insert_with(|| constant.value());
-                Ok(())
-            }
-            Self::RunIn { directory, command } => run_in(input, directory, command),
+            Self::RunIn(directory, command) => run_in(input, directory, command)?,
         }
-    }
-}
-
-impl Constant {
-    fn value(self) -> Value {
-        match self {
-            Self::Text(text) => text.into(),
-        }
+        Ok(())
     }
 }
 
 impl Conversion {
     fn apply(self, value: &Value) -> Option<Value> {
         match self {
-            Self::OffsetFromZero => whole_number(value)?.checked_add(1).map(Value::from),
-            Self::ArgvToShellWords => match value {
+            Self::OneBased => whole_number(value)?.checked_add(1).map(Value::from),
+            Self::CommandLine => match value {
                 Value::String(_) => Some(value.clone()),
-                Value::Array(words) => shell_line(words).map(Value::from),
+                Value::Array(words) => command_line(words).map(Value::from),
                 _ => None,
             },
-            Self::CountToReplaceAll => match whole_number(value)? {
+            Self::ReplaceAll => match whole_number(value)? {
                 0 => None,
                 count => Some((count > 1).into()),
             },
-            Self::TodoItems => value
-                .as_array()?
-                .iter()
-                .map(todo_item)
-                .collect::<Option<Vec<_>>>()
-                .map(Value::from),
+            Self::TodoItems => value.as_array()?.iter().map(todo_item).collect(),
         }
     }
 
     fn expectation(self) -> &'static str {
         match self {
-            Self::OffsetFromZero => "must be a line number, counted from 0",
-            Self::ArgvToShellWords => "must be a text, or a list of words without NUL characters",
-            Self::CountToReplaceAll => "must be a number of replacements, at least 1",
+            Self::OneBased => "must be a line number, counted from 0",
+            Self::CommandLine => "must be a text, or a list of words without NUL characters",
+            Self::ReplaceAll => "must be a number of replacements, at least 1",
             Self::TodoItems => "must be a list of objects with a text and a status",
         }
     }
@@ -183,7 +193,7 @@ fn whole_number(value: &Value) -> Option<u64> {
 }
 
 /// Only `bash` is unwrapped: another shell may read the same text differently.
-fn shell_line(words: &[Value]) -> Option<String> {
+fn command_line(words: &[Value]) -> Option<String> {
     let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
     match words.as_slice() {
         [] => None,

@@ -206,8 +206,22 @@ fn what_cannot_be_carried_over_says_why() {
 }
 
 #[test]
-fn the_table_is_sorted_and_without_doubles() {
-    assert!(ALIASES.is_sorted_by(|one, next| one.name < next.name));
+fn every_row_is_understood_and_every_name_stands_once() {
+    let mut names = std::collections::BTreeSet::new();
+    for (row, tool, steps) in rows() {
+        assert!(
+            crate::tools::builtin::builtin_tools()
+                .iter()
+                .any(|known| known.name() == tool),
+            "{tool}"
+        );
+        for step in steps {
+            assert!(Step::parse(step).is_some(), "{row}: {step}");
+        }
+        for name in row.split(',') {
+            assert!(names.insert(name), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -229,7 +243,7 @@ proptest! {
     fn argv_survives_the_shell(words in prop::collection::vec("[^\0]{0,20}", 1..5)) {
         let mut argv = vec!["printf".to_owned(), "%s\\0".to_owned()];
         argv.extend(words.clone());
-        let line = Conversion::ArgvToShellWords.apply(&json!(argv)).unwrap();
+        let line = Conversion::CommandLine.apply(&json!(argv)).unwrap();
         let output = std::process::Command::new("bash")
             .args(["--noprofile", "--norc", "-c", line.as_str().unwrap()])
             .output()

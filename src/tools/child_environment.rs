@@ -1,6 +1,4 @@
 //! The environment that children of tools get.
-//!
-//! What is taken away is data ([`SCRUBBED`]); why a variable is dangerous stands beside it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -11,114 +9,59 @@ use super::ToolContext;
 use crate::io::Environment;
 use crate::process::Variables;
 
-/// Which variables a row of the table means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scrubbed {
-    /// The variable of this name.
-    Name(&'static str),
-    /// Every variable whose name begins like this.
-    Prefix(&'static str),
-}
-
 /// Variables that would make a harmless command do something else, or that describe another
-/// shell than the one that is started.
-const SCRUBBED: &[Scrubbed] = &[
-    // Files that a shell reads before the command.
-    Scrubbed::Name("BASH_ENV"),
-    Scrubbed::Name("ENV"),
-    // Options of another shell, e.g. `noexec` or `xtrace`.
-    Scrubbed::Name("SHELLOPTS"),
-    Scrubbed::Name("BASHOPTS"),
-    Scrubbed::Name("POSIXLY_CORRECT"),
-    // Expanded, and so executed, by the shell itself.
-    Scrubbed::Name("PS4"),
-    Scrubbed::Name("PROMPT_COMMAND"),
-    // Exported functions replace commands of the same name.
-    Scrubbed::Prefix("BASH_FUNC_"),
-    // `cd` goes elsewhere, patterns match something else, words end elsewhere.
-    Scrubbed::Name("CDPATH"),
-    Scrubbed::Name("GLOBIGNORE"),
-    Scrubbed::Name("IFS"),
-    // Where another shell was.
-    Scrubbed::Name("OLDPWD"),
-    Scrubbed::Name("PWD"),
-    // Code that the loader, the C library or an interpreter takes into every program.
-    Scrubbed::Prefix("LD_"),
-    Scrubbed::Prefix("DYLD_"),
-    Scrubbed::Name("GCONV_PATH"),
-    Scrubbed::Name("GETCONF_DIR"),
-    Scrubbed::Name("LOCPATH"),
-    Scrubbed::Name("NLSPATH"),
-    Scrubbed::Name("MALLOC_TRACE"),
-    Scrubbed::Name("HOSTALIASES"),
-    Scrubbed::Prefix("AWK"),
-    Scrubbed::Prefix("PYTHON"),
-    Scrubbed::Prefix("PERL5"),
-    Scrubbed::Name("PERLLIB"),
-    Scrubbed::Name("RUBYOPT"),
-    Scrubbed::Name("RUBYLIB"),
-    Scrubbed::Name("NODE_OPTIONS"),
-    Scrubbed::Name("NODE_PATH"),
-    Scrubbed::Name("JAVA_TOOL_OPTIONS"),
-    Scrubbed::Name("JDK_JAVA_OPTIONS"),
-    // Programs, settings and another repository for git; files it writes traces to.
-    Scrubbed::Prefix("GIT_"),
-    // Options that the text of the command does not show.
-    Scrubbed::Name("RIPGREP_CONFIG_PATH"),
-    Scrubbed::Prefix("GREP_OPTIONS"),
-    Scrubbed::Name("TAR_OPTIONS"),
-    Scrubbed::Name("GZIP"),
-    Scrubbed::Name("XZ_OPT"),
-    Scrubbed::Name("XZ_DEFAULTS"),
-    Scrubbed::Name("UNZIP"),
-    Scrubbed::Name("ZIPINFO"),
-    // Programs that show text, and what they start in turn.
-    Scrubbed::Prefix("LESS"),
-    Scrubbed::Prefix("MAN"),
-    Scrubbed::Name("PAGER"),
-];
+/// shell than the one that is started. A star stands for any further characters.
+const REMOVED: &str = "
+    # Files that a shell reads before the command.
+    BASH_ENV ENV
+    # Options of another shell, e.g. `noexec` or `xtrace`.
+    SHELLOPTS BASHOPTS POSIXLY_CORRECT
+    # Expanded, and so executed, by the shell itself.
+    PS4 PROMPT_COMMAND
+    # Exported functions replace commands of the same name.
+    BASH_FUNC_*
+    # `cd` goes elsewhere, patterns match something else, words end elsewhere.
+    CDPATH GLOBIGNORE IFS
+    # Where another shell was.
+    OLDPWD PWD
+    # Code that the loader, the C library or an interpreter takes into every program.
+    LD_* DYLD_* GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_TRACE HOSTALIASES
+    AWK* PYTHON* PERL5* PERLLIB RUBYOPT RUBYLIB NODE_OPTIONS NODE_PATH
+    JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
+    # Programs, settings and another repository for git; files it writes traces to.
+    GIT_*
+    # Options that the text of the command does not show.
+    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS GZIP XZ_OPT XZ_DEFAULTS UNZIP ZIPINFO
+    # Programs that show text, and what they start in turn.
+    LESS* MAN* PAGER
+";
 
-/// Tells programs that they run inside of a tool call.
+/// Shows programs that they run inside of a tool call.
 const MARKER: (&str, &str) = ("TURNPIPE", "1");
-
-impl Scrubbed {
-    fn matches(self, name: &OsStr) -> bool {
-        match self {
-            Self::Name(scrubbed) => name == scrubbed,
-            Self::Prefix(prefix) => name.as_bytes().starts_with(prefix.as_bytes()),
-        }
-    }
-}
 
 /// The variables for the children of a session: worked out when there is a first child, and then
 /// shared by all calls of the session, whose environment does not change.
 #[derive(Debug, Clone, Default)]
 pub struct ChildVariables(Arc<OnceLock<Variables>>);
 
-/// The variables for a child of a session, sorted by name: the session's without what is scrubbed
+/// The variables for a child of a session, sorted by name: the session's without what is removed
 /// and not kept on request.
 pub(super) fn child_environment(session: &ToolContext) -> Variables {
     let variables = session
         .child_variables
         .0
-        .get_or_init(|| without_scrubbed(&session.environment, &session.kept_variables).into());
+        .get_or_init(|| cleaned(&session.environment, &session.kept_variables).into());
     Arc::clone(variables)
 }
 
-/// The same for a child of no session.
-pub(super) fn scrubbed(environment: &Environment) -> Vec<(OsString, OsString)> {
-    without_scrubbed(environment, &BTreeSet::new())
-}
-
 /// With the marker `TURNPIPE=1`, and a `PATH` that does not depend on the working directory.
-fn without_scrubbed(
+pub(super) fn cleaned(
     environment: &Environment,
     kept: &BTreeSet<OsString>,
 ) -> Vec<(OsString, OsString)> {
-    let is_scrubbed = |name: &OsStr| SCRUBBED.iter().any(|row| row.matches(name));
     let mut variables: Vec<_> = environment
         .iter()
-        .filter(|(name, _)| *name != MARKER.0 && (kept.contains(*name) || !is_scrubbed(name)))
+        .filter(|(name, _)| *name != MARKER.0 && (kept.contains(*name) || !is_removed(name)))
         .map(|(name, value)| {
             let value = if name == "PATH" {
                 absolute_entries(value)
@@ -131,6 +74,17 @@ fn without_scrubbed(
     variables.push((MARKER.0.into(), MARKER.1.into()));
     variables.sort();
     variables
+}
+
+fn is_removed(name: &OsStr) -> bool {
+    REMOVED
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .any(|row| match row.strip_suffix('*') {
+            Some(prefix) => name.as_bytes().starts_with(prefix.as_bytes()),
+            None => name == row,
+        })
 }
 
 /// A search path without entries that are relative or empty: programs of the working directory.
@@ -191,9 +145,9 @@ mod tests {
         ]
         .map(|(name, value)| (name.into(), value.into()))
         .into();
-        assert_eq!(scrubbed(&environment), expected);
+        assert_eq!(cleaned(&environment, &BTreeSet::new()), expected);
         let kept = BTreeSet::from(["PAGER".into()]);
-        let passed = without_scrubbed(&environment, &kept);
+        let passed = cleaned(&environment, &kept);
         assert!(passed.contains(&("PAGER".into(), "evil".into())));
         assert_eq!(passed.len(), expected.len() + 1);
     }

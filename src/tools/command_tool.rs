@@ -1,7 +1,7 @@
 //! Tools that a user declared: one program run per call, without a shell.
 //!
-//! An argument that the model supplies through a bare `{field}` reaches the program as it is, also
-//! when it begins with `-`. A manifest that does not want it taken for an option puts `--` before
+//! An argument that the model supplies through a bare `{field}` reaches the program as it is, even
+//! if it begins with `-`. A manifest that does not want it taken for an option puts `--` before
 //! it, or writes `--option={field}`.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::child_environment::child_environment;
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 
-/// What stays inline of a tool that says nothing about it, in UTF-16 units.
+/// How much stays inline if the manifest does not say, in UTF-16 units.
 const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
 
 /// Everything a manifest says about a tool, checked.
@@ -46,11 +47,14 @@ pub(super) struct Declaration {
 }
 
 /// What the program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum ToolInput {
     /// An empty standard input.
+    #[default]
+    #[serde(rename = "none")]
     Nothing,
     /// The input object as one line of JSON.
+    #[serde(rename = "json")]
     JsonLine,
 }
 

@@ -44,7 +44,7 @@ pub struct ToolContext {
     pub scratch_directory: PathBuf,
 }
 
-/// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS` (spec claude-code.md section 5).
+/// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellTimeouts {
     /// When a call asks for none.

@@ -20,7 +20,7 @@ pub enum Format {
 /// The value for the request's `tools` key: an array, in the registry's order.
 ///
 /// Deferred tools are marked `defer_loading` for Anthropic, whose API searches them; the other
-/// APIs know no such thing, and there they are left out.
+/// APIs have no such search; deferred tools are left out there.
 pub fn declarations(registry: &Registry, format: Format) -> Value {
     let tools = registry.iter().map(|tool| tool.as_ref() as &dyn Tool);
     match format {

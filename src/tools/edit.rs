@@ -5,15 +5,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::builtin::Parameters;
-use super::freshness::{self, Freshness};
 use super::line_window::{LineWindow, Window};
-use super::regular_file::{self, NotReadable, RegularFile};
+use super::patch::ORIGINAL_BYTES;
+use super::regular_file::{self, Freshness, NotReadable, READ_AGAIN, READ_FIRST, RegularFile};
 use super::replace_file::{self, Expected};
 use super::replacement::{Haystack, Replaced, folded};
-use super::text_file::{self, ORIGINAL_BYTES, READ_AGAIN, READ_FIRST};
 use super::{
     Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
-    ToolFailure, ToolReply, line_numbers, patch, paths,
+    ToolFailure, ToolReply, line_window, patch, paths,
 };
 use crate::state::{FileStamp, ReadRange};
 
@@ -76,7 +75,7 @@ impl PreparedCall for Edit {
         let (edited, expected, freshness) = match regular_file::open(&target) {
             Ok(found) => {
                 let stamp = FileStamp::from_metadata(&found.metadata);
-                let freshness = freshness::of(call, &target, stamp);
+                let freshness = Freshness::of(call, &target, stamp);
                 let edited = edit(found, self, freshness).map_err(ToolFailure)?;
                 (edited, Expected::Unchanged(stamp), freshness)
             }
@@ -98,7 +97,7 @@ impl PreparedCall for Edit {
         if freshness == Freshness::Current {
             let known = call.session.read_log.get(&target);
             let range = known.map_or(ReadRange::Whole, |entry| entry.range);
-            freshness::record(call, target, stamp, range);
+            regular_file::record(call, target, stamp, range);
         }
         Ok(reply(&path.to_string_lossy(), self, &edited, freshness))
     }
@@ -125,7 +124,7 @@ fn created(parameters: &Edit) -> Edited {
 fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
     let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
     let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
-    let before = text_file::bytes(source, limit)
+    let before = regular_file::bytes(source, limit)
         .map_err(|failure| failure.0)?
         .ok_or_else(too_large)?;
     if parameters.old_string.is_empty() {
@@ -210,9 +209,13 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
     };
     let before = edited.before.as_deref().map(String::from_utf8_lossy);
     let after = String::from_utf8_lossy(&edited.after.bytes);
-    let hunks = patch::hunks(before.as_deref().unwrap_or_default(), &after);
-    let shown =
-        before.filter(|text| u64::try_from(text.len()).is_ok_and(|size| size <= ORIGINAL_BYTES));
+    let is_large = |text: &str| text.len() as u64 > ORIGINAL_BYTES;
+    let shown = before.as_deref().filter(|text| !is_large(text));
+    let hunks = if edited.before.is_some() && shown.is_none() || is_large(&after) {
+        Vec::new()
+    } else {
+        patch::hunks(shown.unwrap_or_default(), &after)
+    };
     ToolReply::text(
         text,
         json!({
@@ -240,7 +243,7 @@ fn snippet(after: &Replaced) -> String {
         characters: SNIPPET_CHARACTERS,
     });
     window.push(&after.bytes);
-    line_numbers::numbered(first, window.finish().lines.iter().map(String::as_str))
+    line_window::numbered(first, window.finish().lines.iter().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! The beginning and the end of a text that is too long to show.
 
+use std::io::{self, Write};
+
+use crate::text::{truncate_utf16, utf16_length};
+
 /// Collects text piece by piece and keeps about half of `limit` UTF-16 units from each end.
 /// Memory does not grow with the text.
 #[derive(Debug)]
@@ -43,15 +47,15 @@ impl Excerpt {
 
     /// Appends a piece.
     pub(super) fn push(&mut self, piece: &str) {
-        let units = units_of(piece);
+        let units = utf16_length(piece);
         self.total_units += units;
         let room = if self.head_is_complete {
             0
         } else {
             (self.limit / 2).saturating_sub(self.head_units)
         };
-        let (to_head, rest) = piece.split_at(prefix_length(piece, room));
-        let head_units = units_of(to_head);
+        let (to_head, rest) = piece.split_at(truncate_utf16(piece, room).len());
+        let head_units = utf16_length(to_head);
         self.head.push_str(to_head);
         self.head_units += head_units;
         if !rest.is_empty() {
@@ -60,8 +64,8 @@ impl Excerpt {
         }
     }
 
-    /// Appends text that nobody has any more, of so many UTF-16 units: what was pushed before it
-    /// is the head, what is pushed after it the tail.
+    /// Appends text that is lost, `units` UTF-16 units of it: what was pushed before it is the
+    /// head, what is pushed after it the tail.
     pub(super) fn push_lost(&mut self, units: usize) {
         if units > 0 {
             self.total_units += units;
@@ -115,7 +119,7 @@ impl Excerpt {
         }
         let kept = &piece[suffix_start(piece, surplus)..];
         self.tail.push_str(kept);
-        self.tail_units += units_of(kept);
+        self.tail_units += utf16_length(kept);
         // Not on every push: cutting moves the whole tail.
         if self.tail_units > capacity.saturating_mul(4) {
             self.trim_tail();
@@ -127,46 +131,65 @@ impl Excerpt {
         if surplus > 0 {
             let start = suffix_start(&self.tail, surplus);
             self.tail.drain(..start);
-            self.tail_units = units_of(&self.tail);
+            self.tail_units = utf16_length(&self.tail);
         }
     }
 }
 
-/// Length in UTF-16 units.
-fn units_of(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    text.chars().map(char::len_utf16).sum()
-}
-
-/// Bytes of the longest prefix of at most `units` UTF-16 units.
-fn prefix_length(text: &str, units: usize) -> usize {
-    if text.is_ascii() {
-        return units.min(text.len());
-    }
-    let mut seen = 0;
-    text.char_indices()
-        .find(|(_, character)| {
-            seen += character.len_utf16();
-            seen > units
-        })
-        .map_or(text.len(), |(start, _)| start)
-}
-
 /// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
 fn suffix_start(text: &str, units: usize) -> usize {
-    if text.is_ascii() {
-        return units.min(text.len());
+    let head = truncate_utf16(text, units);
+    let is_short = utf16_length(head) < units;
+    let pair = text[head.len()..].chars().next().filter(|_| is_short);
+    head.len() + pair.map_or(0, char::len_utf8)
+}
+
+/// Hands on what is written to it as text; invalid UTF-8 is replaced as
+/// [`String::from_utf8_lossy`] does it, wherever the pieces are cut.
+pub(super) struct LossyText<Sink: FnMut(&str)> {
+    sink: Sink,
+    /// Bytes not handed on yet: between writes the beginning of a character, at most 3 bytes.
+    pending: Vec<u8>,
+}
+
+impl<Sink: FnMut(&str)> LossyText<Sink> {
+    pub(super) fn new(sink: Sink) -> Self {
+        Self {
+            sink,
+            pending: Vec::new(),
+        }
     }
-    let mut seen = 0;
-    text.char_indices()
-        .find(|(_, character)| {
-            let before = seen;
-            seen += character.len_utf16();
-            before >= units
+
+    /// No more bytes will come.
+    pub(super) fn finish(mut self) {
+        (self.sink)(&String::from_utf8_lossy(&self.pending));
+    }
+}
+
+impl<Sink: FnMut(&str)> Write for LossyText<Sink> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        let whole = self.pending.len() - unfinished(&self.pending);
+        (self.sink)(&String::from_utf8_lossy(&self.pending[..whole]));
+        self.pending.drain(..whole);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Length of the character at the end that further bytes may complete.
+fn unfinished(bytes: &[u8]) -> usize {
+    // A character has at most 4 bytes, so an unfinished one begins in the last 3.
+    (1..=3.min(bytes.len()))
+        .find(|length| {
+            let end = &bytes[bytes.len() - length..];
+            std::str::from_utf8(end)
+                .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
         })
-        .map_or(text.len(), |(start, _)| start)
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -228,7 +251,7 @@ mod tests {
             let text = excerpt.finish();
             prop_assert_eq!(&text, &excerpt_of(&whole, limit));
             prop_assert_eq!(partial, text != whole);
-            prop_assert_eq!(partial, units_of(&whole) > limit);
+            prop_assert_eq!(partial, utf16_length(&whole) > limit);
         }
 
         #[test]
@@ -238,10 +261,39 @@ mod tests {
                 let (count, tail) = rest.split_once(" characters omitted] ...\n\n").unwrap();
                 prop_assert!(text.starts_with(head));
                 prop_assert!(text.ends_with(tail));
-                prop_assert_eq!(count.parse::<usize>().unwrap() + units_of(head) + units_of(tail), units_of(&text));
+                prop_assert_eq!(count.parse::<usize>().unwrap() + utf16_length(head) + utf16_length(tail), utf16_length(&text));
             } else {
                 prop_assert_eq!(cut, text);
             }
+        }
+    }
+
+    fn in_pieces(pieces: &[Vec<u8>]) -> String {
+        let mut text = String::new();
+        let mut lossy = LossyText::new(|piece: &str| text.push_str(piece));
+        for piece in pieces {
+            lossy.write_all(piece).unwrap();
+        }
+        lossy.finish();
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn cuts_make_no_difference_to_bytes(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..8)) {
+            prop_assert_eq!(in_pieces(&pieces), String::from_utf8_lossy(&pieces.concat()).into_owned());
+        }
+
+        #[test]
+        fn cuts_make_no_difference_to_text(text in "\\PC{0,12}", size in 1_usize..4) {
+            let pieces: Vec<Vec<u8>> = text.as_bytes().chunks(size).map(<[u8]>::to_vec).collect();
+            prop_assert_eq!(in_pieces(&pieces), text);
+        }
+
+        #[test]
+        fn cuts_make_no_difference_to_near_text(bytes in prop::collection::vec(prop::sample::select(vec![0x61_u8, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xed, 0xa0, 0xf0, 0x9f, 0xf4, 0x90]), 0..16), size in 1_usize..5) {
+            let pieces: Vec<Vec<u8>> = bytes.chunks(size).map(<[u8]>::to_vec).collect();
+            prop_assert_eq!(in_pieces(&pieces), String::from_utf8_lossy(&bytes).into_owned());
         }
     }
 }

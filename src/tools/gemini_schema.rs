@@ -45,7 +45,7 @@ impl<'a> Converter<'a> {
     fn convert(&mut self, schema: &'a Value) -> Map<String, Value> {
         let mut converted = Map::new();
         let Some(schema) = schema.as_object() else {
-            // `true` or `false`: there is no word for it.
+            // `true` or `false`: the subset has no word for them.
             return converted;
         };
         if let Some((reference, target)) = self.target_of(schema) {

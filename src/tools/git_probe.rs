@@ -1,22 +1,23 @@
 //! Whether git's configuration in a directory runs no program.
 //!
-//! The analysis of a command line only says that it must not; here one looks. Whatever cannot be
+//! The analysis of a command line only says that it must not; this asks git. Whatever cannot be
 //! found out counts as a program.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ToolContext;
-use super::child_environment::{child_environment, keep_git_from_writing, scrubbed};
+use super::child_environment::{child_environment, cleaned, keep_git_from_writing};
 use crate::io::Environment;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 
-/// How long all looks for one command line may take.
+/// How long all questions about one command line may take.
 const DEADLINE: Duration = Duration::from_secs(1);
 
 /// The largest output of git that is read, in bytes: an index of about 100,000 files.
@@ -24,7 +25,7 @@ const LARGEST: usize = 8 * 1024 * 1024;
 
 const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
 
-/// Looks for one command line.
+/// Asks git about one command line.
 #[derive(Debug)]
 pub struct GitProbe {
     spawners: Arc<Spawners>,
@@ -39,10 +40,10 @@ impl GitProbe {
         Self::with(Arc::clone(&context.spawners), environment)
     }
 
-    /// A probe without a session: with the scrubbed environment, and children started by
+    /// A probe without a session: with the cleaned environment, and children started by
     /// `spawners`.
     pub fn outside_of_a_session(spawners: Arc<Spawners>, environment: &Environment) -> Self {
-        Self::with(spawners, scrubbed(environment))
+        Self::with(spawners, cleaned(environment, &BTreeSet::new()))
     }
 
     fn with(spawners: Arc<Spawners>, mut environment: Vec<(OsString, OsString)>) -> Self {
@@ -130,100 +131,56 @@ impl GitProbe {
     }
 }
 
-/// When a setting lets git start a program or reach a server in one of its reading forms. Pagers
-/// need a terminal, hooks a change, editors a question: none of these is in reach.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
-    /// If it is set to anything.
-    Set,
-    /// Unless it is switched off.
-    NotOff,
-    /// If the value asks for signatures.
-    Signatures,
-}
-
-/// A kind of setting: the section and the last part of the key, in lower case; what stands between
-/// them may be anything.
-struct Setting {
-    section: &'static str,
-    name: &'static str,
-    scope: GitScope,
-    when: When,
-}
-
-const fn setting(
-    section: &'static str,
-    name: &'static str,
-    scope: GitScope,
-    when: When,
-) -> Setting {
-    Setting {
-        section,
-        name,
-        scope,
-        when,
-    }
-}
-
-const SETTINGS: &[Setting] = &[
-    // Signatures are verified by another program.
-    setting("log", "showsignature", GitScope::Objects, When::NotOff),
-    setting("format", "pretty", GitScope::Objects, When::Signatures),
-    setting("branch", "sort", GitScope::Objects, When::Signatures),
-    setting("tag", "sort", GitScope::Objects, When::Signatures),
-    // Missing objects are fetched.
-    setting("extensions", "partialclone", GitScope::Objects, When::Set),
-    setting("remote", "promisor", GitScope::Objects, When::NotOff),
-    setting("remote", "partialclonefilter", GitScope::Objects, When::Set),
-    setting("core", "fsmonitor", GitScope::WorkTree, When::NotOff),
-    // Merges are merged again, which writes objects and starts merge drivers.
-    setting("log", "diffmerges", GitScope::WorkTree, When::Set),
-    setting("diff", "external", GitScope::WorkTree, When::Set),
-    setting("diff", "command", GitScope::WorkTree, When::Set),
-    setting("diff", "textconv", GitScope::WorkTree, When::Set),
-    setting("filter", "clean", GitScope::WorkTree, When::Set),
-    setting("filter", "smudge", GitScope::WorkTree, When::Set),
-    setting("filter", "process", GitScope::WorkTree, When::Set),
-    setting("submodule", "url", GitScope::WorkTree, When::Set),
-    setting("submodule", "active", GitScope::WorkTree, When::Set),
-    setting("submodule", "ignore", GitScope::WorkTree, When::Set),
-    setting("diff", "submodule", GitScope::WorkTree, When::Set),
-    setting(
-        "status",
-        "submodulesummary",
-        GitScope::WorkTree,
-        When::NotOff,
-    ),
-];
+/// Settings with which git, in one of its reading forms, starts a program or reaches a server.
+/// Pagers need a terminal, hooks a change, editors a question: none of these is in reach. Rows hold
+/// the scope, the section and the last part of the key, in lower case (anything may stand between
+/// them), and which values count: `set` for any, `on` unless it is switched off, `signatures` if it
+/// asks for them.
+const SETTINGS: &str = "
+    # Signatures are verified by another program.
+    objects log showsignature on
+    objects format pretty signatures
+    objects branch sort signatures
+    objects tag sort signatures
+    # Missing objects are fetched.
+    objects extensions partialclone set
+    objects remote promisor on
+    objects remote partialclonefilter set
+    worktree core fsmonitor on
+    # Merges are merged again, which writes objects and starts merge drivers.
+    worktree log diffmerges set
+    worktree diff external set
+    worktree diff command set
+    worktree diff textconv set
+    worktree filter clean set
+    worktree filter smudge set
+    worktree filter process set
+    worktree submodule url set
+    worktree submodule active set
+    worktree submodule ignore set
+    worktree diff submodule set
+    worktree status submodulesummary on
+";
 
 fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
-    let section = key
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let name = key
-        .rsplit('.')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let is_off = matches!(
-        value.to_ascii_lowercase().as_str(),
-        "" | "false" | "no" | "off" | "0"
-    );
+    let key = key.to_ascii_lowercase();
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
     // Aliases of formats may have any name.
     if section == "pretty" {
         return may_verify_signatures(value);
     }
-    SETTINGS.iter().any(|setting| {
-        setting.section == section
-            && setting.name == name
-            && (setting.scope == GitScope::Objects || scope == GitScope::WorkTree)
-            && match setting.when {
-                When::Set => !value.is_empty(),
-                When::NotOff => !is_off,
-                When::Signatures => may_verify_signatures(value),
-            }
+    let value_of = |when| match when {
+        "set" => !value.is_empty(),
+        "signatures" => may_verify_signatures(value),
+        _ => !["", "false", "no", "off", "0"].contains(&value.to_ascii_lowercase().as_str()),
+    };
+    SETTINGS.lines().any(|row| {
+        let row: Vec<&str> = row.split_whitespace().collect();
+        matches!(row[..], [place, known, last, when]
+            if (known, last) == (section, name)
+                && (place == "objects" || scope == GitScope::WorkTree)
+                && value_of(when))
     })
 }
 

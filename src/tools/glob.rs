@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::builtin::Parameters;
-use super::newest::Newest;
-use super::walk::{self, Budget, Filters, SearchEnd, Stopped};
+use super::first_few::NewestFiles;
+use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
 use super::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
     ToolFailure, ToolReply, paths,
@@ -73,19 +73,20 @@ impl PreparedCall for Search {
         let started = call.session.clock.elapsed();
         check_directory(&self.directory(call.session))?;
         let root = self.root(call.session);
-        let mut found = Newest::new(MOST_FILES);
+        let mut found = NewestFiles::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
-        let end = walk::walk(&root, Filters::none(), budget, &mut |entry| {
+        let mut unread = Unread::default();
+        let end = walk::walk(&root, Filters::none(), budget, &mut unread, &mut |entry| {
             let below = entry.path().strip_prefix(&root);
             if below.is_ok_and(|below| self.rest.is_match(below))
                 && let Some(modified) = modified(&entry)
             {
-                found.add(entry.into_path(), modified);
+                found.add_file(entry.into_path(), modified);
             }
             ControlFlow::Continue(())
         });
         let took = call.session.clock.elapsed().saturating_sub(started);
-        Ok(reply(found, end, took))
+        Ok(reply(found, end, &unread, took))
     }
 }
 
@@ -139,11 +140,10 @@ fn modified(entry: &DirEntry) -> Option<SystemTime> {
         .then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-fn reply(found: Newest, end: SearchEnd, took: Duration) -> ToolReply {
+fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) -> ToolReply {
     let seen = found.seen();
     let filenames: Vec<String> = found
         .into_paths()
-        .iter()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
     let truncated = seen > filenames.len() || end != SearchEnd::Complete;
@@ -154,6 +154,9 @@ fn reply(found: Newest, end: SearchEnd, took: Duration) -> ToolReply {
     };
     if seen > filenames.len() {
         text.push_str("\n(Results are truncated. Consider using a more specific path or pattern.)");
+    }
+    if let Some(note) = unread.note() {
+        text = format!("{text}\n{note}");
     }
     let status = match end {
         SearchEnd::Complete => CallStatus::Ok,

@@ -132,6 +132,15 @@ fn the_newest_hundred_are_listed() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_read_is_named() {
+    let session = tree(&["file"]);
+    session.deepen("");
+    let (text, structured) = session.ok::<Glob>(json!({ "pattern": "fil*" }));
+    assert!(text.contains("\n(1 file or directory could not be searched"));
+    assert_eq!(structured["filenames"], json!([session.name("file")]));
+}
+
+#[test]
 fn nothing_found_is_said() {
     let session = Session::new();
     let (text, structured) = session.ok::<Glob>(json!({ "pattern": "*.nothing" }));

@@ -3,9 +3,11 @@
 //! A state machine over chunks of bytes: it does no I/O, and how the bytes are cut into chunks
 //! makes no difference.
 
+use std::fmt::Write as _;
+
 use memchr::{memchr, memchr_iter};
 
-use super::line_numbers::NUMBER_WIDTH;
+use crate::text::utf16_length;
 
 /// Longer lines are cut, in characters.
 pub(super) const LINE_CHARACTERS: usize = 2000;
@@ -127,7 +129,7 @@ impl LineWindow {
 
     fn end_line(&mut self) {
         let (text, was_cut) = self.shown_line();
-        let characters = NUMBER_WIDTH + 1 + text.encode_utf16().count();
+        let characters = NUMBER_WIDTH + 1 + utf16_length(&text);
         self.line.clear();
         self.dropped = 0;
         if !self.page.lines.is_empty() && self.characters + characters > self.window.characters {
@@ -159,6 +161,23 @@ impl LineWindow {
             ),
         }
     }
+}
+
+/// What a line's number and the tab after it take at least, in characters.
+pub(super) const NUMBER_WIDTH: usize = 7;
+
+/// The lines, numbered from `first`: the number right-aligned in six columns, a tab, the line.
+/// No line feed at the end.
+pub(super) fn numbered<'a>(first: u64, lines: impl IntoIterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for (number, line) in (first..).zip(lines) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{number:>6}\t{line}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -290,6 +309,35 @@ mod tests {
             let page = page(window, &[text.as_bytes()]);
             prop_assert_eq!(page.lines, expected);
             prop_assert_eq!(page.total_lines, text.lines().count() as u64);
+        }
+    }
+
+    #[test]
+    fn numbers_are_right_aligned_in_six_columns() {
+        assert_eq!(
+            numbered(1, ["a", "", "\tc"]),
+            "     1\ta\n     2\t\n     3\t\tc"
+        );
+        assert_eq!(numbered(999_999, ["x", "y"]), "999999\tx\n1000000\ty");
+        assert_eq!(numbered(1, []), "");
+    }
+
+    proptest! {
+        #[test]
+        fn the_lines_can_be_taken_out_again(
+            first in 1_u64..2_000_000,
+            lines in proptest::collection::vec("[^\n]{0,12}", 1..20),
+        ) {
+            let text = numbered(first, lines.iter().map(String::as_str));
+            let back: Vec<(u64, String)> = text
+                .split('\n')
+                .map(|line| {
+                    let (number, rest) = line.split_once('\t').unwrap();
+                    (number.trim_start().parse().unwrap(), rest.to_owned())
+                })
+                .collect();
+            let expected: Vec<(u64, String)> = (first..).zip(lines).collect();
+            prop_assert_eq!(back, expected);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `LS`: the entries of one directory.
 
-use std::collections::BinaryHeap;
 use std::fs::DirEntry;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::builtin::Parameters;
+use super::first_few::FirstFew;
 use super::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ToolContext, ToolFailure,
     ToolReply, paths,
@@ -62,7 +62,7 @@ impl PreparedCall for ListDirectory {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = paths::absolute(&self.path, call.session);
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
-        let mut listing = Listing::default();
+        let mut entries = FirstFew::new(MOST_ENTRIES);
         let mut status = CallStatus::Ok;
         for entry in std::fs::read_dir(&path).map_err(failed)? {
             if call.cancel.is_cancelled() {
@@ -71,10 +71,10 @@ impl PreparedCall for ListDirectory {
             }
             let entry = entry.map_err(failed)?;
             if !self.ignored.is_match(entry.file_name()) && !self.ignored.is_match(entry.path()) {
-                listing.add(shown(&entry));
+                entries.add(shown(&entry));
             }
         }
-        let text = listing.into_text(&path, status);
+        let text = listing(entries, &path, status);
         Ok(ToolReply {
             status,
             ..ToolReply::text(text.clone(), Value::String(text))
@@ -96,44 +96,25 @@ fn shown(entry: &DirEntry) -> String {
     name
 }
 
-/// The first entries in the order of names; the rest is only counted.
-#[derive(Debug, Default)]
-struct Listing {
-    first: BinaryHeap<String>,
-    seen: usize,
-}
-
-impl Listing {
-    fn add(&mut self, name: String) {
-        self.seen += 1;
-        self.first.push(name);
-        if self.first.len() > MOST_ENTRIES {
-            self.first.pop();
-        }
+fn listing(entries: FirstFew<String>, path: &Path, status: CallStatus) -> String {
+    let path = path.display().to_string();
+    let seen = entries.seen();
+    let mut lines = vec![format!("- {}/", path.trim_end_matches('/'))];
+    let entries = entries.into_sorted().into_iter();
+    lines.extend(entries.map(|name| format!("  - {name}")));
+    if seen == 0 {
+        lines.push("(no entries)".to_owned());
+    } else if seen > MOST_ENTRIES {
+        lines.push(format!(
+            "(Only the first {MOST_ENTRIES} of {seen} entries are shown. Use Glob with a pattern \
+             to find others.)"
+        ));
     }
-
-    fn into_text(self, path: &Path, status: CallStatus) -> String {
-        let path = path.display().to_string();
-        let mut text = format!("- {}/\n", path.trim_end_matches('/'));
-        for name in self.first.into_sorted_vec() {
-            text.push_str("  - ");
-            text.push_str(&name);
-            text.push('\n');
-        }
-        if self.seen == 0 {
-            text.push_str("(no entries)\n");
-        } else if self.seen > MOST_ENTRIES {
-            text = format!(
-                "{text}(Only the first {MOST_ENTRIES} of {} entries are shown. Use Glob with a \
-                 pattern to find others.)\n",
-                self.seen
-            );
-        }
-        if status == CallStatus::Cancelled {
-            text.push_str("(The listing was cancelled; there may be more entries.)\n");
-        }
-        text
+    if status == CallStatus::Cancelled {
+        lines.push("(The listing was cancelled; there may be more entries.)".to_owned());
     }
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 mod access;
 mod alias;
-mod alias_table;
 mod bash;
 mod builtin;
 mod child_environment;
@@ -14,21 +13,15 @@ mod context;
 mod declarations;
 mod edit;
 mod excerpt;
-mod freshness;
-mod full_text;
+mod first_few;
 pub(crate) mod gemini_schema;
 mod git_probe;
 mod glob;
 mod grep;
 mod image;
-mod line_numbers;
 mod line_window;
-mod lossy_text;
 mod ls;
 mod manifest;
-mod manifest_fields;
-mod newest;
-mod outcome;
 mod patch;
 mod paths;
 mod printed;
@@ -37,31 +30,29 @@ mod registry;
 mod regular_file;
 mod replace_file;
 mod replacement;
+mod reply;
 mod schema_check;
 mod template;
 #[cfg(test)]
 mod test_context;
 #[cfg(test)]
 mod test_session;
-mod text_file;
 mod todo_write;
 mod tool;
 mod walk;
-mod workspace_programs;
 mod write;
 
 pub use access::{Access, Touch};
+pub use bash::{from_the_workspace, workspace_program};
 pub use child_environment::ChildVariables;
 pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use declarations::{Format, declarations};
-pub use full_text::FullText;
 pub use git_probe::GitProbe;
-pub use manifest::{ManifestError, load_manifest};
-pub use outcome::{CallStatus, Content, ImageBlock, ToolReply};
+pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use registry::{LookupError, NameClash, Registry, Resolved};
+pub use reply::{CallStatus, Content, FullText, ImageBlock, ToolReply};
 pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
-pub use workspace_programs::{from_the_workspace, workspace_program};

@@ -6,12 +6,11 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// With more lines than this between the first and the last difference, all of them count as
-/// replaced: a minimal difference of two large and very different texts takes too long.
-const DIFF_LINE_LIMIT: usize = 20_000;
-
 /// With more bytes than this, a patch is left out of the structured output.
 const PATCH_BYTE_LIMIT: usize = 4 << 20;
+
+/// The largest old content that goes into a result (`originalFile`) and into a patch, in bytes.
+pub(super) const ORIGINAL_BYTES: u64 = 10 << 20;
 
 /// Follows a line that the text's end cuts off, as in `diff -u`.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
@@ -33,142 +32,31 @@ pub(super) struct Hunk {
 pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let hunks: Vec<Hunk> = group_diff_ops(operations(&old, &new), CONTEXT_LINES)
+    // Not always the smallest difference: what would take too long is split early.
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let groups = group_diff_ops(operations, CONTEXT_LINES);
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let size: usize = groups
         .iter()
-        .filter_map(|group| hunk(group, &old, &new))
-        .collect();
-    let size: usize = hunks
-        .iter()
-        .flat_map(|hunk| &hunk.lines)
-        .map(String::len)
+        .flatten()
+        .map(|operation| bytes(&old[operation.old_range()]) + bytes(&new[operation.new_range()]))
         .sum();
     if size > PATCH_BYTE_LIMIT {
-        Vec::new()
-    } else {
-        hunks
+        return Vec::new();
     }
-}
-
-fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    let shorter = old.len().min(new.len());
-    let head = old
-        .iter()
-        .zip(new)
-        .take_while(|(old, new)| old == new)
-        .count();
-    let tail = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take(shorter - head)
-        .take_while(|(old, new)| old == new)
-        .count();
-    let old_middle = &old[head..old.len() - tail];
-    let new_middle = &new[head..new.len() - tail];
-    let mut operations = Vec::new();
-    if head > 0 {
-        operations.push(DiffOp::Equal {
-            old_index: 0,
-            new_index: 0,
-            len: head,
-        });
-    }
-    if old_middle.len() + new_middle.len() > DIFF_LINE_LIMIT {
-        operations.push(DiffOp::Replace {
-            old_index: head,
-            old_len: old_middle.len(),
-            new_index: head,
-            new_len: new_middle.len(),
-        });
-    } else {
-        let middle = capture_diff_slices(Algorithm::Myers, old_middle, new_middle);
-        operations.extend(middle.into_iter().map(|operation| moved(operation, head)));
-    }
-    if tail > 0 {
-        operations.push(DiffOp::Equal {
-            old_index: old.len() - tail,
-            new_index: new.len() - tail,
-            len: tail,
-        });
-    }
-    joined(operations)
-}
-
-/// Makes one of neighbouring equal stretches, so that the context around a change is not cut where
-/// the common head or tail begins.
-fn joined(operations: Vec<DiffOp>) -> Vec<DiffOp> {
-    let mut result: Vec<DiffOp> = Vec::with_capacity(operations.len());
-    for operation in operations {
-        if let (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) =
-            (result.last_mut(), &operation)
-        {
-            *len += more;
-        } else {
-            result.push(operation);
-        }
-    }
-    result
-}
-
-fn moved(operation: DiffOp, by: usize) -> DiffOp {
-    match operation {
-        DiffOp::Equal {
-            old_index,
-            new_index,
-            len,
-        } => DiffOp::Equal {
-            old_index: old_index + by,
-            new_index: new_index + by,
-            len,
-        },
-        DiffOp::Delete {
-            old_index,
-            old_len,
-            new_index,
-        } => DiffOp::Delete {
-            old_index: old_index + by,
-            old_len,
-            new_index: new_index + by,
-        },
-        DiffOp::Insert {
-            old_index,
-            new_index,
-            new_len,
-        } => DiffOp::Insert {
-            old_index: old_index + by,
-            new_index: new_index + by,
-            new_len,
-        },
-        DiffOp::Replace {
-            old_index,
-            old_len,
-            new_index,
-            new_len,
-        } => DiffOp::Replace {
-            old_index: old_index + by,
-            old_len,
-            new_index: new_index + by,
-            new_len,
-        },
-    }
+    let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));
+    hunks.collect()
 }
 
 fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
     let (first, last) = (group.first()?, group.last()?);
-    if group
-        .iter()
-        .all(|operation| matches!(operation, DiffOp::Equal { .. }))
-    {
-        return None;
-    }
     let mut lines = Vec::new();
     for operation in group {
-        match operation {
-            DiffOp::Equal { .. } => push(&mut lines, ' ', &old[operation.old_range()]),
-            DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
-                push(&mut lines, '-', &old[operation.old_range()]);
-                push(&mut lines, '+', &new[operation.new_range()]);
-            }
+        if let DiffOp::Equal { .. } = operation {
+            push(&mut lines, ' ', &old[operation.old_range()]);
+        } else {
+            push(&mut lines, '-', &old[operation.old_range()]);
+            push(&mut lines, '+', &new[operation.new_range()]);
         }
     }
     let (old_start, new_start) = (first.old_range().start, first.new_range().start);

@@ -1,12 +1,12 @@
 //! What a child printed, as a result shows it.
 //!
-//! Bounds what stays inline and what is in memory, however long the output is; writing the rest to a file is the `results` room's business.
+//! Bounds what stays inline and what is in memory, however long the output is. Room `results`
+//! writes the rest to a file.
 
 use std::io;
 
 use super::FullText;
-use super::excerpt::{Excerpt, ExcerptParts};
-use super::lossy_text::LossyText;
+use super::excerpt::{Excerpt, ExcerptParts, LossyText};
 use crate::process::Captured;
 
 /// The most of a failed call's output that is shown, in UTF-16 units.
@@ -16,7 +16,7 @@ const FAILURE_LIMIT: usize = 10_000;
 /// most this much.
 pub(super) const LARGEST_LIMIT: usize = 50_000;
 
-/// Both streams of a child, as far as anything shows them.
+/// Both streams of a child: as much of them as can be shown.
 #[derive(Debug)]
 pub(super) struct Printed {
     stdout: Stream,

@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::builtin::{Parameters, WholeNumber};
-use super::image::ImageFormat;
+use super::image::{ImageFormat, dimensions};
 use super::line_window::{LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, NotReadable, RegularFile};
 use super::{
     Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply, freshness, line_numbers, paths,
+    ResultLimit, ToolContext, ToolFailure, ToolReply, line_window, paths,
 };
 use crate::state::{FileStamp, ReadRange};
 
@@ -27,11 +27,14 @@ const DEFAULT_LINES: u64 = 2000;
 /// Characters (UTF-16 units) of a page: about 25,000 tokens.
 const PAGE_CHARACTERS: usize = 100_000;
 
-/// What is looked at to tell text from other things, in bytes.
+/// How much of a file decides whether it is text, in bytes.
 const HEAD_BYTES: u64 = 8192;
 
 /// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
 const IMAGE_BYTES: u64 = 3_932_160;
+
+/// The largest width and height of an image that model APIs take, in pixels.
+const IMAGE_PIXELS: usize = 8000;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -101,7 +104,7 @@ impl PreparedCall for Read {
             )));
         }
         if let Ok(resolved) = paths::resolve_links(&path) {
-            freshness::record(call, resolved, stamp, range(&page, window));
+            regular_file::record(call, resolved, stamp, range(&page, window));
         }
         Ok(reply(&path, &page, window))
     }
@@ -164,14 +167,23 @@ fn image(
             size.max(read)
         )));
     }
+    let size = dimensions(&bytes);
+    if let Some((width, height)) = size
+        && width.max(height) > IMAGE_PIXELS
+    {
+        return Err(ToolFailure(format!(
+            "The image has {width} x {height} pixels; at most {IMAGE_PIXELS} in each direction can \
+             be shown. Make it smaller first."
+        )));
+    }
     let data = STANDARD.encode(&bytes);
     let mut file = json!({
         "base64": data,
         "type": format.media_type(),
         "originalSize": read,
     });
-    if let Some(size) = format.dimensions(&bytes) {
-        file["dimensions"] = json!({ "originalWidth": size.width, "originalHeight": size.height });
+    if let Some((width, height)) = size {
+        file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
     let image = ImageBlock {
         media_type: format.media_type(),
@@ -241,7 +253,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
             "totalLines": page.total_lines,
         },
     });
-    let mut text = line_numbers::numbered(window.first, page.lines.iter().map(String::as_str));
+    let mut text = line_window::numbered(window.first, page.lines.iter().map(String::as_str));
     if let Some(notice) = notice(page, window, reaches_end) {
         if !text.is_empty() {
             text.push_str("\n\n");
@@ -257,7 +269,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
     reply
 }
 
-/// What the model could otherwise take wrongly: that a file is missing, or that this is all of it.
+/// Keeps the model from believing that a file is missing, or that this is all of it.
 fn notice(page: &Page, window: Window, reaches_end: bool) -> Option<String> {
     let total = page.total_lines;
     let last = window.first + shown_lines(page) - u64::from(!page.lines.is_empty());

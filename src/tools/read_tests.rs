@@ -193,6 +193,15 @@ fn images_are_told_by_content() {
 }
 
 #[test]
+fn an_image_with_too_many_pixels_is_refused() {
+    let session = Session::new();
+    let header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x1f\x41\0\0\0\x03";
+    session.write("wide", header.repeat(2));
+    let failure = session.failure::<Read>(json!({ "file_path": session.name("wide") }));
+    assert!(failure.contains("8001 x 3 pixels"), "{failure}");
+}
+
+#[test]
 fn reads_are_logged_under_the_resolved_name() {
     let session = Session::new();
     numbered_file(&session, "real", 3);

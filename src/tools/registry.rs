@@ -125,9 +125,9 @@ impl Registry {
             .into_iter()
             .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
             .collect();
-        self.add(tools).map_err(|clash| ManifestError::Clash {
+        self.add(tools).map_err(|clash| ManifestError {
             file: file.to_owned(),
-            clash,
+            problem: clash.into(),
         })
     }
 

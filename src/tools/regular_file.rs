@@ -1,12 +1,15 @@
-//! Opening a file that a tool was told to look at, without ever blocking on what is not one.
+//! Files that exist: opening them, and whether the session has seen what is in them.
 //!
-//! A FIFO without a writer, a terminal or a tape blocks its reader (or worse, reacts to being
-//! opened). Only regular files pass, checked before and after opening.
+//! A FIFO without a writer, a terminal or a tape blocks its reader, or even reacts to being opened.
+//! Only regular files pass, checked before and after opening.
 
 use std::fs::{File, FileType, Metadata};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use super::{CallContext, ToolFailure};
+use crate::state::{FileStamp, ReadEntry, ReadRange};
 
 /// An open regular file with its metadata as of opening it.
 #[derive(Debug)]
@@ -61,6 +64,60 @@ fn check_type(kind: FileType) -> Result<(), NotReadable> {
     } else {
         Err(NotReadable::Special("a device"))
     }
+}
+
+/// The content of a file, or `None` if it has more than `limit` bytes.
+pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, ToolFailure> {
+    let mut bytes = Vec::new();
+    if source.metadata.len() <= limit {
+        source
+            .file
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ToolFailure(format!("The file cannot be read: {error}")))?;
+    }
+    let size = source.metadata.len().max(bytes.len() as u64);
+    Ok((size <= limit).then_some(bytes))
+}
+
+/// The session has not read the file.
+pub(super) const READ_FIRST: &str =
+    "File has not been read yet. Read it first before writing to it.";
+
+/// The file is not what the session has read.
+pub(super) const READ_AGAIN: &str = "File has been modified since read, either by the user or by \
+    a linter. Read it again before attempting to write it.";
+
+/// What the session knows of a file that a call is about to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// No call has read or written it.
+    Unread,
+    /// It is as a call last left or saw it.
+    Current,
+    /// It has changed since a call last read or wrote it.
+    Changed,
+}
+
+impl Freshness {
+    /// Compares the log's entry for `path` (links resolved) with the file's present state.
+    pub(super) fn of(call: &CallContext<'_>, path: &Path, now: FileStamp) -> Self {
+        match call.session.read_log.get(path) {
+            None => Self::Unread,
+            Some(entry) if entry.stamp == now => Self::Current,
+            Some(_) => Self::Changed,
+        }
+    }
+}
+
+/// Logs that the call has seen this part of `path` (links resolved) in this state.
+pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, range: ReadRange) {
+    let entry = ReadEntry {
+        stamp,
+        range,
+        tool_use_id: call.id.to_string(),
+    };
+    call.session.read_log.record(path, entry);
 }
 
 #[cfg(test)]

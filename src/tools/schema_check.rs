@@ -14,7 +14,7 @@ pub(super) struct SchemaCheck {
     validator: Validator,
 }
 
-/// A schema that is none; the text says why.
+/// A schema that cannot be used; the text says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {0}")]
 pub(super) struct InvalidSchema(String);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none() {
+    fn an_invalid_schema_is_refused() {
         assert!(SchemaCheck::new(&json!({"type": "strung"})).is_err());
     }
 }

@@ -21,7 +21,7 @@ enum Part {
     Field(String),
 }
 
-/// Why a text is no template.
+/// Why a text is not a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TemplateError {
     /// `{` without a name and `}` after it.

@@ -76,6 +76,18 @@ impl Session {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
+    /// Nests directories below `name` until the path of the innermost is too long to be opened.
+    pub(super) fn deepen(&self, name: &str) {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::DIRECTORY;
+        let mut inner = rustix::fs::open(self.path(name), flags, Mode::empty()).unwrap();
+        for _ in 0..20 {
+            let part = "d".repeat(250);
+            rustix::fs::mkdirat(&inner, &part, 0o700.into()).unwrap();
+            inner = rustix::fs::openat(&inner, &part, flags, Mode::empty()).unwrap();
+        }
+    }
+
     /// Gives a file the modification time `seconds` after 2020-01-01, so that order and staleness
     /// do not hang on how fast a test runs.
     pub(super) fn touch(&self, name: &str, seconds: u64) {

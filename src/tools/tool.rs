@@ -1,5 +1,6 @@
 //! What a tool is, and what one call of it is.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Access, CallContext, ToolContext, ToolReply, Touch};
@@ -87,7 +88,8 @@ impl Assessment {
 pub type Input = Map<String, Value>;
 
 /// What an interrupt does to a running call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum InterruptBehavior {
     /// It is ended at once.
     Cancel,

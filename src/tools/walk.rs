@@ -14,7 +14,7 @@ use crate::process::CancelToken;
 /// Directories (or, in a linked work tree, files) that hold a repository's own data.
 const VERSION_CONTROL: [&str; 6] = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
 
-/// What a search stops for.
+/// When a search stops early.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget<'a> {
     cancel: &'a CancelToken,
@@ -60,6 +60,38 @@ impl<'a> Budget<'a> {
     }
 }
 
+/// Files and directories that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    count: u64,
+    /// Name and reason of the first one.
+    pub(super) first: Option<String>,
+}
+
+impl Unread {
+    pub(super) fn add(&mut self, name_and_reason: String) {
+        self.count += 1;
+        self.first.get_or_insert(name_and_reason);
+    }
+
+    pub(super) fn extend(&mut self, other: Self) {
+        self.count += other.count;
+        self.first = self.first.take().or(other.first);
+    }
+
+    /// A note for the model.
+    pub(super) fn note(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let places = match self.count {
+            1 => "1 file or directory".to_owned(),
+            many => format!("{many} files or directories"),
+        };
+        Some(format!(
+            "({places} could not be searched, the first: {first})"
+        ))
+    }
+}
+
 /// Which entries a walk leaves out besides ignored ones.
 #[derive(Debug, Clone)]
 pub(super) struct Filters {
@@ -79,12 +111,14 @@ impl Filters {
     }
 }
 
-/// Shows `visit` everything below `root` that is not a directory, and `root` itself if it is a
-/// file; in a fixed order. Links to directories are not followed, unreadable ones are left out.
+/// Calls `visit` with everything below `root` that is not a directory, and with `root` itself if it
+/// is a file; in a fixed order. Links to directories are not followed. What cannot be read is added
+/// to `unread`.
 pub(super) fn walk(
     root: &Path,
     filters: Filters,
     budget: Budget<'_>,
+    unread: &mut Unread,
     visit: &mut dyn FnMut(DirEntry) -> ControlFlow<SearchEnd>,
 ) -> SearchEnd {
     let walk = WalkBuilder::new(root)
@@ -103,7 +137,13 @@ pub(super) fn walk(
         if let Err(stopped) = budget.check() {
             return SearchEnd::Stopped(stopped);
         }
-        let Ok(entry) = entry else { continue };
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                unread.add(error.to_string());
+                continue;
+            }
+        };
         if entry.file_type().is_none_or(|kind| kind.is_dir()) {
             continue;
         }

@@ -7,10 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::builtin::Parameters;
-use super::freshness::{self, Freshness};
-use super::regular_file::{self, NotReadable, RegularFile};
+use super::patch::ORIGINAL_BYTES;
+use super::regular_file::{self, Freshness, NotReadable, READ_AGAIN, READ_FIRST, RegularFile};
 use super::replace_file::{self, Expected};
-use super::text_file::{self, READ_AGAIN, READ_FIRST};
 use super::{
     Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
     ToolFailure, ToolReply, patch, paths,
@@ -55,7 +54,7 @@ impl PreparedCall for Write {
         let (expected, original) = match regular_file::open(&target) {
             Ok(found) => {
                 let stamp = FileStamp::from_metadata(&found.metadata);
-                match freshness::of(call, &target, stamp) {
+                match Freshness::of(call, &target, stamp) {
                     Freshness::Unread => return Err(ToolFailure(READ_FIRST.to_owned())),
                     Freshness::Changed => return Err(ToolFailure(READ_AGAIN.to_owned())),
                     Freshness::Current => (Expected::Unchanged(stamp), original(found)?),
@@ -66,14 +65,14 @@ impl PreparedCall for Write {
         };
         let stamp = replace_file::replace(&target, self.content.as_bytes(), expected)
             .map_err(|error| ToolFailure(error.to_string()))?;
-        freshness::record(call, target, stamp, ReadRange::Whole);
+        regular_file::record(call, target, stamp, ReadRange::Whole);
         Ok(reply(&path, expected, original.as_deref(), &self.content))
     }
 }
 
 /// The old content, invalid UTF-8 replaced; `None` if it is too large for a result.
 fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
-    let bytes = text_file::bytes(source, text_file::ORIGINAL_BYTES)?;
+    let bytes = regular_file::bytes(source, ORIGINAL_BYTES)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -1,4 +1,4 @@
-//! From what stands where a call's arguments belong to a JSON object, bytes kept.
+//! The arguments of a call as a JSON object, with its bytes unchanged.
 
 use serde_json::value::RawValue;
 
@@ -18,7 +18,7 @@ pub(super) enum Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// The arguments as an object, or why they are none.
+    /// The arguments as an object, or why they are not one.
     pub(super) fn object(self) -> Result<Box<RawValue>, CutOff> {
         match self {
             Self::None => parse("{}".to_owned()),
@@ -47,8 +47,8 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     }))
 }
 
-/// The event of a call of which all is there: [`Event::Call`], or what is wrong with it. An
-/// empty id or name counts as none.
+/// The event of a complete call: [`Event::Call`], or what is wrong with it. An empty id or name
+/// counts as missing.
 pub(super) fn settle(
     id: Option<&str>,
     name: &str,
@@ -90,7 +90,7 @@ pub(super) fn settle(
     }
 }
 
-/// Takes back a call that turned out to be cut off.
+/// Makes a call invalid that turned out to be cut off.
 pub(super) fn cut_off(event: Event, reason: CutOff) -> Event {
     match event {
         Event::Call(ToolCall {

@@ -1,6 +1,6 @@
-//! Tells, fragment by fragment, whether a JSON object is whole, without parsing it again.
+//! Whether a JSON object that arrives in fragments is whole, without parsing it again for each.
 
-/// What was read so far of a text that should become one JSON object.
+/// The state after the fragments read so far.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Balance {
     depth: usize,

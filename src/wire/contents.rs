@@ -12,7 +12,7 @@ use super::envelope::Envelope;
 use super::object::{non_null, object, text};
 
 object! {
-    /// The members of what is inside of a record that hold contents.
+    /// The members that hold contents in the inner objects of a record.
     Holder {
         kind = "type",
         role = "role",
@@ -31,7 +31,7 @@ object! {
 }
 
 object! {
-    /// What is inside of the response.
+    /// The value of the response.
     Inner {
         output = "output",
         error = "error",

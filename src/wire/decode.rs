@@ -1,4 +1,4 @@
-//! From a record's bytes to events.
+//! The decoder: records in, events out.
 
 use super::contents::Contents;
 use super::envelope::Envelope;
@@ -24,7 +24,7 @@ pub enum Dialect {
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.
 ///
 /// A record without any of [`super::prefilter_needles`] has no events and changes nothing here,
-/// so it need not be given.
+/// so it can be skipped.
 #[derive(Debug, Default)]
 pub struct Decoder {
     pinned: Option<Dialect>,
@@ -77,7 +77,7 @@ impl Decoder {
         if let Some(sign) = sign {
             self.opening(sign, &mut events);
         }
-        // Subagent traffic: somebody else's calls, results and session.
+        // The traffic of a subagent has calls, results and a session of its own.
         if non_null(record.parent_tool_use_id).is_none() {
             self.session(record, &mut events);
             self.content(&shape, contents, &mut events);

@@ -5,45 +5,27 @@ use super::CutOff;
 /// How a message ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// All that the model wanted to say was said. Reasons that nobody knows count as this.
+    /// The model said all that it wanted to. Unknown reasons count as this.
     Complete,
-    /// What stands last may be a part only.
+    /// The last part may be incomplete.
     Cut(CutOff),
 }
 
-/// Reasons that mean: no tokens were left.
-const TOKEN_LIMIT: [&str; 4] = [
-    "max_tokens",
-    "length",
-    "max_output_tokens",
-    "model_context_window_exceeded",
-];
+/// Reasons that mean that no tokens were left.
+const TOKEN_LIMIT: &str = "max_tokens length max_output_tokens model_context_window_exceeded";
 
-/// Reasons that mean: somebody ended the reply in the middle.
-const STOPPED: [&str; 14] = [
-    "content_filter",
-    "refusal",
-    "error",
-    "error_finish",
-    "insufficient_system_resource",
-    "safety",
-    "recitation",
-    "language",
-    "other",
-    "blocklist",
-    "prohibited_content",
-    "spii",
-    "malformed_function_call",
-    "unexpected_tool_call",
-];
+/// Reasons that mean that the reply was stopped in the middle.
+const STOPPED: &str = "content_filter refusal error error_finish insufficient_system_resource \
+    safety recitation language other blocklist prohibited_content spii malformed_function_call \
+    unexpected_tool_call";
 
 impl Ending {
     /// Reads a stop reason, in the upper or lower case of any API.
     pub(super) fn of(reason: &str) -> Self {
-        let is = |known: &&str| known.eq_ignore_ascii_case(reason);
-        if TOKEN_LIMIT.iter().any(is) {
+        let is = |known: &str| known.eq_ignore_ascii_case(reason);
+        if TOKEN_LIMIT.split(' ').any(is) {
             Self::Cut(CutOff::TokenLimit(reason.to_owned()))
-        } else if STOPPED.iter().any(is) {
+        } else if STOPPED.split(' ').any(is) {
             Self::Cut(CutOff::Stopped(reason.to_owned()))
         } else {
             Self::Complete

@@ -7,8 +7,8 @@ use super::{MessageId, SessionId, ToolUseId};
 /// One thing that a record says. A record may say several, in this order.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// Whose stream or file this is: told by each opening record, and by any other line that
-    /// shows something new. Stands before the calls of the same record.
+    /// Whose stream or file this is. Each opening record says so, and any other line that shows
+    /// something new. Stands before the calls of the same record.
     Opening(Opening),
     /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
     /// seen or differs from the last one seen. That of subagent traffic does not count.
@@ -18,7 +18,8 @@ pub enum Event {
     /// Content of an assistant message begins or goes on. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
-    /// A complete call that may start now (protocol 6.5).
+    /// A complete call that may start now (`docs/protocol.md`, When a
+    /// streamed call starts).
     Call(ToolCall),
     /// A call that must never run: cut off, or its arguments are unusable. It has an id, so it
     /// gets a result.
@@ -29,8 +30,8 @@ pub enum Event {
     Result(ResultSeen),
     /// A user record without results: a prompt.
     Prompt,
-    /// The turn ends (protocol 6.6). Only an open turn ends, and every call is followed by an end;
-    /// a call after the end opens the turn again.
+    /// The turn ends (`docs/protocol.md`, When a turn ends). Only an open turn ends, and every call
+    /// is followed by an end; a call after the end opens the turn again.
     TurnEnd(TurnEnd),
     /// A `result` record: held until the turn's tool results are out. `TurnEnd(SessionResult)`
     /// follows it even if no turn is open.
@@ -64,7 +65,7 @@ pub struct ToolCall {
     pub message: Option<MessageId>,
 }
 
-/// A call that gets the outcome `invalid_input` without being looked at further.
+/// A call that gets the outcome `invalid_input` at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidCall {
     /// Its id.
@@ -83,8 +84,8 @@ pub enum CutOff {
     /// The reply ended by its token limit inside of this call, or in the block before the end.
     #[error("the reply was cut off by its token limit (`{0}`) before the call was complete")]
     TokenLimit(String),
-    /// Somebody ended the reply inside of this call, or in the block before the end: a content
-    /// filter, a refusal, a failing server.
+    /// The reply was stopped inside of this call, or in the block before the end, by a content
+    /// filter, a refusal, or a failing server.
     #[error("the reply was stopped (`{0}`) before the call was complete")]
     Stopped(String),
     /// The stream ended before the call was complete.
@@ -93,7 +94,7 @@ pub enum CutOff {
     /// The arguments are not JSON.
     #[error("the arguments are not valid JSON: {0}")]
     Unparsable(String),
-    /// The arguments are JSON, but no object.
+    /// The arguments are JSON, but not an object.
     #[error("the arguments are not a JSON object but {0}")]
     NotAnObject(&'static str),
     /// The call has no tool name.
@@ -101,7 +102,7 @@ pub enum CutOff {
     NoName,
 }
 
-/// A result that stands in the input.
+/// A result in the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultSeen {
     /// The call it answers.

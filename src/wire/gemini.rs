@@ -52,7 +52,7 @@ object! {
     }
 }
 
-/// So many calls without an id wait for a response at most.
+/// At most this many calls without an id wait for a response.
 const OPEN_CALLS: usize = 1024;
 
 /// Ids for calls that have none.
@@ -212,8 +212,7 @@ pub(super) fn response(
     }
 }
 
-/// Sees to it that a candidate has a streamed message to belong to; says whether it is to be
-/// read.
+/// Opens a streamed message for a candidate if it needs one. Returns whether to read it.
 fn open_stream(
     id: Option<&MessageId>,
     has_parts: bool,

@@ -158,9 +158,9 @@ fn names_function(call: &RawValue) -> bool {
     Function::of(Some(call)).is_some_and(|function| non_empty(function.name).is_some())
 }
 
-/// Sees to it that the deltas have a streamed message to belong to. Some servers give each chunk
-/// its own id, some send usage or a second stop reason after the end, some repeat the role.
-/// Says whether the deltas are to be read.
+/// Opens a streamed message for the deltas if they need one. Some servers give each chunk its own
+/// id, some send usage or a second stop reason after the end, some repeat the role. Returns whether
+/// to read the deltas.
 fn open_stream(
     id: Option<MessageId>,
     deltas: &[(&Choice<'_>, Message<'_>)],

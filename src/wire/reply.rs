@@ -23,7 +23,7 @@ use super::deltas::Joiner;
 use super::ending::Ending;
 use super::{Event, MessageId, ToolUseId, TurnEnd};
 
-/// So many earlier messages are known again by their id.
+/// This many earlier messages are recognised by their id.
 const REMEMBERED: usize = 16;
 
 /// The message that is open, and what went before.

@@ -24,7 +24,7 @@ fn damage_is_reported_and_can_be_repaired() {
     let again = session(&["check", &file, "--repair-to", &copy]);
     assert_eq!(again.status, Some(74));
     let text = session(&["check", &file, "-o", "text"]).text;
-    assert!(text.contains("damaged, 6 records on 6 lines"), "{text}");
+    assert!(text.contains("damaged, 7 records on 7 lines"), "{text}");
     let sound = session(&["check", &data("pi.jsonl"), "--exit-status"]);
     assert_eq!(sound.status, Some(0), "{}", sound.text);
 }

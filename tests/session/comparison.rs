@@ -122,6 +122,8 @@ fn recordings_read_alike() {
     };
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
+    // The other reader does not take what an agent put into a prompt apart from what was typed.
+    paths.retain(|path| !path.ends_with("cr-system-tags.jsonl"));
     let sessions = compare(&paths);
     assert!(sessions == 0 || sessions > 150, "only {sessions} sessions");
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::page::padding;
 use super::tail::{Tail, read_fully, uninterrupted};
 
 /// How much of the end is looked at for the damage that crashes leave, in bytes.
@@ -50,7 +49,7 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<Appended, AppendE
     for _ in 0..ATTEMPTS {
         let before = uninterrupted(|| file.size()).map_err(failed(0))?;
         let leads = start_anew || needs_line_feed(file, before).map_err(failed(0))?;
-        let line = framed(record, before, leads);
+        let line = framed(record, leads);
         let written = write_line(file, &line, before)?;
         if let Some(offset) = find_back(file, record, before).map_err(failed(written))? {
             return Ok(Appended { offset });
@@ -73,14 +72,10 @@ fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
     Ok(end.last() != Some(&b'\n') || end.contains(&0))
 }
 
-/// The bytes to write for a record that starts a line at `offset`.
-fn framed(record: &str, offset: u64, leads: bool) -> Vec<u8> {
-    let lead = usize::from(leads);
-    let padding = padding(offset + lead as u64, record.len() + 1);
-    let mut line = vec![b'\n'; lead + padding];
-    line.extend_from_slice(record.as_bytes());
-    line.push(b'\n');
-    line
+/// The bytes to write for a record. A line feed before it ends the torn line of somebody else.
+fn framed(record: &str, leads: bool) -> Vec<u8> {
+    let lead = if leads { "\n" } else { "" };
+    [lead, record, "\n"].concat().into_bytes()
 }
 
 /// Writes a line, going on after a short write only while nobody else wrote: otherwise the rest

@@ -1,12 +1,11 @@
 //! Appending records to a file that others write to as well, without losing a byte of anybody's.
 //!
-//! The rules are a function over an abstract file ([`Tail`]), tried out against files that tear,
-//! fill up, fail and change under it; what a record means is not its business.
+//! The rules are a function over an abstract file ([`Tail`]), which is tested with files that tear,
+//! fill up, fail and change under it. What a record means is not known here.
 
 mod append;
 mod file;
 mod file_system;
-mod page;
 mod tail;
 
 pub use append::{AppendError, Appended, append_record};

@@ -1,4 +1,4 @@
-//! Appending under every trouble that was seen in the wild (plan D4-D7 of spec security.md).
+//! Appending under every trouble that files can make.
 
 use std::io::ErrorKind;
 
@@ -38,7 +38,7 @@ fn what_is_not_one_line_of_json_is_refused() {
     assert!(file.content.borrow().is_empty());
 }
 
-/// D7: every prefix of a record, cut in the middle of a character too; zero bytes; no line feed.
+/// Every prefix of a record, cut in the middle of a character too; zero bytes; no line feed.
 #[test]
 fn after_any_torn_tail_both_neighbours_are_readable() {
     let mut tails: Vec<Vec<u8>> = (0..=OURS.len())
@@ -56,7 +56,7 @@ fn after_any_torn_tail_both_neighbours_are_readable() {
     }
 }
 
-/// D6: a short write at every split point.
+/// A short write at every split point.
 #[test]
 fn a_short_write_is_continued() {
     for split in 1..OURS.len() {
@@ -80,7 +80,7 @@ fn a_short_write_that_others_bury_is_started_anew() {
     }
 }
 
-/// D5: any operation fails or is interrupted: never "appended" without a readable record.
+/// Any operation fails or is interrupted: never "appended" without a readable record.
 #[test]
 fn a_failing_operation_is_never_reported_as_success() {
     let kinds = [
@@ -104,7 +104,7 @@ fn a_failing_operation_is_never_reported_as_success() {
     }
 }
 
-/// D4: the disk is full after any number of bytes; the next append finds a clean start.
+/// The disk is full after any number of bytes; the next append finds a clean start.
 #[test]
 fn a_full_disk_glues_nothing() {
     let before = lines(&[OLD]);

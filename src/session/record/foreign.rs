@@ -14,8 +14,8 @@ use super::{Chain, RenameFacts, SessionFacts};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
-use crate::session::format::Format;
-use crate::session::title_rule::{Standing, TitleRecord};
+use crate::session::format::{Detail, Format};
+use crate::session::title::{Standing, TitleRecord};
 use crate::session::{Agent, Title, TitleSource, find_title};
 
 /// How many bytes of other records may follow a title in a file of Qwen Code before it is written
@@ -124,7 +124,8 @@ impl ForeignSession {
         }
         // Looked at under the lock: whoever renamed the session before must win.
         let is_asked_for = format
-            .title(&line)
+            .read(&line, Detail::Outline)
+            .and_then(|entry| entry.title)
             .is_some_and(|title| title.standing == Standing::OnRequest);
         if !is_asked_for && self.has_manual_title(&file)? {
             return Ok(Recorded::KeptManualTitle);
@@ -242,9 +243,10 @@ fn titles_in(
     let window = bytes.window(start..end)?;
     let titles = window.split(|byte| *byte == b'\n').flat_map(|line| {
         let (records, _) = crate::jsonl::split_line(line);
-        let titles = records
+        let entries = records
             .iter()
-            .filter_map(|record| format.title(record.text(line)));
+            .filter_map(|record| format.read(record.text(line), Detail::Outline));
+        let titles = entries.filter_map(|entry| entry.title);
         titles.collect::<Vec<_>>()
     });
     Ok(titles.collect())

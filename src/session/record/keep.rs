@@ -81,7 +81,7 @@ pub fn keep_title(
 ) -> Result<Kept, KeepError> {
     let session = Session::open(path)?;
     let agent = session.agent();
-    let known = session.quick_facts(Mapping::Refused)?;
+    let known = session.summary(Mapping::Refused)?;
     if session.is_document() || !has_place(agent) {
         return Ok(Kept::NoPlace);
     }
@@ -132,7 +132,7 @@ pub fn keep_recap(
     if session.is_document() || !has_place(agent) {
         return Ok(Kept::NoPlace);
     }
-    let facts = moment.facts(&session.quick_facts(Mapping::Refused)?)?;
+    let facts = moment.facts(&session.summary(Mapping::Refused)?)?;
     let file = LockedFile::open(path, Presence::Required)?;
     let chain = follow_file(&file)?;
     let told = json!({"content": recap, "turnpipe": ours});

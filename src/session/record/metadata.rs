@@ -141,6 +141,7 @@ fn qwen_line(subtype: &str, payload: &Value, facts: &RenameFacts, chain: &Chain)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Detail;
 
     fn facts() -> RenameFacts {
         RenameFacts {
@@ -183,10 +184,9 @@ mod tests {
             let line = |metadata, record| {
                 metadata_line(agent, metadata, record, &facts(), &chain).unwrap()
             };
-            let written = agent
-                .format()
-                .title(&line(Metadata::Title, &title))
-                .unwrap();
+            let written = line(Metadata::Title, &title);
+            let written = agent.format().read(&written, Detail::Outline).unwrap();
+            let written = written.title.unwrap();
             assert_eq!(written.title.text, "Fix it");
             assert_eq!(written.title.source.name(), "auto");
             let said = agent.format().messages(&line(Metadata::Recap, &recap));

@@ -11,9 +11,10 @@ use super::excerpt::Excerpt;
 use super::query::Query;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
 use crate::jsonl::AhoCorasickPrefilter;
+use crate::session::conversation::Scope;
 use crate::session::lines::{Line, for_each_line, for_each_line_with};
+use crate::session::opened::{Positioned, Session};
 use crate::session::tail::MessageLines;
-use crate::session::transcript::{Positioned, Scope, Session};
 
 /// The part of a message that something is found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,13 +86,12 @@ impl Session {
         let mut look = |line: Line<'_>| {
             let is_too_long = line.raw.is_empty() && !line.damage.is_empty();
             search.too_long += u64::from(is_too_long);
-            for message in lines.messages(line.raw) {
+            let (messages, repeats) = lines.messages_and_repeats(line.raw);
+            for message in messages {
                 search.message(Some(line.number), &message)?;
             }
-            for (_, record) in line.records() {
-                for repeat in self.format().echoes(record) {
-                    search.repeat(line.number, &repeat)?;
-                }
+            for repeat in repeats {
+                search.repeat(line.number, &repeat)?;
             }
             ControlFlow::Continue(())
         };

@@ -10,7 +10,7 @@ use crate::tools::ToolContext;
 pub(super) struct Start {
     /// An existing directory.
     pub(super) directory: PathBuf,
-    /// What the model is told if this is not where it left the shell.
+    /// A note for the model if this is not where it left the shell.
     pub(super) note: Option<String>,
 }
 
@@ -19,12 +19,12 @@ pub(super) struct Start {
 pub(super) struct Move {
     /// An allowed directory.
     pub(super) to: PathBuf,
-    /// What the model is told if this is not where the command went.
+    /// A note for the model if this is not where the command went.
     pub(super) note: Option<String>,
 }
 
 /// The session's directory; if that is gone, the one where the session began, else the first
-/// allowed one that exists. `None`: there is none of them.
+/// allowed one that exists; `None` if there is none.
 pub(super) fn start(context: &ToolContext) -> Option<Start> {
     if context.directory.is_dir() {
         return Some(Start {

@@ -1,27 +1,13 @@
 //! Exit statuses that mean an answer, not a failure; commands that print nothing when all is well.
 
-use super::last_command::last_command;
-use crate::shell::simple_commands;
+use crate::shell::{Follows, simple_commands};
 
-/// Exit status 1 of a command, if it is no failure.
-struct Convention {
-    program: &'static str,
-    /// The subcommand it holds for; empty if the program has none.
-    subcommand: &'static str,
-    meaning: &'static str,
-}
-
-const CONVENTIONS: &[Convention] = &[
-    convention("grep", "", "No matches found"),
-    convention("egrep", "", "No matches found"),
-    convention("fgrep", "", "No matches found"),
-    convention("rg", "", "No matches found"),
-    convention("find", "", "Some directories were inaccessible"),
-    convention("diff", "", "Files differ"),
-    convention("test", "", "Condition is false"),
-    convention("[", "", "Condition is false"),
-    convention("git", "diff", "Files differ"),
-    convention("git", "grep", "No matches found"),
+/// Commands whose exit status 1 is an answer, and what it says.
+const ANSWERS: &[(&str, &str)] = &[
+    ("grep,egrep,fgrep,rg,git grep", "No matches found"),
+    ("find", "Some directories were inaccessible"),
+    ("diff,git diff", "Files differ"),
+    ("test,[", "Condition is false"),
 ];
 
 /// Options of `git` before its subcommand that take a word of their own.
@@ -32,18 +18,6 @@ const SILENT: &[&str] = &[
     ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
     "touch", "true", "unset", "wait",
 ];
-
-const fn convention(
-    program: &'static str,
-    subcommand: &'static str,
-    meaning: &'static str,
-) -> Convention {
-    Convention {
-        program,
-        subcommand,
-        meaning,
-    }
-}
 
 /// What exit status `code` of a command line says, if it is an answer of a known command and no
 /// failure. `printed_errors`: something arrived on stderr.
@@ -59,16 +33,14 @@ pub(super) fn interpretation(
     if last.after_cd && printed_errors {
         return None;
     }
-    let program = program_of(&last.words);
-    let subcommand = if program == "git" {
-        git_subcommand(&last.words)
-    } else {
-        ""
-    };
-    CONVENTIONS
+    let mut name = program_of(&last.words).to_owned();
+    if name == "git" {
+        name = format!("git {}", git_subcommand(&last.words));
+    }
+    ANSWERS
         .iter()
-        .find(|row| row.program == program && row.subcommand == subcommand)
-        .map(|row| row.meaning)
+        .find(|(names, _)| names.split(',').any(|known| known == name))
+        .map(|(_, meaning)| *meaning)
 }
 
 /// Whether a command line that went well prints nothing.
@@ -98,6 +70,56 @@ fn git_subcommand(words: &[String]) -> &str {
         }
     }
     ""
+}
+
+/// The words of the command that decided the exit status.
+#[derive(Debug, PartialEq, Eq)]
+struct LastCommand {
+    /// Never empty.
+    words: Vec<String>,
+    /// A `cd` stands before it with `&&`: it decides, too, but says so on stderr if it fails.
+    after_cd: bool,
+}
+
+/// Commands that may stand before `&&` without raising doubt whose exit status it is.
+const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
+
+/// Commands that change which command decides.
+const CHANGE_THE_RULES: &[&str] = &[
+    "set", "trap", "exit", "exec", "eval", "return", "source", ".",
+];
+
+/// The deciding command, if it is certain which one that is.
+fn last_command(line: &str) -> Option<LastCommand> {
+    let read = simple_commands(line);
+    let changes_the_rules = read.commands.iter().any(|command| {
+        let first = command.words.first().map(String::as_str);
+        first.is_some_and(|word| CHANGE_THE_RULES.contains(&word))
+    });
+    if !read.certain || changes_the_rules {
+        return None;
+    }
+    let mut after_cd = false;
+    let mut commands = read.commands.into_iter().rev();
+    let last = commands.next()?;
+    let mut follows = last.follows;
+    for before in commands {
+        match follows {
+            Follows::And => match before.words.first().map(String::as_str) {
+                Some("cd") => after_cd = true,
+                Some(word) if NEVER_FAIL.contains(&word) => {}
+                _ => return None,
+            },
+            Follows::Pipe => {}
+            // After `||` the last command decides, or everything went well before it.
+            Follows::Or | Follows::Next | Follows::Background => break,
+        }
+        follows = before.follows;
+    }
+    (!last.words.is_empty()).then_some(LastCommand {
+        words: last.words,
+        after_cd,
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +177,49 @@ mod tests {
         }
         for command in ["ls", "rm a; ls", "make; touch x", "git rm a", ""] {
             assert!(!expects_no_output(command), "{command}");
+        }
+    }
+
+    const ALONE: bool = false;
+    const AFTER_CD: bool = true;
+
+    #[test]
+    fn the_deciding_command() {
+        let rows: &[(&str, Option<(&str, bool)>)] = &[
+            ("grep x f", Some(("grep x f", ALONE))),
+            ("cat f | grep -q 'a b'", Some(("grep -q a b", ALONE))),
+            ("make; grep x f", Some(("grep x f", ALONE))),
+            ("make\ngrep x f\n", Some(("grep x f", ALONE))),
+            ("make & grep x f", Some(("grep x f", ALONE))),
+            ("cd d && grep x f", Some(("grep x f", AFTER_CD))),
+            ("cd d && cat f | grep x", Some(("grep x", AFTER_CD))),
+            ("echo hi && grep x f", Some(("grep x f", ALONE))),
+            ("LC_ALL=C A=1 grep x f >out 2>&1", Some(("grep x f", ALONE))),
+            ("grep x f &>/dev/null", Some(("grep x f", ALONE))),
+            ("grep x f 2>/dev/null # why", Some(("grep x f", ALONE))),
+            ("grep x \\\n f", Some(("grep x f", ALONE))),
+            ("grep \"a \\\" b\" f", Some(("grep a \" b f", ALONE))),
+            ("grep x <in", Some(("grep x", ALONE))),
+            ("a=b; grep x$Y f", Some(("grep x$Y f", ALONE))),
+            ("make && grep x f", None),
+            ("make || grep x f", Some(("grep x f", ALONE))),
+            ("set -e; grep x f", None),
+            ("grep \"$(cat p)\" f", None),
+            ("grep ${x:-a;b} f", None),
+            ("(grep x f)", None),
+            ("grep x <<E\nx\nE", None),
+            ("grep 'open", None),
+            ("grep x `id`", None),
+            ("case a in b) ;; esac", None),
+            ("grep x f; a=b", None),
+            ("grep x f >", None),
+            ("| grep x", None),
+            ("", None),
+        ];
+        for (line, expected) in rows {
+            let found = last_command(line).map(|last| (last.words.join(" "), last.after_cd));
+            let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
+            assert_eq!(found, expected, "{line}");
         }
     }
 }

@@ -3,8 +3,8 @@
 mod assessment;
 mod directory;
 mod exit_code;
-mod last_command;
 mod script;
 mod tool;
 
+pub use assessment::{from_the_workspace, workspace_program};
 pub(super) use tool::Bash;

@@ -1,12 +1,14 @@
-//! What `bash -c` is given: the model's command, and how the shell says where it ended up.
+//! The argument of `bash -c`: the model's command, then a report of the directory it ended in.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use uuid::Uuid;
 
 /// The system takes at most 128 KiB as one argument; longer commands go through a file.
 const LONGEST_ARGUMENT: usize = 120 * 1024;
@@ -31,14 +33,14 @@ pub(super) enum FinalDirectory {
 }
 
 impl Script {
-    /// Wraps a command. `scratch` must be a directory that only we can write.
+    /// Wraps a command. Its files go to `scratch`.
     ///
     /// # Errors
     /// The command contains a NUL, or is too long for an argument and cannot be written to a file.
     pub(super) fn new(command: &str, scratch: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("shell-{}-{number}", std::process::id());
+        // The directory may be shared: nobody can put a link in the way of a name that cannot be
+        // guessed.
+        let name = format!("turnpipe-{}", Uuid::new_v4().simple());
         let directory_file = scratch.join(format!("{name}.directory"));
 
         let quoted = quote(command.as_bytes())?;
@@ -51,14 +53,19 @@ impl Script {
             quoted.into_owned()
         } else {
             let file = scratch.join(format!("{name}.command"));
-            fs::write(&file, command)?;
+            let options = fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&file);
+            options?.write_all(command.as_bytes())?;
             let quoted = quote(file.as_os_str().as_bytes())?.into_owned();
             script.command_file = Some(file);
             [b"\"$(<", quoted.as_slice(), b")\""].concat()
         };
         // One line, because bash reads it as a whole before it evaluates the command, whose syntax
-        // errors can upset its parser. A group, so that the trouble of the report itself (a directory that is gone, a scratch
-        // directory that may not be written) is not taken for the command's.
+        // errors can upset its parser. A group, so that errors of the report itself (a directory
+        // that is gone, a scratch directory that may not be written) do not show as the command's.
         let report = quote(script.directory_file.as_os_str().as_bytes())?;
         script.text = OsString::from_vec(
             [
@@ -94,7 +101,7 @@ impl Script {
 
 impl Drop for Script {
     fn drop(&mut self) {
-        // A file that never came to be is nothing to report.
+        // A file that was never made is not an error.
         let _ = fs::remove_file(&self.directory_file);
         if let Some(file) = &self.command_file {
             let _ = fs::remove_file(file);

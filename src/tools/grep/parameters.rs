@@ -155,7 +155,7 @@ impl PreparedCall for Search {
             .globs(&root, &call.session.directory)
             .map_err(|error| ToolFailure(format!("invalid glob: {error}")))?;
         let report = Run::new(self, root, origin, call).report(globs);
-        match (origin, &report.unsearched.first) {
+        match (origin, &report.unread.first) {
             (Origin::Named, Some(reason)) => Err(ToolFailure(reason.clone())),
             (Origin::Named, None) | (Origin::Walked, _) => Ok(report.into_reply(self.bounds)),
         }

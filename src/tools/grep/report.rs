@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::walk::{SearchEnd, Stopped};
+use super::super::walk::{SearchEnd, Stopped, Unread};
 use super::super::{CallStatus, ToolReply};
 use super::parameters::{Bounds, OutputMode};
 
@@ -77,22 +77,7 @@ pub(super) struct Report {
     pub(super) matches: u64,
     pub(super) cut: Cut,
     pub(super) end: SearchEnd,
-    pub(super) unsearched: Unsearched,
-}
-
-/// Files that could not be searched.
-#[derive(Debug, Default)]
-pub(super) struct Unsearched {
-    count: u64,
-    /// Name and reason of the first one.
-    pub(super) first: Option<String>,
-}
-
-impl Unsearched {
-    pub(super) fn add(&mut self, name_and_reason: String) {
-        self.count += 1;
-        self.first.get_or_insert(name_and_reason);
-    }
+    pub(super) unread: Unread,
 }
 
 impl Report {
@@ -105,7 +90,7 @@ impl Report {
             matches: 0,
             cut: lines.cut,
             end: SearchEnd::Complete,
-            unsearched: Unsearched::default(),
+            unread: Unread::default(),
         }
     }
 
@@ -122,9 +107,8 @@ impl Report {
         if bounds.offset > 0 {
             structured["appliedOffset"] = json!(bounds.offset);
         }
-        if let Some(first) = self.unsearched.first {
-            let files = counted(self.unsearched.count, "file", "files");
-            text = format!("{text}\n\n({files} could not be searched, the first: {first})");
+        if let Some(note) = self.unread.note() {
+            text = format!("{text}\n\n{note}");
         }
         let (status, note) = match self.end {
             SearchEnd::Complete => (CallStatus::Ok, ""),

@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
-use super::super::newest::Newest;
-use super::super::walk::{self, Budget, Filters, SearchEnd};
+use super::super::first_few::NewestFiles;
+use super::super::walk::{self, Budget, Filters, SearchEnd, Unread};
 use super::super::{CallContext, paths, regular_file};
 use super::parameters::{OutputMode, Search};
-use super::report::{Cut, Lines, Report, Unsearched};
+use super::report::{Cut, Lines, Report};
 use super::sinks::{AnySink, ContentSink, CountSink};
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
     directory: &'a Path,
     searcher: Searcher,
     budget: Budget<'a>,
-    unsearched: Unsearched,
+    unread: Unread,
 }
 
 impl<'a> Run<'a> {
@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
             directory: &call.session.directory,
             searcher,
             budget: Budget::new(call.cancel, TIME_LIMIT),
-            unsearched: Unsearched::default(),
+            unread: Unread::default(),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
         });
         Report {
             end,
-            unsearched: self.unsearched,
+            unread: self.unread,
             ..Report::of_lines(OutputMode::Content, lines)
         }
     }
@@ -107,12 +107,12 @@ impl<'a> Run<'a> {
     /// Files that have a match, newest first.
     fn files(mut self, globs: Override) -> Report {
         let bounds = self.search.bounds;
-        let mut newest = Newest::new(bounds.end().min(MOST_FILES));
+        let mut newest = NewestFiles::new(bounds.end().min(MOST_FILES));
         let end = self.each_file(globs, &mut |run, path| {
             let mut found = false;
             run.search_file(path, AnySink { found: &mut found });
             if found {
-                newest.add(path.to_owned(), modified(path));
+                newest.add_file(path.to_owned(), modified(path));
             }
             ControlFlow::Continue(())
         });
@@ -123,8 +123,8 @@ impl<'a> Run<'a> {
         } else {
             Cut::Nothing
         };
-        let paths = newest.into_paths().into_iter();
-        let entries = paths
+        let entries = newest
+            .into_paths()
             .skip(bounds.offset)
             .map(|path| paths::shown(&path, self.directory))
             .collect();
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
             matches: 0,
             cut,
             end,
-            unsearched: self.unsearched,
+            unread: self.unread,
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
             files,
             matches,
             end,
-            unsearched: self.unsearched,
+            unread: self.unread,
             ..Report::of_lines(OutputMode::Count, lines)
         }
     }
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         // A search that was stopped is no fault of the file.
         if let (Err(error), Ok(())) = (result, budget.check()) {
             let name = paths::shown(path, self.directory);
-            self.unsearched.add(format!("{name}: {error}"));
+            self.unread.add(format!("{name}: {error}"));
         }
     }
 
@@ -202,13 +202,18 @@ impl<'a> Run<'a> {
                 let _ = visit(self, &root);
                 SearchEnd::Complete
             }
-            Origin::Walked => walk::walk(&root, filters, budget, &mut |entry| {
-                if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                    visit(self, entry.path())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            }),
+            Origin::Walked => {
+                let mut unread = Unread::default();
+                let end = walk::walk(&root, filters, budget, &mut unread, &mut |entry| {
+                    if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                        visit(self, entry.path())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                });
+                self.unread.extend(unread);
+                end
+            }
         };
         // A stop within the last file is not seen by the walk.
         budget.check().err().map_or(end, SearchEnd::Stopped)

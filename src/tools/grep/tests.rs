@@ -300,11 +300,22 @@ fn a_line_that_is_too_long_is_named() {
     let (found, note) = text.split_once("\n\n").unwrap();
     assert_eq!(found, "ok:1:x");
     assert!(
-        note.starts_with("(1 file could not be searched, the first: huge: "),
+        note.starts_with("(1 file or directory could not be searched, the first: huge: "),
         "{note}"
     );
     let failure = session.failure::<Grep>(json!({ "pattern": "x", "path": "huge" }));
     assert!(failure.starts_with("huge: "), "{failure}");
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_named() {
+    let session = session();
+    session.deepen("src");
+    let text = content(&session, json!({ "pattern": "two" }));
+    let (found, note) = text.split_once("\n\n").unwrap();
+    assert_eq!(found, "src/a.rs:2:fn two() {}");
+    let start = "(1 file or directory could not be searched, the first: ";
+    assert!(note.starts_with(start), "{}", &note[note.len() - 80..]);
 }
 
 #[test]

@@ -141,7 +141,7 @@ pub enum VerdictAccess {
     ReadOnly,
     /// It changes something.
     Writes,
-    /// Nobody knows; counts as a change.
+    /// It is not known; counts as a change.
     Unknown,
 }
 

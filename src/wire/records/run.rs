@@ -32,7 +32,7 @@ pub struct ToolProgressRecord {
     pub parent_tool_use_id: Option<ToolUseId>,
     /// How long it has been running, in seconds.
     pub elapsed_time_seconds: f64,
-    /// There is nothing to tell but that the call still runs.
+    /// Set when the record only says that the call still runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<True>,
     /// What the tool says.

@@ -24,7 +24,7 @@ pub struct SessionRecord {
     pub size: u64,
     /// How many files of subagents belong to it.
     pub subagents: u64,
-    /// What is in it; absent unless it was asked for, as it takes reading the whole file.
+    /// What is in it; only with `--counts`, since that takes reading the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<SessionCounts>,
 }
@@ -32,7 +32,7 @@ pub struct SessionRecord {
 /// Who a session is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AboutSession {
-    /// The session; absent if the file does not tell.
+    /// The session; absent if the file does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Whose file it is: `claude`, `qwen`, `codex`, `gemini`, `pi`.
@@ -78,7 +78,7 @@ pub struct SessionCounts {
     pub calls: u64,
     /// Results of tool calls.
     pub results: u64,
-    /// Results that tell of a failure.
+    /// Results that report a failure.
     pub failed: u64,
     /// Calls without a result.
     pub unanswered: u64,
@@ -127,10 +127,10 @@ pub struct SessionErrorRecord {
 #[serde(tag = "type", rename = "session_path")]
 #[schemars(transform = tagged("session_path"))]
 pub struct SessionPathRecord {
-    /// The session; absent if the file does not tell.
+    /// The session; absent if the file does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Whose file it is; absent if it is nobody's that is known.
+    /// The agent that wrote the file; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The file.
@@ -146,7 +146,7 @@ pub struct SessionPathRecord {
     pub matches: Option<u64>,
 }
 
-/// Tokens. The names are those of the Anthropic API; what an agent does not tell is 0.
+/// Tokens. The names are those of the Anthropic API; what an agent does not record is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenUsage {
     /// Read by the model, without what came from a cache.
@@ -157,7 +157,7 @@ pub struct TokenUsage {
     pub cache_read_input_tokens: u64,
     /// Written to a cache.
     pub cache_creation_input_tokens: u64,
-    /// In US dollars, where the agent tells it.
+    /// In US dollars, where the agent records it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
@@ -177,7 +177,7 @@ pub struct SessionStatsRecord {
     pub usage: TokenUsage,
     /// By the model that spoke.
     pub by_model: Vec<UsageShare>,
-    /// By the day (UTC), where records tell the time.
+    /// By the day (UTC), where records have a time.
     pub by_day: Vec<UsageShare>,
     /// By what asked the model: `main`, or the id of a service such as `session_title`.
     pub by_prompt_id: Vec<UsageShare>,
@@ -203,7 +203,7 @@ pub struct ToolShare {
     pub name: String,
     /// Calls.
     pub calls: u64,
-    /// Results that tell of a failure.
+    /// Results that report a failure.
     pub failed: u64,
 }
 

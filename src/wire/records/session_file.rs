@@ -15,7 +15,7 @@ use crate::wire::SessionId;
 #[serde(tag = "type", rename = "session_hit")]
 #[schemars(transform = tagged("session_hit"))]
 pub struct SessionHitRecord {
-    /// The session; absent if the file does not tell.
+    /// The session; absent if the file does not name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Whose file it is.
@@ -106,7 +106,7 @@ pub struct SessionDamageRecord {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
-    /// Text that is no record, or is lost: glued, torn, NUL bytes, invalid UTF-8, no JSON.
+    /// Text that is not a record, or is lost: glued, torn, NUL bytes, invalid UTF-8, not JSON.
     Line,
     /// A last line without an end; a writer may be at work on it.
     Pending,
@@ -135,10 +135,10 @@ pub enum DamageKind {
 pub struct SessionCheckRecord {
     /// The file.
     pub path: String,
-    /// Whose it is; absent if it is nobody's that is known.
+    /// The agent that wrote it; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The session; absent if the file does not tell.
+    /// The session; absent if the file does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Whether nothing is lost or broken: no finding of the kinds `line`, `duplicate_id`, `cycle`.

@@ -18,7 +18,7 @@ pub struct SessionMessageRecord {
     pub r#type: Speaker,
     /// What is said.
     pub message: SpokenMessage,
-    /// The call that started the subagent that speaks; always `null`, as files do not tell.
+    /// The call that started the subagent that speaks; always `null`, since files do not say.
     pub parent_tool_use_id: Option<ToolUseId>,
     /// Names the record in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,12 +65,12 @@ pub struct SpokenMessage {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SpokenBlock {
-    /// Said aloud.
+    /// Text.
     Text {
         /// The text.
         text: String,
     },
-    /// Thought.
+    /// Thinking.
     Thinking {
         /// The thought.
         thinking: String,
@@ -91,7 +91,7 @@ pub enum SpokenBlock {
         tool_use_id: ToolUseId,
         /// What came out: text, or blocks if there is more than text.
         content: SpokenResult,
-        /// Whether the call failed, as far as the file tells.
+        /// Whether the call failed, if the file says so.
         is_error: bool,
     },
     /// An image or another attachment.

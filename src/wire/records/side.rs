@@ -22,7 +22,7 @@ pub struct SideExtension {
     /// What the call cost; absent if there was no call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// Of a title: it was asked for although a person had given one.
+    /// Of a title: it replaces one that a person gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes_manual: Option<bool>,
 }
@@ -34,7 +34,7 @@ pub struct SideExtension {
 pub struct ToolUseSummaryRecord {
     /// The label: one line.
     pub summary: String,
-    /// The calls that it tells about, in their order.
+    /// The calls that it describes, in their order.
     pub preceding_tool_use_ids: Vec<ToolUseId>,
     /// Names this record.
     pub uuid: String,
@@ -80,7 +80,7 @@ pub struct TitleRecord {
     pub turnpipe: SideExtension,
 }
 
-/// Where somebody left off.
+/// A recap of where a person left off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]

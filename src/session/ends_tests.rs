@@ -34,12 +34,32 @@ fn the_title_is_the_same_whatever_else_is_asked() {
             fs::write(name, format!("{side}\n")).unwrap();
         }
         let session = Session::open(&path).unwrap();
-        let alone = session.quick_title(Mapping::Allowed).unwrap();
-        let among = session.quick_facts(Mapping::Allowed).unwrap().title;
+        let alone = session.title(Mapping::Allowed).unwrap();
+        let among = session.summary(Mapping::Allowed).unwrap().title;
         assert_eq!(alone, among, "{number}");
         let text = alone.map(|title| title.text);
         assert_eq!(text.as_deref(), expected, "{number}");
     }
+}
+
+#[test]
+fn a_summary_in_the_middle_is_a_title() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |number: u32| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{}"}}}}"#,
+            "x".repeat(4000)
+        )
+    };
+    let mut rows: Vec<String> = (0..60).map(row).collect();
+    rows.insert(
+        30,
+        r#"{"type":"summary","summary":"Sum","leafUuid":"u3"}"#.to_owned(),
+    );
+    fs::write(&path, rows.join("\n")).unwrap();
+    let title = Session::open(&path).unwrap().summary(Mapping::Refused);
+    assert_eq!(title.unwrap().title.unwrap().text, "Sum");
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! What a tool gives back.
 
+use std::io::{self, Write};
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{ContextChange, FullText};
+use super::ContextChange;
+use crate::process::Captured;
 
 /// The end of one call that ran.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +15,7 @@ pub struct ToolReply {
     pub status: CallStatus,
     /// What the model sees.
     pub content: Content,
-    /// The structured output (`tool_use_result`), of the shape that spec claude-code.md section 5
-    /// gives for the tool.
+    /// The structured output (`tool_use_result`), of the shape that Claude Code gives the tool's.
     pub structured: Value,
     /// What it changes for later calls.
     pub changes: Vec<ContextChange>,
@@ -80,4 +83,53 @@ pub struct ImageBlock {
     pub media_type: &'static str,
     /// Base64 of the bytes.
     pub data: String,
+}
+
+/// Streams of which the content of a reply shows only an excerpt. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct FullText {
+    streams: Arc<[Captured]>,
+}
+
+impl FullText {
+    /// The streams in the order in which they are to be read, usually stdout, stderr.
+    pub fn of(streams: impl IntoIterator<Item = Captured>) -> Self {
+        Self {
+            streams: streams.into_iter().collect(),
+        }
+    }
+
+    /// How many bytes the child printed that were kept. [`Self::write_to`] writes a few more if
+    /// streams have to be separated or gaps marked.
+    pub fn bytes(&self) -> u64 {
+        self.streams.iter().map(Captured::kept_bytes).sum()
+    }
+
+    /// Writes all of it, bytes as the child wrote them, one stream after the other, each beginning
+    /// on a line of its own. Memory does not grow with the length. Returns the number of bytes
+    /// written.
+    ///
+    /// # Errors
+    /// A spilled stream could not be read back, or `target` could not be written.
+    pub fn write_to(&self, target: &mut dyn Write) -> io::Result<u64> {
+        let mut target = target;
+        let mut written = 0;
+        let mut ends_line = true;
+        for stream in self.streams.iter().filter(|stream| !stream.is_empty()) {
+            if !ends_line {
+                target.write_all(b"\n")?;
+                written += 1;
+            }
+            written += stream.write_to(&mut target)?;
+            ends_line = stream.suffix(1)? == b"\n";
+        }
+        Ok(written)
+    }
+}
+
+/// The same streams, not streams of the same content.
+impl PartialEq for FullText {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.streams, &other.streams)
+    }
 }

@@ -1,7 +1,7 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::session::TitleSource;
+use crate::session::{Agent, SessionError, TitleSource};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -60,8 +60,58 @@ fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
         ]
     );
     let session = Session::open(&data("claude-editor-note.jsonl")).unwrap();
-    let facts = session.quick_facts(Mapping::Allowed).unwrap();
+    let facts = session.summary(Mapping::Allowed).unwrap();
     assert_eq!(facts.first_prompt.as_deref(), Some("add a CODEOWNERS file"));
+}
+
+#[test]
+fn history_goes_on_before_a_compaction() {
+    let live = outline("claude-compacted.jsonl", Scope::Live);
+    assert_eq!(
+        live[..2],
+        ["Prompt Port the config parser to Rust", "Reply Ported."]
+    );
+    let short = outline("claude-compacted.jsonl", Scope::SinceCompaction);
+    assert_eq!(live[2..], short);
+    assert_eq!(short.len(), 4);
+}
+
+#[test]
+fn a_record_that_is_there_twice_is_shown_once() {
+    let expected = ["Prompt hello there friend", "Reply Done."];
+    assert_eq!(outline("claude-repeated.jsonl", Scope::Live), expected);
+}
+
+#[test]
+fn the_last_row_of_a_reply_counts_wherever_it_is() {
+    let session = Session::open(&data("claude-parallel-results.jsonl")).unwrap();
+    let (_, counts) = session.facts(Mapping::Refused).unwrap();
+    let usage = counts.usage;
+    assert_eq!(counts.replies, 1);
+    assert_eq!((usage.input, usage.output, usage.cache_read), (10, 7, 1000));
+}
+
+#[test]
+fn labels_in_the_file_itself_come_after_their_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let rows = [
+        r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
+        r#"{"type":"assistant","parentUuid":"a","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]}}"#,
+        r#"{"type":"user","parentUuid":"b","uuid":"c","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}"#,
+        r#"{"type":"assistant","parentUuid":"c","uuid":"d","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"done"}]}}"#,
+        r#"{"type":"tool_use_summary","summary":"Read one","preceding_tool_use_ids":["t1"],"uuid":"e","turnpipe":{"v":1}}"#,
+    ];
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    let mut texts = Vec::new();
+    session
+        .each_message(Scope::Live, &mut |message| {
+            texts.push(message.text());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(texts, ["go", "", "", "Read one", "done"]);
 }
 
 #[test]
@@ -94,7 +144,7 @@ fn a_claude_message_is_one_whatever_its_rows() {
         (8, 2, 2, 1)
     );
     assert_eq!((counts.usage.input, counts.usage.output), (30, 12));
-    assert_eq!(session.quick_facts(Mapping::Refused).unwrap(), facts);
+    assert_eq!(session.summary(Mapping::Refused).unwrap(), facts);
 }
 
 #[test]
@@ -224,5 +274,43 @@ fn what_is_no_session_is_refused() {
         std::fs::write(&path, text).unwrap();
         let error = Session::open(&path).unwrap_err();
         assert!(matches!(error, SessionError::Unknown), "{name}: {error}");
+    }
+}
+
+/// Changes, and what is left of them.
+type Row<'a> = (Vec<Change>, &'a [(u64, u32)]);
+
+#[test]
+fn rows_replace_each_other() {
+    let put = |id: &str| Change::Put(id.to_owned());
+    let reset = |ids: &[&str]| {
+        let row = |id: &&str| ((*id).to_owned(), Vec::new());
+        Change::Reset(ids.iter().map(row).collect())
+    };
+    let rewind = |id: &str| Change::RewindTo(id.to_owned());
+    let rows: [Row<'_>; 6] = [
+        (vec![put("a"), put("b"), put("a")], &[(2, 0), (1, 0)]),
+        (vec![put("a"), reset(&["b", "a"])], &[(1, 0), (1, 1)]),
+        (vec![put("a"), reset(&["b"]), put("b")], &[(2, 0)]),
+        (
+            vec![put("a"), put("b"), rewind("b"), put("c")],
+            &[(0, 0), (3, 0)],
+        ),
+        (vec![put("a"), rewind("x")], &[(0, 0)]),
+        (vec![put("a"), put("b"), rewind("a"), put("b")], &[(3, 0)]),
+    ];
+    for (number, (changes, expected)) in rows.into_iter().enumerate() {
+        let mut replay = Replay::default();
+        for (offset, change) in (0..).zip(changes) {
+            let place = Place {
+                offset,
+                length: 1,
+                index: 0,
+            };
+            replay.apply(change, place);
+        }
+        let rows = replay.rows.iter();
+        let rows: Vec<_> = rows.map(|pick| (pick.place.offset, pick.row)).collect();
+        assert_eq!(rows, expected, "{number}");
     }
 }

@@ -1,55 +1,45 @@
-//! The file of ours beside another agent's session file: labels, and what that agent has no record
-//! for.
+//! The side file beside another agent's session file: labels, and what that agent has no record for.
 
 use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::claude_content::string;
+use super::Agent;
+use super::format::{Detail, Entry};
 use super::lines::for_each_line;
 use super::open::{OpenError, SessionFile, open_safely};
 use super::record::file_beside;
-use super::{Agent, Title, find_title};
+use super::title::{Title, find_title};
 use crate::dialog::Message;
 use crate::jsonl::{FixedFile, Mapping};
-use crate::wire::object::{elements, object};
 
-object! {
-    Row {
-        calls = "preceding_tool_use_ids",
-    }
-}
-
-/// Labels and recaps that are not in the session file itself.
+/// Labels and recaps that are not at their place in the conversation.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
-    /// Each with how many of its calls are yet to be answered.
+pub(super) struct Labels {
+    /// Each with how many of its calls have no result yet.
     waiting: Vec<(usize, Option<Message>)>,
     /// Which labels a call belongs to.
     by_call: HashMap<String, Vec<usize>>,
-    /// What belongs to no call.
+    /// Messages that belong to no call.
     rest: Vec<Message>,
 }
 
-impl Beside {
-    /// What stands beside the session file at `path`; nothing if there is no such file.
+impl Labels {
+    /// Those beside the session file at `path`; none if there is no such file.
     ///
     /// # Errors
     /// Reading failed.
-    pub(super) fn read(path: &Path) -> io::Result<Self> {
-        let mut beside = Self::default();
-        each_record_beside(path, &mut |record| beside.take(record))?;
-        Ok(beside)
+    pub(super) fn beside(path: &Path) -> io::Result<Self> {
+        let mut labels = Self::default();
+        each_entry_beside(path, &mut |entry| labels.add(entry))?;
+        Ok(labels)
     }
 
-    fn take(&mut self, record: &str) {
-        let row = Row::read(record).unwrap_or_default();
-        let calls: Vec<String> = elements(row.calls)
-            .into_iter()
-            .filter_map(|call| string(Some(call)))
-            .collect();
-        for message in Agent::Claude.format().messages(record) {
+    /// Adds the messages of a record.
+    pub(super) fn add(&mut self, entry: Entry) {
+        let calls = entry.labelled_calls;
+        for message in entry.messages {
             if calls.is_empty() {
                 self.rest.push(message);
                 continue;
@@ -80,23 +70,25 @@ impl Beside {
         due
     }
 
-    /// What belongs to no call.
+    /// The messages that belong to no call.
     pub(super) fn rest(self) -> Vec<Message> {
         self.rest
     }
 }
 
-/// Shows the records beside the session file at `path` to `visit`; they are in the form of Claude Code.
+/// Calls `visit` with the records beside the session file at `path`, which are in the form of Claude
+/// Code.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn each_record_beside(path: &Path, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+pub(super) fn each_entry_beside(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let Some(file) = open(path)? else {
         return Ok(());
     };
+    let format = Agent::Claude.format();
     for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
         for (_, record) in line.records() {
-            visit(record);
+            visit(format.read(record, Detail::Full).unwrap_or_default());
         }
         ControlFlow::Continue(())
     })?;
@@ -115,7 +107,7 @@ pub(super) fn title_beside(path: &Path, mapping: Mapping) -> io::Result<Option<T
     find_title(&mut bytes, Agent::Claude.format())
 }
 
-/// A file that is missing, or none of those that are read, says nothing.
+/// Opens the side file, if there is one that may be read.
 fn open(path: &Path) -> io::Result<Option<SessionFile>> {
     match open_safely(&file_beside(path)) {
         Ok(file) => Ok(Some(file)),
@@ -150,7 +142,7 @@ mod tests {
                 ControlFlow::Continue(())
             })
             .unwrap();
-        let title = session.quick_facts(Mapping::Refused).unwrap().title;
+        let title = session.summary(Mapping::Refused).unwrap().title;
         (texts, title)
     }
 

@@ -1,0 +1,289 @@
+//! Content in the forms of the Anthropic and the Gemini API, and what all formats share.
+
+use serde_json::value::RawValue;
+
+use crate::dialog::{
+    Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, exit_code, split_typed,
+};
+use crate::wire::object::{non_empty, number, object, text};
+
+object! {
+    Anthropic {
+        kind = "type",
+        text = "text",
+        thinking = "thinking",
+        id = "id",
+        name = "name",
+        input = "input",
+        tool_use_id = "tool_use_id",
+        content = "content",
+        is_error = "is_error",
+        source = "source",
+    }
+}
+
+object! {
+    Source {
+        media_type = "media_type",
+        data = "data",
+    }
+}
+
+object! {
+    AnthropicTokens {
+        input = "input_tokens",
+        output = "output_tokens",
+        cache_write = "cache_creation_input_tokens",
+        cache_read = "cache_read_input_tokens",
+    }
+}
+
+object! {
+    Gemini {
+        text = "text",
+        thought = "thought",
+        call = "functionCall",
+        response = "functionResponse",
+        inline = "inlineData",
+        file = "fileData",
+    }
+}
+
+object! {
+    FunctionCall {
+        id = "id",
+        name = "name",
+        args = "args",
+    }
+}
+
+object! {
+    FunctionResponse {
+        id = "id",
+        response = "response",
+        parts = "parts",
+    }
+}
+
+object! {
+    Response {
+        output = "output",
+        error = "error",
+        result = "result",
+        content = "content",
+    }
+}
+
+object! {
+    Data {
+        media_type = "mimeType",
+        data = "data",
+    }
+}
+
+object! {
+    GeminiTokens {
+        prompt = "promptTokenCount",
+        candidates = "candidatesTokenCount",
+        thoughts = "thoughtsTokenCount",
+        cached = "cachedContentTokenCount",
+        total = "totalTokenCount",
+    }
+}
+
+/// A string that is there and not empty.
+pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
+    non_empty(raw).map(std::borrow::Cow::into_owned)
+}
+
+pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// A count; 0 if it is absent.
+pub(super) fn count(raw: Option<&RawValue>) -> u64 {
+    number(raw).unwrap_or_default()
+}
+
+/// The input of a call; the empty object if it has none.
+pub(super) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
+    match raw {
+        Some(raw) => raw.to_owned(),
+        None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
+    }
+}
+
+/// A message of one text.
+pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
+    message(role, origin, vec![Block::Text(text)])
+}
+
+/// A message of these blocks.
+pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+    Message {
+        blocks,
+        ..Message::new(role, origin)
+    }
+}
+
+/// The messages in a row of a user, each with blocks of one origin: results, what the agent put in,
+/// and what a person typed.
+pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
+    if content.is_empty() {
+        return vec![message(Role::User, origin, content)];
+    }
+    let is_result = |block: &Block| matches!(block, Block::Result(_));
+    let is_text = |block: &Block| matches!(block, Block::Text(_));
+    let (mut results, mut rest): (Vec<_>, Vec<_>) = content.into_iter().partition(is_result);
+    if !results.is_empty() && !rest.iter().any(is_text) {
+        results.append(&mut rest);
+    }
+    let (injected, own) = match origin {
+        Origin::Prompt => split_typed(rest),
+        _ => (Vec::new(), rest),
+    };
+    let parts = [
+        (Origin::Results, results),
+        (Origin::Injected, injected),
+        (origin, own),
+    ];
+    let parts = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    parts
+        .map(|(origin, blocks)| message(Role::User, origin, blocks))
+        .collect()
+}
+
+/// The blocks that can be parts of a result.
+pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<Part> {
+    let parts = blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => Some(Part::Text(text)),
+        Block::Media(media) => Some(Part::Media(media)),
+        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
+    });
+    parts.collect()
+}
+
+/// Whether the output of a shell tool says that it failed: agents call that a success.
+pub(super) fn shell_failed(parts: &[Part]) -> bool {
+    let code = parts.iter().find_map(|part| match part {
+        Part::Text(text) => exit_code(text),
+        Part::Media(_) => None,
+    });
+    code.is_some_and(|code| code != 0)
+}
+
+/// The blocks of content in the form of the Anthropic API: a string or a list.
+pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    if let Some(content) = text(raw) {
+        return vec![Block::Text(content.into_owned())];
+    }
+    let list = Anthropic::list(raw).into_iter();
+    list.filter_map(|block| match text(block.kind)?.as_ref() {
+        "text" => Some(Block::Text(text(block.text)?.into_owned())),
+        "thinking" => Some(Block::Thinking(text(block.thinking)?.into_owned())),
+        "redacted_thinking" => Some(Block::Thinking(String::new())),
+        "tool_use" | "server_tool_use" => Some(Block::Call(Call {
+            id: string(block.id)?,
+            name: string(block.name).unwrap_or_default(),
+            input: input_of(block.input),
+        })),
+        "tool_result" => Some(Block::Result(CallResult {
+            id: string(block.tool_use_id)?,
+            parts: result_parts(anthropic_blocks(block.content)),
+            failed: is_true(block.is_error),
+        })),
+        "image" | "document" => {
+            let source = Source::of(block.source).unwrap_or_default();
+            Some(Block::Media(Media {
+                media_type: string(source.media_type).unwrap_or_default(),
+                data: string(source.data),
+            }))
+        }
+        _ => None,
+    })
+    .collect()
+}
+
+/// Token counts of the Anthropic API.
+pub(super) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = AnthropicTokens::of(raw)?;
+    Some(Usage {
+        input: count(tokens.input),
+        output: count(tokens.output),
+        cache_read: count(tokens.cache_read),
+        cache_write: count(tokens.cache_write),
+        ..Usage::default()
+    })
+}
+
+/// The blocks of content in the form of the Gemini API: a string or a list of parts.
+pub(super) fn gemini_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    if let Some(content) = text(raw) {
+        return vec![Block::Text(content.into_owned())];
+    }
+    let parts = Gemini::list(raw).into_iter();
+    parts.filter_map(|part| gemini_block(&part)).collect()
+}
+
+fn gemini_block(part: &Gemini<'_>) -> Option<Block> {
+    if let Some(said) = text(part.text) {
+        return Some(if is_true(part.thought) {
+            Block::Thinking(said.into_owned())
+        } else {
+            Block::Text(said.into_owned())
+        });
+    }
+    if let Some(call) = FunctionCall::of(part.call) {
+        return Some(Block::Call(Call {
+            id: string(call.id).unwrap_or_default(),
+            name: string(call.name).unwrap_or_default(),
+            input: input_of(call.args),
+        }));
+    }
+    if let Some(response) = FunctionResponse::of(part.response) {
+        return Some(Block::Result(gemini_result(&response)));
+    }
+    let data = Data::of(part.inline).or_else(|| Data::of(part.file))?;
+    Some(Block::Media(Media {
+        media_type: string(data.media_type).unwrap_or_default(),
+        data: string(data.data),
+    }))
+}
+
+fn gemini_result(function: &FunctionResponse<'_>) -> CallResult {
+    let response = Response::of(function.response).unwrap_or_default();
+    let error = string(response.error);
+    let has_error = error.is_some();
+    let output = [response.output, response.result, response.content]
+        .into_iter()
+        .find_map(|raw| Some(text(raw)?.into_owned()));
+    let whole = || function.response.map(|raw| raw.get().to_owned());
+    let answer = error.or(output).or_else(whole).unwrap_or_default();
+    let mut parts = vec![Part::Text(answer)];
+    let failed = has_error || shell_failed(&parts);
+    parts.extend(result_parts(gemini_blocks(function.parts)));
+    CallResult {
+        id: string(function.id).unwrap_or_default(),
+        parts,
+        failed,
+    }
+}
+
+/// Token counts of the Gemini API. What comes from a cache is a part of the prompt's count.
+pub(super) fn gemini_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = GeminiTokens::of(raw)?;
+    let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
+    let candidates = count(tokens.candidates);
+    // Thoughts may be counted among the candidates or not; the total shows it.
+    let output = match number(tokens.total) {
+        Some(total) if total >= prompt + candidates => total - prompt,
+        _ => candidates,
+    };
+    Some(Usage {
+        input: prompt.saturating_sub(cached),
+        output,
+        cache_read: cached,
+        thinking: count(tokens.thoughts),
+        ..Usage::default()
+    })
+}

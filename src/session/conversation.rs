@@ -1,0 +1,301 @@
+//! The messages of a session, in order.
+//!
+//! A file is read twice at most: once to find out which records count, once to read them. Only
+//! places are remembered in between.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+
+use super::facts::Counter;
+use super::format::{Change, Detail, Entry, Shape};
+use super::lines::Place;
+use super::opened::Session;
+use super::recover::records_on_line;
+use super::side_file::Labels;
+use super::tree::{Reach, Tree};
+use super::{Counts, Facts};
+use crate::dialog::{Joiner, Message, Origin, Role};
+use crate::jsonl::{Mapping, read_at};
+
+/// Which part of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The conversation as it is now, with its history and without abandoned branches.
+    Live,
+    /// The same from the last compaction on.
+    SinceCompaction,
+    /// Everything that was ever said.
+    AllBranches,
+}
+
+/// A record, or one row of a record that holds several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pick {
+    place: Place,
+    row: u32,
+}
+
+/// Which records are read, and in what order.
+#[derive(Debug, Default)]
+struct Plan {
+    /// The records; `None` is all of them in file order.
+    picks: Option<Vec<Pick>>,
+    /// How many turns are left out.
+    left_out: u64,
+    /// Roles whose messages need no repeats.
+    spoken: Vec<Role>,
+}
+
+impl Session {
+    /// Everything that is known of the session, from all its records, and what is in it.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
+        let mut facts = Facts::default();
+        let mut counter = Counter::default();
+        let mut total = 0;
+        self.each_entry(Detail::Outline, &mut |_, entry| {
+            total += 1;
+            facts.add(entry.facts);
+        })?;
+        self.each_message(Scope::AllBranches, &mut |message| {
+            facts.add_message(&message);
+            counter.add(&message);
+            ControlFlow::Continue(())
+        })?;
+        facts.title = self.title(mapping)?;
+        Ok((facts, counter.finish(total)))
+    }
+
+    /// Calls `visit` with what every record says, in file order.
+    pub(super) fn each_entry(
+        &self,
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) -> io::Result<()> {
+        self.each_record(&mut |place, record| {
+            let entry = self.format().read(record, detail);
+            visit(place, entry.unwrap_or_default());
+        })
+    }
+
+    /// Calls `shown` with the whole messages of the conversation, in order, until it breaks; labels
+    /// come after the results that they are about. Returns how many turns are left out.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn each_message(
+        &self,
+        scope: Scope,
+        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    ) -> io::Result<u64> {
+        let mut labels = Labels::beside(&self.file.path)?;
+        let plan = self.plan(scope, &mut labels)?;
+        let mut visit = |whole: Message| {
+            let due = labels.due_after(&whole);
+            shown(whole)?;
+            due.into_iter().try_for_each(&mut *shown)
+        };
+        let mut joiner = Joiner::default();
+        let mut is_over = false;
+        let mut take = |messages: Vec<Message>| {
+            for message in messages {
+                if !is_over && let Some(whole) = joiner.push(message) {
+                    is_over = visit(whole).is_break();
+                }
+            }
+        };
+        if let Some(picks) = &plan.picks {
+            let mut reader = PickedRecords::default();
+            for pick in picks {
+                let record = reader.read(self, pick.place)?;
+                let entry = self.format().read(&record, Detail::Full);
+                take(entry.unwrap_or_default().into_row(pick.row));
+            }
+        } else {
+            self.each_entry(Detail::Full, &mut |_, mut entry| {
+                let mut repeats = std::mem::take(&mut entry.repeats);
+                repeats.retain(|repeat| !plan.spoken.contains(&repeat.role));
+                take(entry.into_messages());
+                take(repeats);
+            })?;
+        }
+        if !is_over && let Some(last) = joiner.finish() {
+            is_over = visit(last).is_break();
+        }
+        if !is_over {
+            let _ = labels.rest().into_iter().try_for_each(shown);
+        }
+        Ok(plan.left_out)
+    }
+
+    /// Finds out which records count.
+    fn plan(&self, scope: Scope, labels: &mut Labels) -> io::Result<Plan> {
+        match (self.format().shape(), scope) {
+            (Shape::Sequence, _) => self.plan_of_sequence(),
+            (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
+            (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels),
+            (Shape::Tree, Scope::SinceCompaction) => {
+                self.plan_of_tree(Reach::SinceCompaction, labels)
+            }
+            (Shape::Replay, _) => {
+                let mut replay = Replay {
+                    keeps_removed: scope == Scope::AllBranches,
+                    ..Replay::default()
+                };
+                self.each_entry(Detail::Full, &mut |place, entry| {
+                    replay.apply(entry.change, place);
+                })?;
+                Ok(Plan {
+                    picks: Some(replay.rows),
+                    left_out: replay.removed,
+                    ..Plan::default()
+                })
+            }
+        }
+    }
+
+    fn plan_of_sequence(&self) -> io::Result<Plan> {
+        let mut spoken = Vec::new();
+        self.each_entry(Detail::Full, &mut |_, entry| {
+            spoken.extend(
+                entry
+                    .messages
+                    .iter()
+                    .filter_map(|message| match message.origin {
+                        Origin::Prompt => Some(Role::User),
+                        Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
+                        Origin::Compaction => Some(Role::System),
+                        _ => None,
+                    }),
+            );
+            spoken.dedup();
+        })?;
+        Ok(Plan {
+            spoken,
+            ..Plan::default()
+        })
+    }
+
+    fn plan_of_tree(&self, reach: Reach, labels: &mut Labels) -> io::Result<Plan> {
+        let mut tree = Tree::default();
+        let mut own_labels = Vec::new();
+        self.each_entry(Detail::Full, &mut |place, entry| {
+            tree.add(&entry, place);
+            if !entry.labelled_calls.is_empty() {
+                own_labels.push((place, entry));
+            }
+        })?;
+        if !tree.is_whole() {
+            return Ok(Plan::default());
+        }
+        let branch = tree.branch(reach);
+        // Labels belong to calls, wherever they are.
+        for (place, label) in own_labels {
+            if !branch.places.contains(&place) {
+                labels.add(label);
+            }
+        }
+        let picks = branch.places.into_iter();
+        Ok(Plan {
+            picks: Some(picks.map(|place| Pick { place, row: 0 }).collect()),
+            left_out: branch.left_out,
+            ..Plan::default()
+        })
+    }
+
+    /// All records that are nodes.
+    pub(super) fn tree(&self) -> io::Result<Tree> {
+        let mut tree = Tree::default();
+        self.each_entry(Detail::Full, &mut |place, entry| tree.add(&entry, place))?;
+        Ok(tree)
+    }
+}
+
+/// Reads records by their places; the line that was read last is kept.
+#[derive(Default)]
+struct PickedRecords {
+    line: Vec<u8>,
+    offset: Option<u64>,
+}
+
+impl PickedRecords {
+    fn read(&mut self, session: &Session, place: Place) -> io::Result<String> {
+        if let Some(rows) = &session.document {
+            let row = usize::try_from(place.offset).ok();
+            let row = row.and_then(|at| rows.get(at));
+            return Ok(row.cloned().unwrap_or_default());
+        }
+        if self.offset != Some(place.offset) {
+            self.line.resize(place.length as usize, 0);
+            let filled = read_at(&session.file.file, &mut self.line, place.offset)?;
+            self.line.truncate(filled);
+            self.offset = Some(place.offset);
+        }
+        let line = self
+            .line
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(&self.line);
+        let (records, _) = records_on_line(line);
+        let record = records.get(place.index as usize);
+        Ok(record.map_or_else(String::new, |record| record.text(line).to_owned()))
+    }
+}
+
+/// Replays a log whose rows change what was there before.
+#[derive(Debug, Default)]
+struct Replay {
+    /// The messages that are there now.
+    rows: Vec<Pick>,
+    by_id: HashMap<String, usize>,
+    removed: u64,
+    /// Whether messages stay that the log removes.
+    keeps_removed: bool,
+}
+
+impl Replay {
+    /// Takes the next row.
+    fn apply(&mut self, change: Change, place: Place) {
+        match change {
+            Change::Put(id) => self.put(id, Pick { place, row: 0 }),
+            Change::Reset(rows) => {
+                self.remove_from(0);
+                for (row, (id, _)) in (0..).zip(rows) {
+                    self.put(id, Pick { place, row });
+                }
+            }
+            Change::RewindTo(id) => {
+                if let Some(at) = self.by_id.get(&id).copied() {
+                    self.remove_from(at);
+                }
+            }
+            Change::Nothing => {}
+        }
+    }
+
+    fn remove_from(&mut self, at: usize) {
+        if self.keeps_removed {
+            return;
+        }
+        self.removed += (self.rows.len() - at) as u64;
+        self.rows.truncate(at);
+        self.by_id.retain(|_, place| *place < at);
+    }
+
+    /// A row that is written again counts as its last writing, at its first place.
+    fn put(&mut self, id: String, pick: Pick) {
+        match self.by_id.get(&id) {
+            Some(at) if !id.is_empty() => self.rows[*at] = pick,
+            _ => {
+                self.by_id.insert(id, self.rows.len());
+                self.rows.push(pick);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

@@ -1,0 +1,281 @@
+//! What the two ends of a session file say, without reading what lies between.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
+
+use super::Facts;
+use super::format::Detail;
+use super::lines::for_each_line;
+use super::open::SessionFile;
+use super::opened::{Positioned, Session};
+use super::recover::each_record_on;
+use crate::jsonl::{Beginning, FixedFile, Mapping};
+
+/// How far the first lines go, in bytes: they show how the session began in nearly every file.
+const FIRST_LINES: usize = 8 * 1024;
+
+/// A file that is no larger is read as a whole at once, in bytes.
+const SMALL_FILE: usize = 24 * 1024;
+
+/// How far the first prompt is looked for, in bytes.
+const LONGEST_HEAD: u64 = 1024 * 1024;
+
+/// How much of the end is read at first, in bytes: it holds a time in 97 of 100 files.
+const TAIL: u64 = 16 * 1024;
+
+/// How much of the end is read if that was not enough, in bytes.
+const LONG_TAIL: u64 = 64 * 1024;
+
+/// How much of the end is read if that was a part of one line only, in bytes.
+const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
+
+/// How many of the last lines are read in any case: times run backwards now and then.
+const LAST_LINES: u32 = 3;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The whole lines at the start of a file, read once for all who need them.
+#[derive(Debug)]
+pub(super) struct Head {
+    beginning: Arc<Beginning>,
+    length: usize,
+}
+
+impl Head {
+    /// Reads it. If that is the whole file, its last line needs no newline.
+    pub(super) fn read(file: &SessionFile) -> io::Result<Self> {
+        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+        let read = if size <= SMALL_FILE {
+            size
+        } else {
+            FIRST_LINES
+        };
+        let beginning = Beginning::read(&file.file, read)?;
+        let bytes = beginning.bytes();
+        let first = &bytes[..bytes.len().min(FIRST_LINES)];
+        let length = if first.len() == size {
+            size
+        } else {
+            memrchr(b'\n', first).map_or(0, |newline| newline + 1)
+        };
+        Ok(Self {
+            beginning: Arc::new(beginning),
+            length,
+        })
+    }
+
+    /// What was read, which may be more than the lines.
+    pub(super) fn beginning(&self) -> Arc<Beginning> {
+        Arc::clone(&self.beginning)
+    }
+
+    /// Whether the file begins with these bytes.
+    pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.beginning.bytes().starts_with(bytes)
+    }
+
+    /// The lines, each with the place of its end in bytes.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let lines = &self.beginning.bytes()[..self.length];
+        let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);
+        let before = (lines.len() - text.len()) as u64;
+        let newlines = memchr_iter(b'\n', text).map(|newline| newline + 1);
+        let unfinished = text.last().is_some_and(|last| *last != b'\n');
+        let mut start = 0;
+        newlines
+            .chain(unfinished.then_some(text.len()))
+            .map(move |end| {
+                let line = &text[start..end];
+                start = end;
+                (before + end as u64, line)
+            })
+    }
+}
+
+impl Session {
+    /// What the ends of the file say, and its title, wherever that is. The last activity is the
+    /// latest time of the last records that have one.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn summary(&self, mapping: Mapping) -> io::Result<Facts> {
+        if self.is_document() {
+            return Ok(self.facts(mapping)?.0);
+        }
+        let mut bytes = self.bytes(mapping);
+        let facts = self.facts_of_ends(&mut bytes)?;
+        Ok(Facts {
+            title: self.title_in(&mut bytes, mapping)?,
+            ..facts
+        })
+    }
+
+    /// The session's id, if its file names it.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn id(&self, mapping: Mapping) -> io::Result<Option<String>> {
+        if self.is_document() {
+            return Ok(self.facts(mapping)?.0.session_id);
+        }
+        let mut facts = Facts::default();
+        for (_, line) in self.head.lines() {
+            self.add_line(line, Detail::Outline, &mut facts);
+            if facts.session_id.is_some() {
+                return Ok(facts.session_id);
+            }
+        }
+        Ok(self.facts_of_ends(&mut self.bytes(mapping))?.session_id)
+    }
+
+    fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
+        let (facts, end) = self.facts_of_head()?;
+        if end >= self.file.size {
+            return Ok(facts);
+        }
+        // Messages are read for the first prompt only.
+        let detail = match facts.first_prompt {
+            Some(_) => Detail::Outline,
+            None => Detail::Full,
+        };
+        Ok(facts.followed_by(self.facts_of_tail(bytes, end, detail)?))
+    }
+
+    /// What the head says, and where it ends.
+    fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
+        let mut facts = Facts::default();
+        for (end, line) in self.head.lines() {
+            self.add_line(line, Detail::Full, &mut facts);
+            if has_begun(&facts) {
+                return Ok((facts, end.min(self.file.size)));
+            }
+        }
+        let from = self.head.length as u64;
+        let source = Positioned {
+            file: &self.file,
+            at: from,
+        };
+        let end = for_each_line(source, from, &mut |line| {
+            if line.offset > LONGEST_HEAD || has_begun(&facts) {
+                return ControlFlow::Break(line.offset);
+            }
+            for (_, record) in line.records() {
+                self.add_record(record, Detail::Full, &mut facts);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((facts, end.unwrap_or(self.file.size)))
+    }
+
+    /// What the tail says, from the first whole line that starts at `from` or later.
+    fn facts_of_tail(
+        &self,
+        bytes: &mut FixedFile<&File>,
+        from: u64,
+        detail: Detail,
+    ) -> io::Result<Facts> {
+        let length = bytes.length();
+        let mut known = Facts::default();
+        // Where the lines begin that were read.
+        let mut read = length;
+        let mut lines = 0;
+        let mut size = TAIL;
+        loop {
+            let start = length.saturating_sub(size).max(from);
+            // Up to the end, so that a search for the title finds it in memory.
+            let window = bytes.window(start..length)?;
+            let unread = usize::try_from(read - start).unwrap_or(usize::MAX);
+            let window = &window[..unread.min(window.len())];
+            let mut end = window.len();
+            let inner = window.strip_suffix(b"\n").unwrap_or(window);
+            let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
+            for at in starts.chain((start == from).then_some(0)) {
+                let line = &window[at..end];
+                let is_wanted = lines < LAST_LINES || detail == Detail::Full;
+                if is_wanted || may_add_to(&known, line) {
+                    let mut earlier = Facts::default();
+                    self.add_line(line, detail, &mut earlier);
+                    known = earlier.followed_by(known);
+                }
+                end = at;
+                lines += 1;
+                if lines >= LAST_LINES && has_ended(&known) {
+                    return Ok(known);
+                }
+            }
+            read = start + end as u64;
+            let is_enough = size >= LONG_TAIL && lines > 0;
+            if start == from || is_enough || size >= LONGEST_TAIL {
+                return Ok(known);
+            }
+            size *= 4;
+        }
+    }
+
+    fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {
+        each_record_on(line, &mut |record| self.add_record(record, detail, facts));
+    }
+
+    fn add_record(&self, record: &str, detail: Detail, facts: &mut Facts) {
+        let detail = match facts.first_prompt {
+            Some(_) => Detail::Outline,
+            None => detail,
+        };
+        let Some(mut entry) = self.format().read(record, detail) else {
+            return;
+        };
+        facts.add(std::mem::take(&mut entry.facts));
+        let repeats = std::mem::take(&mut entry.repeats);
+        for message in entry.into_messages().iter().chain(&repeats) {
+            facts.add_message(message);
+        }
+    }
+}
+
+/// Whether it is known how the session began.
+fn has_begun(facts: &Facts) -> bool {
+    facts.first_prompt.is_some()
+        && facts.session_id.is_some()
+        && facts.started.is_some()
+        && (facts.first_cwd.is_some() || facts.cwd_hash.is_some())
+}
+
+/// Whether it is known how it ended.
+fn has_ended(facts: &Facts) -> bool {
+    facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
+}
+
+/// Whether a line may hold what is missing.
+fn may_add_to(known: &Facts, line: &[u8]) -> bool {
+    known.last_activity.is_none()
+        || known.model.is_none() && names_a_model(line)
+        || known.cwd.is_none() && DIRECTORIES.iter().any(|key| key.find(line).is_some())
+}
+
+/// Keys of directories.
+static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new(b"\"cwd\""), Finder::new(b"\"directories\"")]);
+
+/// What keys of models begin with.
+static MODEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"model"));
+
+/// Whether there is a key of a model; in some formats `model` is a role, too.
+fn names_a_model(line: &[u8]) -> bool {
+    MODEL.find_iter(line).any(|at| {
+        let rest = &line[at + MODEL.needle().len()..];
+        let key = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end));
+        // Within a text, quotation marks have backslashes.
+        key.is_some_and(|(key, behind)| {
+            !key.contains(&b'\\') && behind[1..].trim_ascii_start().starts_with(b":")
+        })
+    })
+}
+
+#[cfg(test)]
+#[path = "ends_tests.rs"]
+mod tests;

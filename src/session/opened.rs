@@ -1,0 +1,260 @@
+//! An open session file and its records.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::Agent;
+use super::archive::{self, unpacked};
+use super::detect::agent_of;
+use super::ends::Head;
+use super::format::Format;
+use super::lines::{Line, Place, for_each_line};
+use super::open::{OpenError, SessionFile, open_safely};
+use super::recover::each_record_on;
+use crate::jsonl::{FixedFile, Mapping, read_at};
+use crate::wire::object::{elements, object};
+
+/// How many records without a sign of their agent are read before a file counts as unknown.
+const MOST_UNKNOWN: u32 = 40;
+
+/// Larger documents are not read, in bytes: their agent rewrites them as a whole.
+const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
+
+/// Whether a file is so large that it can be nothing but lines, as they stand there.
+///
+/// # Errors
+/// Reading failed.
+pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+    Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
+}
+
+/// Whether there may be a file of ours beside the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SideFile {
+    /// There may be one.
+    Possible,
+    /// Its folder was read, and there is none.
+    Absent,
+}
+
+/// Why a session cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// It was not opened.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// Reading failed.
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    /// It is of no known format.
+    #[error("not a session file of a known agent")]
+    Unknown,
+}
+
+/// An open session.
+#[derive(Debug)]
+pub struct Session {
+    /// The file.
+    pub file: SessionFile,
+    format: &'static dyn Format,
+    /// The rows of an old document; all other files are read by lines.
+    pub(super) document: Option<Vec<String>>,
+    /// The first lines.
+    pub(super) head: Head,
+    pub(super) side_file: SideFile,
+}
+
+impl Session {
+    /// Opens a session file and finds out whose it is.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn open(path: &Path) -> Result<Self, SessionError> {
+        Self::of_file(open_safely(path)?)
+    }
+
+    /// The session in an open file.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
+        let (mut file, mut head) = (file, None);
+        let first = Head::read(&file)?;
+        if first.starts_with(&archive::MAGIC) {
+            file = unpacked(file)?;
+            head = Some(Head::read(&file)?);
+        }
+        let head = head.unwrap_or(first);
+        let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
+            Some(agent) => Some(agent),
+            None => detected(&file)?,
+        };
+        let document = match agent {
+            Some(_) => None,
+            None => Some(document(&file)?.ok_or(SessionError::Unknown)?),
+        };
+        Ok(Self {
+            file,
+            format: agent.unwrap_or(Agent::Gemini).format(),
+            document,
+            head,
+            side_file: SideFile::Possible,
+        })
+    }
+
+    /// The same session, as if its file ended at this place, in bytes.
+    #[must_use]
+    pub fn up_to(mut self, end: u64) -> Self {
+        self.file.size = self.file.size.min(end);
+        self
+    }
+
+    /// The same session, if it is known whether there is a file of ours beside it.
+    pub(super) fn with_side_file(mut self, side_file: SideFile) -> Self {
+        self.side_file = side_file;
+        self
+    }
+
+    /// Whose it is.
+    pub fn agent(&self) -> Agent {
+        self.format.agent()
+    }
+
+    /// How its records are read.
+    pub fn format(&self) -> &'static dyn Format {
+        self.format
+    }
+
+    /// Whether it is one document, which has no lines.
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
+    }
+
+    /// The bytes as they were when it was opened.
+    pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
+        FixedFile::new(&self.file.file, self.file.size, mapping)
+            .with_beginning(self.head.beginning())
+    }
+
+    /// Calls `visit` with every record, in file order.
+    pub(super) fn each_record(&self, visit: &mut dyn FnMut(Place, &str)) -> io::Result<()> {
+        if let Some(rows) = &self.document {
+            for (offset, row) in (0..).zip(rows) {
+                visit(row_place(offset), row);
+            }
+            return Ok(());
+        }
+        self.each_line(&mut |line| {
+            for (place, record) in line.records() {
+                visit(place, record);
+            }
+        })
+    }
+
+    /// Calls `visit` with every line; a document has none.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn each_line(&self, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+        if self.document.is_some() {
+            return Ok(());
+        }
+        let source = Positioned {
+            file: &self.file,
+            at: 0,
+        };
+        for_each_line(source, 0, &mut |line| -> ControlFlow<()> {
+            visit(line);
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+}
+
+/// Reads a file from a place of its own, whatever other readers do.
+pub(super) struct Positioned<'a> {
+    pub(super) file: &'a SessionFile,
+    pub(super) at: u64,
+}
+
+impl io::Read for Positioned<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(self.file.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(rest);
+        let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
+        self.at += filled as u64;
+        Ok(filled)
+    }
+}
+
+fn row_place(offset: u64) -> Place {
+    Place {
+        offset,
+        length: 0,
+        index: 0,
+    }
+}
+
+/// The agent that wrote the records on a line.
+fn agent_on(line: &[u8]) -> Option<Agent> {
+    let mut agent = None;
+    each_record_on(line, &mut |record| {
+        agent = agent.or_else(|| agent_of(record));
+    });
+    agent
+}
+
+/// The agent that wrote a file of lines.
+fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
+    let source = Positioned { file, at: 0 };
+    let mut unknown = 0;
+    let found = for_each_line(source, 0, &mut |line| {
+        for (_, record) in line.records() {
+            if let Some(agent) = agent_of(record) {
+                return ControlFlow::Break(Some(agent));
+            }
+            unknown += 1;
+        }
+        unknown += u32::from(line.records.is_empty() && !line.is_blank());
+        if unknown > MOST_UNKNOWN {
+            return ControlFlow::Break(None);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found.flatten())
+}
+
+object! {
+    Document {
+        session = "sessionId",
+        messages = "messages",
+    }
+}
+
+/// The rows of an old document: its head, and its messages.
+fn document(file: &SessionFile) -> io::Result<Option<Vec<String>>> {
+    if file.size == 0 || file.size > LARGEST_DOCUMENT {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
+    let filled = read_at(&file.file, &mut bytes, 0)?;
+    bytes.truncate(filled);
+    let json = String::from_utf8_lossy(&bytes);
+    let json = json.trim_start_matches('\u{feff}').trim();
+    let Some(members) = Document::read(json) else {
+        return Ok(None);
+    };
+    let is_list = members
+        .messages
+        .is_some_and(|raw| raw.get().starts_with('['));
+    if members.session.is_none() || !is_list {
+        return Ok(None);
+    }
+    // The head is the document itself: formats do not look at its messages.
+    let mut rows = vec![json.to_owned()];
+    let messages = elements(members.messages);
+    rows.extend(messages.into_iter().map(|raw| raw.get().to_owned()));
+    Ok(Some(rows))
+}
