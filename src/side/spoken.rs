@@ -1,8 +1,10 @@
-//! What people and the model said to each other, without everything else that a session holds.
+//! What people and the model said to each other, without everything else in a session.
+
+use std::borrow::Cow;
 
 use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
 
-/// With this Qwen Code's model once answered to the context at the start of a session.
+/// The answer of Qwen Code's model to the context at the start of a session, in older versions.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 
 /// One message of what was said. No part is blank.
@@ -60,7 +62,7 @@ impl Spoken {
         }
     }
 
-    /// How many messages there were, those included of which nothing is left.
+    /// How many messages there were, including those with nothing left.
     pub fn messages(&self) -> usize {
         self.messages
     }
@@ -70,8 +72,7 @@ impl Spoken {
         &self.said
     }
 
-    /// The last `count` messages, without those before the first one of a person if there are
-    /// more.
+    /// The last `count` messages, beginning with one of a person unless these are all.
     pub fn recent(&self, count: usize) -> &[Said] {
         let Some(start) = self
             .said
@@ -85,9 +86,24 @@ impl Spoken {
         let prompt = recent.iter().position(|said| said.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
+
+    /// The recent messages; where the model alone spoke for so long, the last prompt stands before
+    /// them.
+    pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [Said]> {
+        let recent = self.recent(count);
+        let last = self.said.iter().rfind(|said| said.role == Role::User);
+        match last.filter(|_| recent.is_empty()) {
+            None => Cow::Borrowed(recent),
+            Some(prompt) => {
+                let start = self.said.len().saturating_sub(count.saturating_sub(1));
+                let said = std::iter::once(prompt).chain(&self.said[start..]);
+                Cow::Owned(said.cloned().collect())
+            }
+        }
+    }
 }
 
-/// The texts of a message that a person or the model meant.
+/// The texts of a message without what the agent added.
 fn parts(message: &Message) -> Vec<String> {
     let texts = message.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(without_injected(text).into_owned()),
@@ -157,5 +173,10 @@ mod tests {
         assert_eq!(more.recent(4).len(), 2);
         let lost = spoken(&[user(), model(), model()]);
         assert!(lost.recent(2).is_empty());
+        let texts = |said: &[Said]| said.iter().map(Said::text).collect::<Vec<_>>();
+        assert_eq!(texts(&lost.recent_since_prompt(2)), ["u", "m"]);
+        assert_eq!(lost.recent_since_prompt(3).len(), 3);
+        let silent = spoken(&[model(), model(), model()]);
+        assert!(silent.recent_since_prompt(2).is_empty());
     }
 }
