@@ -96,13 +96,10 @@ fn add_help(path: &[&str], page: &mut String) {
 /// The environment variables, as a table.
 fn environment() -> String {
     let mut section = "\n## Environment\n\n| variable | meaning |\n|---|---|\n".to_owned();
-    for variable in turnpipe::config::VARIABLES {
-        let names: Vec<String> = variable
-            .names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
-        writeln!(section, "| {} | {} |", names.join(", "), variable.purpose).unwrap();
+    for line in turnpipe::config::VARIABLES.lines() {
+        let (names, purpose) = line.split_once('\t').unwrap();
+        let names = names.replace(", ", "`, `");
+        writeln!(section, "| `{names}` | {purpose} |").unwrap();
     }
     section
 }

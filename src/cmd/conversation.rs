@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::output::RecordWriter;
-use crate::flow::{DialogStream, Digest, Maker, Nothing, Reason, Source};
+use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader};
 use crate::session::{Facts, Scope, Session};
 
@@ -15,7 +15,7 @@ use crate::session::{Facts, Scope, Session};
 pub(super) struct Conversation {
     pub(super) session: Session,
     pub(super) facts: Facts,
-    pub(super) digest: Digest,
+    pub(super) excerpt: Excerpt,
 }
 
 impl Conversation {
@@ -23,14 +23,14 @@ impl Conversation {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn read(path: &Path, mapping: Mapping) -> Result<Self, Nothing> {
+    pub(super) fn read(path: &Path, mapping: Mapping) -> Result<Self, NoResult> {
         let session = Session::open(path).map_err(unreadable)?;
         let facts = session.summary(mapping).map_err(unreadable)?;
-        let digest = digest(&session, Scope::SinceCompaction).map_err(unreadable)?;
+        let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(unreadable)?;
         Ok(Self {
             session,
             facts,
-            digest,
+            excerpt,
         })
     }
 
@@ -42,30 +42,30 @@ impl Conversation {
     pub(super) fn make<Made>(
         &self,
         maker: &Maker,
-        of: impl Fn(&Digest) -> Result<Made, Nothing>,
-    ) -> Result<Made, Nothing> {
-        if !matches!(maker.source, Source::Rules) || !self.digest.is_compacted() {
-            return of(&self.digest);
+        of: impl Fn(&Excerpt) -> Result<Made, NoResult>,
+    ) -> Result<Made, NoResult> {
+        if !matches!(maker.source, Source::Rules) || !self.excerpt.is_compacted() {
+            return of(&self.excerpt);
         }
-        match digest(&self.session, Scope::AllBranches) {
-            Ok(everything) => of(&everything.followed_by(&self.digest)),
-            Err(_) => of(&self.digest),
+        match excerpt(&self.session, Scope::AllBranches) {
+            Ok(everything) => of(&everything.followed_by(&self.excerpt)),
+            Err(_) => of(&self.excerpt),
         }
     }
 }
 
 /// The outcome for a session that cannot be read or written.
-pub(super) fn unreadable(error: impl std::fmt::Display) -> Nothing {
-    Nothing::from(Reason::Unreadable).because(error.to_string())
+pub(super) fn unreadable(error: impl std::fmt::Display) -> NoResult {
+    NoResult::from(Reason::Unreadable).because(error.to_string())
 }
 
-fn digest(session: &Session, scope: Scope) -> io::Result<Digest> {
-    let mut digest = Digest::default();
+fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
+    let mut excerpt = Excerpt::default();
     session.each_message(scope, &mut |message| {
-        digest.note(message);
+        excerpt.note(message);
         ControlFlow::Continue(())
     })?;
-    Ok(digest)
+    Ok(excerpt)
 }
 
 /// Reads one conversation from a stream, with the id of its session. If there is a `copy`, the
@@ -76,7 +76,7 @@ fn digest(session: &Session, scope: Scope) -> io::Result<Digest> {
 pub(super) fn read_stream(
     stream: impl Read + Send + 'static,
     mut copy: Option<&mut RecordWriter>,
-) -> anyhow::Result<(Digest, Option<String>)> {
+) -> anyhow::Result<(Excerpt, Option<String>)> {
     let mut conversation = DialogStream::default();
     // Every line may be a message.
     let mut reader = Reader::new(stream, AhoCorasickPrefilter::new(&["{"])?);

@@ -1,12 +1,13 @@
 //! Options of every command.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::UsageError;
-use crate::config::{ConfigSource, Overrides, Settings};
+use crate::config::{Config, ConfigSource, Overrides, Settings};
 use crate::io::{Environment, Io};
 
 /// Options that every command takes, before or after its name.
@@ -28,6 +29,9 @@ pub(super) struct Globals {
     /// When to colour help and usage errors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorWhen,
+    /// What `config` has read.
+    #[arg(skip)]
+    loaded: OnceCell<Config>,
 }
 
 /// When to use colours.
@@ -43,13 +47,22 @@ pub(super) enum ColorWhen {
 }
 
 impl Globals {
-    /// Which configuration file to read.
-    pub(super) fn config_source(&self) -> ConfigSource {
-        match (&self.config, self.no_config) {
-            (Some(path), _) => ConfigSource::Named(path.clone()),
-            (None, true) => ConfigSource::Nothing,
-            (None, false) => ConfigSource::Usual,
+    /// The configuration. The file is read once.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub(super) fn config(&self, environment: &Environment) -> Result<&Config, UsageError> {
+        if let Some(config) = self.loaded.get() {
+            return Ok(config);
         }
+        let source = match (&self.config, self.no_config) {
+            (Some(path), _) => ConfigSource::Named(path.clone()),
+            (None, true) => ConfigSource::None,
+            (None, false) => ConfigSource::Default,
+        };
+        let config = Config::load(&source, environment)
+            .map_err(|error| UsageError::configuration(&error))?;
+        Ok(self.loaded.get_or_init(|| config))
     }
 
     /// The settings, where `overrides` from the command line count more than the configuration.
@@ -61,11 +74,7 @@ impl Globals {
         overrides: Overrides,
         environment: &Environment,
     ) -> Result<Settings, UsageError> {
-        let overrides = Overrides {
-            source: self.config_source(),
-            ..overrides
-        };
-        Settings::resolve(overrides, environment).map_err(|error| UsageError::configuration(&error))
+        Ok(self.config(environment)?.settings(overrides))
     }
 
     /// Whether text on standard output is coloured.

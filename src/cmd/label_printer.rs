@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::model_failures::ModelFailures;
 use super::output::RecordWriter;
 use super::side_arguments::extension;
-use crate::flow::{LabelSink, Made};
+use crate::flow::{LabelOutcome, LabelSink};
 use crate::io::{Ids, Messages};
 use crate::session::record::Transcript;
 use crate::wire::SessionId;
@@ -48,7 +48,7 @@ impl LabelSink for LabelPrinter {
         Ok(self.writer.echo(bytes)?)
     }
 
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+    fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()> {
         if let Some(trouble) = &made.trouble {
             if self.verbose {
                 self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
@@ -96,7 +96,12 @@ impl LabelPrinter {
         matches!(self.printing, Printing::Everything | Printing::OwnRecords)
     }
 
-    fn print(&mut self, label: &str, made: &Made, session: Option<&SessionId>) -> io::Result<()> {
+    fn print(
+        &mut self,
+        label: &str,
+        made: &LabelOutcome,
+        session: Option<&SessionId>,
+    ) -> io::Result<()> {
         match self.printing {
             Printing::Bodies => self.line(label),
             Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),

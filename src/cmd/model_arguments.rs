@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{Globals, UsageError};
-use crate::config::{ModelOverrides, model_settings};
 use crate::io::Io;
 use crate::model::{
     ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Recorder, Unconnectable,
@@ -49,12 +48,8 @@ impl ModelArguments {
     /// # Errors
     /// The configuration makes no sense, or the recording cannot be written.
     pub(super) fn models(&self, globals: &Globals, io: &Io) -> anyhow::Result<Models> {
-        let overrides = ModelOverrides {
-            source: globals.config_source(),
-            total: self.timeout_ms.map(|ms| Duration::from_millis(ms.get())),
-        };
-        let settings = model_settings(&overrides, &io.environment)
-            .map_err(|error| UsageError::configuration(&error))?;
+        let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
+        let settings = globals.config(&io.environment)?.models(total);
         let flag = self
             .model
             .as_deref()

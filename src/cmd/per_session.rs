@@ -16,7 +16,7 @@ use super::session_source::SourceArguments;
 use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
 use super::stop_watch::StopWatch;
 use super::{Globals, Outcome, UsageError};
-use crate::flow::{Asker, Digest, Maker, Nothing, Pace, Product, Reason, Source, each_in_order};
+use crate::flow::{Asker, Excerpt, Maker, NoResult, Pace, Product, Reason, Source, each_in_order};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::{Delivery, Provider, Request};
@@ -65,16 +65,16 @@ pub(super) trait PerSession: Sync {
     ///
     /// # Errors
     /// There is none.
-    fn of_stream(&self, digest: &Digest) -> Result<Product, Nothing>;
+    fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult>;
 
     /// The text for a session, and what became of it in its file if it was to be written.
     ///
     /// # Errors
     /// There is none.
-    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, Nothing>;
+    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult>;
 
     /// The request that would be sent; nothing if too little was said.
-    fn request(&self, digest: &Digest) -> Option<Request>;
+    fn request(&self, excerpt: &Excerpt) -> Option<Request>;
 
     /// Writes the text for people, or the reason why there is none.
     ///
@@ -96,7 +96,7 @@ pub(super) type Written = (Product, Option<Kept>);
 pub(super) struct Made {
     pub(super) path: Option<String>,
     pub(super) session_id: Option<SessionId>,
-    pub(super) result: Result<Written, Nothing>,
+    pub(super) result: Result<Written, NoResult>,
 }
 
 /// How the texts of a command are made.
@@ -203,11 +203,11 @@ impl Runner {
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
-                let (digest, session_id) = read_stream(stream, copy)?;
+                let (excerpt, session_id) = read_stream(stream, copy)?;
                 let made = Made {
                     path: None,
                     session_id: session_id.map(SessionId),
-                    result: command.of_stream(&digest).map(|product| (product, None)),
+                    result: command.of_stream(&excerpt).map(|product| (product, None)),
                 };
                 summary.note("-", &made);
                 self.print(command, made, &mut writer)?;
@@ -268,7 +268,7 @@ impl Runner {
                 .with_hint("name a model with `--model`")
                 .into());
         };
-        let mut print = |digest: &Digest| match command.request(digest) {
+        let mut print = |excerpt: &Excerpt| match command.request(excerpt) {
             Some(request) => {
                 let body = provider.body(&request, Delivery::Whole);
                 writer.echo(format!("{body}\n").as_bytes())
@@ -281,7 +281,7 @@ impl Runner {
             StandardInput::List(sessions) => {
                 for session in &sessions {
                     match read(session, &arguments.source) {
-                        Ok((_, conversation)) => print(&conversation.digest)?,
+                        Ok((_, conversation)) => print(&conversation.excerpt)?,
                         Err(nothing) => {
                             let error = nothing.error.unwrap_or_default();
                             errors.report(&session.name, &UsageError::new(error));
@@ -363,7 +363,7 @@ fn of_named<Command: PerSession>(
 fn read<'a>(
     session: &'a NamedSession,
     source: &SourceArguments,
-) -> Result<(&'a Path, Conversation), Nothing> {
+) -> Result<(&'a Path, Conversation), NoResult> {
     let path = session.lasting_path().map_err(unreadable)?;
     Ok((path, Conversation::read(path, source.mapping())?))
 }
@@ -378,7 +378,7 @@ pub(super) fn provenance(product: &Product) -> serde_json::Value {
 ///
 /// # Errors
 /// The session's file has no place for it.
-pub(super) fn has_place_for_text(conversation: &Conversation) -> Result<(), Nothing> {
+pub(super) fn has_place_for_text(conversation: &Conversation) -> Result<(), NoResult> {
     let session = &conversation.session;
     if has_place(session.agent()) && !session.is_document() {
         return Ok(());

@@ -15,7 +15,7 @@ use super::per_session::{
 use super::recap_watch::{own_terminal, watch_terminal};
 use super::side_arguments::{Occasion, StandIn, extension};
 use super::{Globals, Outcome, UsageError};
-use crate::flow::{Digest, Nothing, Product, Reason};
+use crate::flow::{Excerpt, NoResult, Product, Reason};
 use crate::io::{Ids, Io};
 use crate::jsonl::WriteError;
 use crate::model::Request;
@@ -93,24 +93,24 @@ impl Run for RecapArguments {
 impl PerSession for Recaps<'_> {
     const TAG: &'static str = "SESSION_RECAP";
 
-    fn of_stream(&self, digest: &Digest) -> Result<Product, Nothing> {
-        self.may_start(digest)?;
-        self.runner.maker.recap(digest)
+    fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
+        self.may_start(excerpt)?;
+        self.runner.maker.recap(excerpt)
     }
 
-    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, Nothing> {
+    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
-        self.may_start(&session.digest)?;
+        self.may_start(&session.excerpt)?;
         if arguments.write {
             has_place_for_text(session)?;
         }
         let maker = &self.runner.maker;
-        let product = session.make(maker, |digest| maker.recap(digest))?;
+        let product = session.make(maker, |excerpt| maker.recap(excerpt))?;
         if arguments.auto {
             // Somebody may have come back and gone on meanwhile.
-            let now = self.read(path)?.digest;
-            if now.messages() != session.digest.messages() || !now.gate().is_idle() {
-                return Err(Nothing::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
+            let now = self.read(path)?.excerpt;
+            if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
+                return Err(NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
             }
         }
         if !arguments.write {
@@ -122,8 +122,8 @@ impl PerSession for Recaps<'_> {
         Ok((product, Some(kept)))
     }
 
-    fn request(&self, digest: &Digest) -> Option<Request> {
-        self.runner.maker.recap_question(digest)
+    fn request(&self, excerpt: &Excerpt) -> Option<Request> {
+        self.runner.maker.recap_question(excerpt)
     }
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
@@ -164,16 +164,16 @@ impl PerSession for Recaps<'_> {
 
 impl Recaps<'_> {
     /// The guards of `--auto`.
-    fn may_start(&self, digest: &Digest) -> Result<(), Nothing> {
+    fn may_start(&self, excerpt: &Excerpt) -> Result<(), NoResult> {
         if !self.arguments.auto {
             return Ok(());
         }
         let now = self.runner.moment.clock.now();
-        let decided = digest.gate().decide(now, self.away());
+        let decided = excerpt.gate().decide(now, self.away());
         decided.map_err(|held| Reason::Gate(held).into())
     }
 
-    fn read(&self, path: &Path) -> Result<Conversation, Nothing> {
+    fn read(&self, path: &Path) -> Result<Conversation, NoResult> {
         Conversation::read(path, self.arguments.common.source.mapping())
     }
 
@@ -204,11 +204,11 @@ impl Recaps<'_> {
             self.away(),
             &io.clock,
             &stop.stop,
-            &mut || self.read(path).ok().map(|session| session.digest),
+            &mut || self.read(path).ok().map(|session| session.excerpt),
             &mut |_| {
                 let session = self.read(path);
                 let result = session.and_then(|session| self.of_session(path, &session));
-                (result, self.read(path).ok().map(|session| session.digest))
+                (result, self.read(path).ok().map(|session| session.excerpt))
             },
             &mut |result| {
                 let made = Made {

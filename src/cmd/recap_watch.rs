@@ -13,7 +13,7 @@ use rustix::termios::{
 };
 
 use super::per_session::Written;
-use crate::flow::{Digest, Nothing};
+use crate::flow::{Excerpt, NoResult};
 use crate::io::Clock;
 use crate::model::Stop;
 use crate::side::recap::{Away, AwayAction, Moment};
@@ -28,7 +28,7 @@ const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 const TICK: i64 = 500_000_000;
 
 /// A recap, and the session as it is afterwards.
-type Made = (Result<Written, Nothing>, Option<Digest>);
+type Made = (Result<Written, NoResult>, Option<Excerpt>);
 
 /// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
 /// terminal.
@@ -122,9 +122,9 @@ pub(super) fn watch_terminal(
     away: Duration,
     clock: &Arc<dyn Clock>,
     stop: &Stop,
-    look: &mut dyn FnMut() -> Option<Digest>,
-    make: &mut dyn FnMut(&Digest) -> Made,
-    show: &mut dyn FnMut(Result<Written, Nothing>) -> anyhow::Result<()>,
+    look: &mut dyn FnMut() -> Option<Excerpt>,
+    make: &mut dyn FnMut(&Excerpt) -> Made,
+    show: &mut dyn FnMut(Result<Written, NoResult>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
@@ -138,19 +138,19 @@ pub(super) fn watch_terminal(
             return Ok(());
         }
         focused = reports.focus_after(&typed).unwrap_or(focused);
-        let Some(digest) = look() else {
+        let Some(excerpt) = look() else {
             continue;
         };
         let moment = Moment {
             now: clock.now(),
             focused,
-            idle: digest.gate().is_idle(),
-            enough_new: digest.gate().has_enough_new() && recapped != Some(digest.messages()),
+            idle: excerpt.gate().is_idle(),
+            enough_new: excerpt.gate().has_enough_new() && recapped != Some(excerpt.messages()),
         };
         if state.observe(moment) == AwayAction::Start {
-            let (result, after) = make(&digest);
+            let (result, after) = make(&excerpt);
             if result.is_ok() {
-                recapped = Some(digest.messages());
+                recapped = Some(excerpt.messages());
             }
             let idle = after.is_some_and(|after| after.gate().is_idle());
             if state.finished(idle) {

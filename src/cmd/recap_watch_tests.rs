@@ -71,23 +71,23 @@ enum Session {
 }
 
 impl Session {
-    fn digest(self) -> Digest {
-        let mut digest = Digest::default();
+    fn excerpt(self) -> Excerpt {
+        let mut excerpt = Excerpt::default();
         let prompts = match self {
             Self::Short => 1,
             Self::Idle | Self::Busy => 4,
             Self::Longer => 6,
         };
         for number in 0..prompts {
-            digest.note(Message {
+            excerpt.note(Message {
                 blocks: vec![Block::Text(format!("Do {number}"))],
                 ..Message::new(Role::User, Origin::Prompt)
             });
             if self != Self::Busy || number + 1 < prompts {
-                digest.note(Message::new(Role::Assistant, Origin::Reply));
+                excerpt.note(Message::new(Role::Assistant, Origin::Reply));
             }
         }
-        digest
+        excerpt
     }
 }
 
@@ -157,7 +157,7 @@ fn watch(
     shown: &Sender<String>,
 ) {
     let clock: Arc<dyn Clock> = clock;
-    let look = || session.lock().unwrap().digest();
+    let look = || session.lock().unwrap().excerpt();
     watch_terminal(
         terminal,
         AWAY,

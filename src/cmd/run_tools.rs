@@ -129,7 +129,6 @@ impl Run for RunToolsArguments {
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
             manifests: self.tools.clone(),
-            ..Overrides::default()
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;

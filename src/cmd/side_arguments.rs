@@ -79,7 +79,7 @@ pub(super) fn choose(
     hints: Option<&Messages>,
 ) -> Result<Chosen, UsageError> {
     let mut name = models.fast()?;
-    let is_missing = matches!(name, None | Some(ModelName::Nothing));
+    let is_missing = matches!(name, None | Some(ModelName::None));
     if is_missing && stand_in == StandIn::MainModel {
         name = models.main()?.or(name);
     }
@@ -95,7 +95,7 @@ pub(super) fn choose(
         }
     };
     Ok(match models.connect(&name)? {
-        Model::Nothing => Chosen::Nobody,
+        Model::None => Chosen::Nobody,
         Model::Builtin => Chosen::Rules,
         Model::Provider(provider) => Chosen::Model(provider),
     })

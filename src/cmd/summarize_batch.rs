@@ -16,7 +16,6 @@ use super::model_failures::ModelFailures;
 use super::output::{self, Form, FormArguments};
 use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
 use super::{Globals, Outcome, UsageError};
-use crate::config::side_gates;
 use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
 use crate::io::Io;
 use crate::jsonl::AhoCorasickPrefilter;
@@ -179,12 +178,10 @@ impl SummarizeBatchArguments {
         globals: &Globals,
         io: &Io,
     ) -> anyhow::Result<Option<LabelMaker>> {
-        let gates = side_gates(
-            &globals.config_source(),
-            self.settings.as_deref(),
-            &io.environment,
-        )
-        .map_err(|error| UsageError::configuration(&error))?;
+        let gates = globals
+            .config(&io.environment)?
+            .side_gates(self.settings.as_deref())
+            .map_err(|error| UsageError::configuration(&error))?;
         if !gates.labels {
             return Ok(None);
         }

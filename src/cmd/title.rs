@@ -12,8 +12,8 @@ use super::per_session::{
 };
 use super::side_arguments::{Occasion, StandIn, extension};
 use super::{Globals, Outcome, UsageError};
-use crate::config::{Overrides, SideGates, side_gates};
-use crate::flow::{Digest, Nothing, Product, Reason, Source};
+use crate::config::{Overrides, SideGates};
+use crate::flow::{Excerpt, NoResult, Product, Reason, Source};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::Request;
@@ -86,7 +86,9 @@ impl Run for TitleArguments {
         let Some(runner) = self.common.runner(&plan, globals, io)? else {
             return Ok(Outcome::Done);
         };
-        let gates = side_gates(&globals.config_source(), None, &io.environment)
+        let config = globals.config(&io.environment)?;
+        let gates = config
+            .side_gates(None)
             .map_err(|error| UsageError::configuration(&error))?;
         let overrides = Overrides {
             state_directory: self.state_dir.clone(),
@@ -96,7 +98,7 @@ impl Run for TitleArguments {
             arguments: &self,
             runner: &runner,
             gates,
-            state: globals.settings(overrides, &io.environment)?.state_root,
+            state: config.settings(overrides).state_root,
             messages: io.messages.clone(),
             verbose: globals.verbose,
         };
@@ -107,14 +109,14 @@ impl Run for TitleArguments {
 impl PerSession for Titles<'_> {
     const TAG: &'static str = "SESSION_TITLE";
 
-    fn of_stream(&self, digest: &Digest) -> Result<Product, Nothing> {
+    fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         if self.arguments.auto && !self.gates.auto_titles {
             return Err(Reason::Disabled.into());
         }
-        self.runner.maker.title(digest)
+        self.runner.maker.title(excerpt)
     }
 
-    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, Nothing> {
+    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
         let source = session.facts.title.as_ref().map(|title| title.source);
         let is_manual = source == Some(TitleSource::Manual);
@@ -127,7 +129,7 @@ impl PerSession for Titles<'_> {
             has_place_for_text(session)?;
         }
         let maker = &self.runner.maker;
-        let product = session.make(maker, |digest| maker.title(digest))?;
+        let product = session.make(maker, |excerpt| maker.title(excerpt))?;
         if !arguments.write {
             return Ok((product, None));
         }
@@ -141,13 +143,13 @@ impl PerSession for Titles<'_> {
             .map_err(unreadable)?;
         match kept {
             Kept::Written => Ok((product, Some(Kept::Written))),
-            Kept::ManualTitle(_) => Err(Nothing::from(Reason::ManualTitle).at_cost(product.cost)),
-            Kept::NoPlace => Err(Nothing::from(Reason::UnsupportedFormat).at_cost(product.cost)),
+            Kept::ManualTitle(_) => Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost)),
+            Kept::NoPlace => Err(NoResult::from(Reason::UnsupportedFormat).at_cost(product.cost)),
         }
     }
 
-    fn request(&self, digest: &Digest) -> Option<Request> {
-        self.runner.maker.title_question(digest)
+    fn request(&self, excerpt: &Excerpt) -> Option<Request> {
+        self.runner.maker.title_question(excerpt)
     }
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
@@ -206,7 +208,7 @@ impl Titles<'_> {
         &self,
         title: Option<TitleSource>,
         session_id: Option<&str>,
-    ) -> Result<(), Nothing> {
+    ) -> Result<(), NoResult> {
         match title {
             Some(TitleSource::Manual) => return Err(Reason::ManualTitle.into()),
             Some(TitleSource::Auto) => return Err(Reason::AlreadyTitled.into()),

@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::model_tables::{HttpTable, ProviderTable};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
+use crate::model::DialectOverrides;
 
 /// Which file is read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ConfigSource {
-    /// The one that the environment names, else the usual one if it exists.
+    /// The one that the environment names, else the default one if it exists.
     #[default]
-    Usual,
+    Default,
     /// This one; it must exist.
     Named(PathBuf),
-    /// None.
-    Nothing,
+    /// None at all.
+    None,
 }
 
-/// The configuration makes no sense; nothing was run.
+/// The configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read.
@@ -34,7 +34,7 @@ pub enum ConfigError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A file holds something else than settings.
+    /// A file is not a valid configuration.
     #[error("{}: {reason}", path.display())]
     Invalid {
         /// The file.
@@ -44,8 +44,7 @@ pub enum ConfigError {
     },
 }
 
-/// What a file can set. Unknown keys are errors: a setting that is silently ignored is worse than
-/// none.
+/// What a file can set. Unknown keys are errors, so that a misspelt one is not silently ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
@@ -57,17 +56,17 @@ pub(super) struct ConfigFile {
     pub(super) emit_tool_use_summaries: Option<bool>,
     /// Manifests of command tools; relative to the file.
     pub(super) tools: Vec<PathBuf>,
-    /// The largest inline result of single tools, in UTF-16 units; 0 is no limit.
+    /// The largest inline result of a tool, in UTF-16 units; 0 is no limit.
     pub(super) max_result_chars: BTreeMap<String, usize>,
-    /// The timeout of a shell call that asks for none.
+    /// The timeout of a shell call that sets none.
     pub(super) bash_default_timeout_ms: Option<u64>,
-    /// The longest timeout a shell call can ask for.
+    /// The longest timeout that a shell call can set.
     pub(super) bash_max_timeout_ms: Option<u64>,
     /// The model for labels, titles and recaps.
     pub(super) fast_model: Option<String>,
     /// The model for the conversation itself.
     pub(super) model: Option<String>,
-    /// Providers of models, known ones and others.
+    /// Model providers, known ones and others.
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.
     pub(super) http: HttpTable,
@@ -79,11 +78,11 @@ impl ConfigFile {
         environment: &Environment,
     ) -> Result<Self, ConfigError> {
         match source {
-            ConfigSource::Nothing => Ok(Self::default()),
+            ConfigSource::None => Ok(Self::default()),
             ConfigSource::Named(path) => Self::read(path),
-            ConfigSource::Usual => match CONFIG.text(environment) {
+            ConfigSource::Default => match CONFIG.text(environment) {
                 Some(path) => Self::read(Path::new(path)),
-                None => usual_path(environment).map_or_else(
+                None => default_path(environment).map_or_else(
                     || Ok(Self::default()),
                     |path| match Self::read(&path) {
                         Err(ConfigError::Unreadable { source, .. })
@@ -117,21 +116,80 @@ impl ConfigFile {
             for manifest in &mut file.tools {
                 *manifest = base.join(&*manifest);
             }
-            file.providers
+            let keys = file
+                .providers
                 .values_mut()
-                .for_each(|table| table.resolve_paths(base));
-            file.http.resolve_paths(base);
+                .map(|table| &mut table.api_key_file);
+            for path in keys.chain([&mut file.http.ca_file]).flatten() {
+                *path = base.join(&*path);
+            }
         }
         Ok(file)
     }
 }
 
-fn usual_path(environment: &Environment) -> Option<PathBuf> {
+fn default_path(environment: &Environment) -> Option<PathBuf> {
     let base = match CONFIG_HOME.text(environment) {
         Some(base) => PathBuf::from(base),
         None => Path::new(HOME.text(environment)?).join(".config"),
     };
     Some(base.join("turnpipe/config.toml"))
+}
+
+/// `[providers.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ProviderTable {
+    /// The known provider that this one resembles.
+    pub(super) preset: Option<String>,
+    /// Its address.
+    pub(super) base_url: Option<String>,
+    /// The variable that holds the key.
+    pub(super) api_key_env: Option<String>,
+    /// The file whose first line is the key.
+    pub(super) api_key_file: Option<PathBuf>,
+    /// The command that prints the key.
+    pub(super) api_key_cmd: Option<CommandWords>,
+    /// Headers of every request.
+    pub(super) headers: BTreeMap<String, String>,
+    /// Whether keys are sent to it without encryption even outside of private networks.
+    pub(super) allow_plain_http: bool,
+    /// How its API differs from the known one.
+    pub(super) dialect: DialectOverrides,
+}
+
+/// A command: a line for the shell, or a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum CommandWords {
+    /// A line for `sh -c`.
+    Line(String),
+    /// The program, and its arguments.
+    Words(Vec<String>),
+}
+
+impl CommandWords {
+    /// The program and its arguments.
+    pub(super) fn into_words(self) -> Vec<String> {
+        match self {
+            Self::Line(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
+            Self::Words(words) => words,
+        }
+    }
+}
+
+/// `[http]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct HttpTable {
+    /// A PEM file with certificates to trust in addition to those of the system.
+    pub(super) ca_file: Option<PathBuf>,
+    /// The time limit for connecting.
+    pub(super) connect_timeout_ms: Option<u64>,
+    /// The longest silence of a server.
+    pub(super) idle_timeout_ms: Option<u64>,
+    /// The time limit of a request, retries included.
+    pub(super) timeout_ms: Option<u64>,
 }
 
 #[cfg(test)]
@@ -159,10 +217,10 @@ mod tests {
     #[test]
     fn a_missing_usual_file_is_no_error_a_named_one_is() {
         let home: Environment = [("HOME", "/nonexistent")].into_iter().collect();
-        assert!(ConfigFile::load(&ConfigSource::Usual, &home).is_ok());
-        assert!(ConfigFile::load(&ConfigSource::Usual, &Environment::default()).is_ok());
+        assert!(ConfigFile::load(&ConfigSource::Default, &home).is_ok());
+        assert!(ConfigFile::load(&ConfigSource::Default, &Environment::default()).is_ok());
         let named: Environment = [("TURNPIPE_CONFIG", "/nonexistent")].into_iter().collect();
-        assert!(ConfigFile::load(&ConfigSource::Usual, &named).is_err());
+        assert!(ConfigFile::load(&ConfigSource::Default, &named).is_err());
     }
 
     #[test]

@@ -1,13 +1,10 @@
-//! The settings of models, resolved.
-//!
-//! Apart from [`super::Settings`], since only commands that may ask a model need them. No key is
-//! fetched here but those that stand in the environment.
+//! The settings of models. Keys in files and of commands are not read here.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::file::{ConfigError, ConfigFile, ConfigSource};
-use super::model_tables::{HttpTable, ProviderTable};
+use super::Config;
+use super::file::{HttpTable, ProviderTable};
 use super::variables::{
     ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN, CERTIFICATE_DIRECTORY,
     CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL, GEMINI_ADDRESS, GEMINI_KEY,
@@ -18,117 +15,60 @@ use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::Environment;
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
 
-/// What flags say about models.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModelOverrides {
-    /// Which configuration file.
-    pub source: ConfigSource,
-    /// How long a request may take in all.
-    pub total: Option<Duration>,
-}
-
-/// What the environment says about a known provider.
-struct ProviderVariables {
-    provider: &'static str,
-    key: Variable,
-    token: Option<Variable>,
-    address: Option<Variable>,
-}
-
-const PROVIDER_VARIABLES: &[ProviderVariables] = &[
-    ProviderVariables {
-        provider: "openai",
-        key: OPENAI_KEY,
-        token: None,
-        address: Some(OPENAI_ADDRESS),
-    },
-    ProviderVariables {
-        provider: "anthropic",
-        key: ANTHROPIC_KEY,
-        token: Some(ANTHROPIC_TOKEN),
-        address: Some(ANTHROPIC_ADDRESS),
-    },
-    ProviderVariables {
-        provider: "gemini",
-        key: GEMINI_KEY,
-        token: None,
-        address: Some(GEMINI_ADDRESS),
-    },
-    ProviderVariables {
-        provider: "dashscope",
-        key: DASHSCOPE_KEY,
-        token: None,
-        address: Some(DASHSCOPE_ADDRESS),
-    },
-    ProviderVariables {
-        provider: "openrouter",
-        key: OPENROUTER_KEY,
-        token: None,
-        address: None,
-    },
-    ProviderVariables {
-        provider: "ollama",
-        key: OLLAMA_KEY,
-        token: None,
-        address: Some(OLLAMA_ADDRESS),
-    },
+/// The variables of known providers: key, token and address.
+const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
+    ("openai", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
+    (
+        "anthropic",
+        ANTHROPIC_KEY,
+        Some(ANTHROPIC_TOKEN),
+        Some(ANTHROPIC_ADDRESS),
+    ),
+    ("gemini", GEMINI_KEY, None, Some(GEMINI_ADDRESS)),
+    ("dashscope", DASHSCOPE_KEY, None, Some(DASHSCOPE_ADDRESS)),
+    ("openrouter", OPENROUTER_KEY, None, None),
+    ("ollama", OLLAMA_KEY, None, Some(OLLAMA_ADDRESS)),
 ];
 
-/// Flags over environment over file over defaults.
-///
-/// # Errors
-/// The configuration file is missing where it was named, unreadable, or invalid.
-pub fn model_settings(
-    overrides: &ModelOverrides,
-    environment: &Environment,
-) -> Result<ModelSettings, ConfigError> {
-    let file = ConfigFile::load(&overrides.source, environment)?;
-    let chosen = |variable: Variable, by_file: Option<String>, key: &'static str| {
-        let by_environment = variable.text(environment).map(|name| ChosenModel {
-            name: name.to_owned(),
-            by: variable.names[0],
-        });
-        by_environment.or_else(|| by_file.map(|name| ChosenModel { name, by: key }))
-    };
-    let mut settings = ModelSettings {
-        fast: chosen(FAST_MODEL, file.fast_model, "fast_model"),
-        main: chosen(MAIN_MODEL, file.model, "model"),
-        http: http(file.http, overrides, environment),
-        ..ModelSettings::default()
-    };
-    for (name, table) in file.providers {
-        settings
-            .providers
-            .insert(name, provider(table, environment));
-    }
-    for variables in PROVIDER_VARIABLES {
-        let key = variables
-            .key
-            .text(environment)
-            .map(|key| KeySource::Given(Secret::new(key)));
-        let token = variables.token.and_then(|token| token.text(environment));
-        let key = key.or_else(|| token.map(|token| KeySource::Token(Secret::new(token))));
-        let address = variables
-            .address
-            .and_then(|address| address.text(environment));
-        if key.is_none() && address.is_none() {
-            continue;
-        }
-        let provider = settings
-            .providers
-            .entry(variables.provider.to_owned())
-            .or_default();
-        if let Some(key) = key {
-            provider.key = key;
-        }
-        if let Some(address) = address {
-            provider.base_url = Some(match variables.provider {
+impl Config {
+    /// The settings of models. `total` is the time limit of a request, if a flag sets one.
+    pub fn models(&self, total: Option<Duration>) -> ModelSettings {
+        let environment = &self.environment;
+        let chosen = |variable: Variable, in_file: &Option<String>, key: &'static str| {
+            let in_environment = variable.text(environment).zip(variable.names().next());
+            let (name, by) = in_environment.or_else(|| Some((in_file.as_deref()?, key)))?;
+            let name = name.to_owned();
+            Some(ChosenModel { name, by })
+        };
+        let providers = self.file.providers.iter();
+        let mut settings = ModelSettings {
+            fast: chosen(FAST_MODEL, &self.file.fast_model, "fast_model"),
+            main: chosen(MAIN_MODEL, &self.file.model, "model"),
+            http: http(&self.file.http, total, environment),
+            providers: providers
+                .map(|(name, table)| (name.clone(), provider(table.clone(), environment)))
+                .collect(),
+        };
+        for (name, key, token, address) in PROVIDERS {
+            let text = |variable: Variable| variable.text(environment);
+            let key = text(*key).map(|key| KeySource::Given(Secret::new(key)));
+            let token = token
+                .and_then(text)
+                .map(|token| KeySource::Token(Secret::new(token)));
+            let address = address.and_then(text).map(|address| match *name {
                 "ollama" => ollama_address(address),
                 _ => address.to_owned(),
             });
+            let key = key.or(token);
+            if key.is_none() && address.is_none() {
+                continue;
+            }
+            let provider = settings.providers.entry((*name).to_owned()).or_default();
+            provider.key = key.unwrap_or_else(|| std::mem::take(&mut provider.key));
+            provider.base_url = address.or_else(|| provider.base_url.take());
         }
+        settings
     }
-    Ok(settings)
 }
 
 fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings {
@@ -146,7 +86,7 @@ fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings
         preset: table.preset,
         base_url: table.base_url,
         key,
-        // Nobody knows what is in them; many a gateway takes its key here.
+        // Some gateways take their key in a header.
         headers: table
             .headers
             .into_iter()
@@ -161,17 +101,20 @@ fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings
     }
 }
 
-fn http(table: HttpTable, overrides: &ModelOverrides, environment: &Environment) -> HttpSettings {
+fn http(table: &HttpTable, total: Option<Duration>, environment: &Environment) -> HttpSettings {
     let usual = TimeLimits::default();
     let milliseconds = |value: Option<u64>, usual| value.map_or(usual, Duration::from_millis);
-    let total = overrides
-        .total
-        .unwrap_or_else(|| milliseconds(table.timeout_ms, usual.total));
+    let total = total.unwrap_or_else(|| milliseconds(table.timeout_ms, usual.total));
     let secret = |variable: Variable| variable.text(environment).map(Secret::new);
     let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
     let http_proxy = match WEB_SERVER.text(environment) {
         None => secret(HTTP_PROXY),
-        Some(_) => environment.text(HTTP_PROXY.names[0]).map(Secret::new),
+        // `HTTP_PROXY` may be a header of a request then.
+        Some(_) => HTTP_PROXY
+            .names()
+            .next()
+            .and_then(|name| environment.text(name))
+            .map(Secret::new),
     };
     HttpSettings {
         proxies: Proxies {
@@ -180,7 +123,7 @@ fn http(table: HttpTable, overrides: &ModelOverrides, environment: &Environment)
             all: secret(ALL_PROXY),
             except: NO_PROXY.text(environment).map(str::to_owned),
         },
-        extra_certificates: table.ca_file,
+        extra_certificates: table.ca_file.clone(),
         certificate_file: path(CERTIFICATE_FILE),
         certificate_directory: path(CERTIFICATE_DIRECTORY),
         limits: TimeLimits {
@@ -191,8 +134,8 @@ fn http(table: HttpTable, overrides: &ModelOverrides, environment: &Environment)
     }
 }
 
-/// `OLLAMA_HOST` is what its server listens on: scheme and port may be missing, and "every address
-/// of this machine" is an answer that nobody can connect to.
+/// `OLLAMA_HOST` is what the server listens on: scheme and port may be missing, and the wildcard
+/// address cannot be connected to.
 fn ollama_address(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -226,16 +169,15 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::config::ConfigSource;
 
     fn settings(file: &str, pairs: &[(&str, &str)]) -> ModelSettings {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.toml");
         fs::write(&path, file).unwrap();
-        let overrides = ModelOverrides {
-            source: ConfigSource::Named(path),
-            total: None,
-        };
-        model_settings(&overrides, &pairs.iter().copied().collect()).unwrap()
+        let environment = pairs.iter().copied().collect();
+        let config = Config::load(&ConfigSource::Named(path), &environment).unwrap();
+        config.models(None)
     }
 
     #[test]

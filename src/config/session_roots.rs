@@ -1,4 +1,4 @@
-//! Where agents keep their session files, unless somebody says otherwise.
+//! Where agents keep their session files by default.
 
 use std::path::{Path, PathBuf};
 

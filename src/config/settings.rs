@@ -1,4 +1,4 @@
-//! The resolved settings.
+//! The configuration, and the settings of tools that it resolves to.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,17 @@ use crate::tools::ShellTimeouts;
 /// How many calls run at once by default.
 const DEFAULT_CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
-/// What flags say.
+/// The configuration file and the environment, read once. What a setting means is resolved on
+/// request: flags over environment over file over defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    pub(super) file: ConfigFile,
+    pub(super) environment: Environment,
+}
+
+/// Settings from flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Which configuration file.
-    pub source: ConfigSource,
     /// Where state is kept.
     pub state_directory: Option<PathBuf>,
     /// How many calls run at once.
@@ -29,7 +35,7 @@ pub struct Overrides {
     pub manifests: Vec<PathBuf>,
 }
 
-/// Everything that can be configured.
+/// The settings of tools and of what runs them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Where state is kept.
@@ -46,32 +52,40 @@ pub struct Settings {
     pub temporary_directory: PathBuf,
 }
 
-impl Settings {
-    /// Flags over environment over file over defaults.
+impl Config {
+    /// Reads the configuration file.
     ///
     /// # Errors
-    /// The configuration file is missing where it was named, unreadable, or invalid.
-    pub fn resolve(overrides: Overrides, environment: &Environment) -> Result<Self, ConfigError> {
-        let file = ConfigFile::load(&overrides.source, environment)?;
+    /// A file that was named is missing, or the file is unreadable or invalid.
+    pub fn load(source: &ConfigSource, environment: &Environment) -> Result<Self, ConfigError> {
+        Ok(Self {
+            file: ConfigFile::load(source, environment)?,
+            environment: environment.clone(),
+        })
+    }
+
+    /// The settings of tools.
+    pub fn settings(&self, overrides: Overrides) -> Settings {
+        let (file, environment) = (&self.file, &self.environment);
         let temporary_directory = TEMPORARY
             .text(environment)
             .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let state_root = overrides
             .state_directory
-            .or(file.state_dir)
+            .or_else(|| file.state_dir.clone())
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory));
         let mut limits = ToolLimits::default();
-        for (tool, units) in file.max_result_chars {
-            let limit = if units == 0 {
+        for (tool, units) in &file.max_result_chars {
+            let limit = if *units == 0 {
                 InlineLimit::Unlimited
             } else {
-                InlineLimit::Units(units)
+                InlineLimit::Units(*units)
             };
-            limits.set(tool, limit);
+            limits.set(tool.clone(), limit);
         }
         let mut manifests = overrides.manifests;
-        manifests.extend(file.tools);
-        Ok(Self {
+        manifests.extend(file.tools.iter().cloned());
+        Settings {
             state_root: StateRoot(state_root),
             concurrency: overrides
                 .concurrency
@@ -92,7 +106,7 @@ impl Settings {
                     .or(file.bash_max_timeout_ms),
             ),
             temporary_directory,
-        })
+        }
     }
 }
 
@@ -135,7 +149,8 @@ mod tests {
 
     fn resolve(overrides: Overrides, pairs: &[(&str, &str)]) -> Settings {
         let environment = pairs.iter().copied().collect();
-        Settings::resolve(overrides, &environment).unwrap()
+        let config = Config::load(&ConfigSource::None, &environment).unwrap();
+        config.settings(overrides)
     }
 
     #[test]

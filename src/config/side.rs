@@ -1,39 +1,37 @@
-//! The switches of the services beside the conversation.
+//! Which of labels and automatic titles are wanted.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::file::{ConfigError, ConfigFile, ConfigSource};
-use super::variables::{AUTO_TITLE_OFF, LABELS};
-use crate::io::Environment;
+use super::variables::{AUTO_TITLE_OFF, LABELS, Variable};
+use super::{Config, ConfigError};
 use crate::side::{auto_title_is_disabled, labels_are_wanted};
 
-/// Whether the services are wanted.
+/// Which of labels and automatic titles are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SideGates {
     /// Labels.
     pub labels: bool,
-    /// Titles that nobody asked for.
+    /// Titles that an agent asks for on its own.
     pub auto_titles: bool,
 }
 
-/// Environment over an agent's settings file (if one is named) over the configuration file.
-///
-/// # Errors
-/// A file is missing where it was named, unreadable, or invalid.
-pub fn side_gates(
-    source: &ConfigSource,
-    agent_settings: Option<&Path>,
-    environment: &Environment,
-) -> Result<SideGates, ConfigError> {
-    let file = ConfigFile::load(source, environment)?;
-    let by_agent = agent_settings.map(labels_of_agent).transpose()?.flatten();
-    let setting = by_agent.or(file.emit_tool_use_summaries);
-    Ok(SideGates {
-        labels: labels_are_wanted(LABELS.text(environment), setting),
-        auto_titles: !auto_title_is_disabled(AUTO_TITLE_OFF.text(environment)),
-    })
+impl Config {
+    /// Whether labels and automatic titles are wanted: environment over an agent's settings file
+    /// (if one is named) over the configuration file.
+    ///
+    /// # Errors
+    /// The agent's file is missing, unreadable, or invalid.
+    pub fn side_gates(&self, agent_settings: Option<&Path>) -> Result<SideGates, ConfigError> {
+        let by_agent = agent_settings.map(labels_of_agent).transpose()?.flatten();
+        let setting = by_agent.or(self.file.emit_tool_use_summaries);
+        let variable = |variable: Variable| variable.text(&self.environment);
+        Ok(SideGates {
+            labels: labels_are_wanted(variable(LABELS), setting),
+            auto_titles: !auto_title_is_disabled(variable(AUTO_TITLE_OFF)),
+        })
+    }
 }
 
 /// What the `settings.json` of an agent says about labels.
@@ -52,6 +50,7 @@ fn labels_of_agent(path: &Path) -> Result<Option<bool>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ConfigSource;
 
     #[test]
     fn the_environment_beats_the_settings() {
@@ -60,7 +59,8 @@ mod tests {
         std::fs::write(&path, r#"{"experimental":{"emitToolUseSummaries":false}}"#).unwrap();
         let gates = |pairs: &[(&str, &str)], settings| {
             let environment = pairs.iter().copied().collect();
-            side_gates(&ConfigSource::Nothing, settings, &environment).unwrap()
+            let config = Config::load(&ConfigSource::None, &environment).unwrap();
+            config.side_gates(settings).unwrap()
         };
         assert!(gates(&[], None).labels);
         assert!(!gates(&[], Some(path.as_path())).labels);

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 /// One part of a message.
 #[derive(Debug, Clone)]
 pub enum Block {
-    /// Said aloud.
+    /// Text.
     Text(String),
-    /// Thought by the model.
+    /// Thinking of the model.
     Thinking(String),
     /// A call of a tool.
     Call(Call),
@@ -20,11 +20,11 @@ pub enum Block {
 /// A call of a tool.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Names the call.
+    /// The id of the call.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Its input as it stands in the file; an object, as a rule.
+    /// Its input as in the file; usually an object.
     pub input: Box<RawValue>,
 }
 
@@ -33,13 +33,13 @@ pub struct Call {
 pub struct CallResult {
     /// The call that it answers.
     pub id: String,
-    /// What came out.
+    /// The output.
     pub parts: Vec<Part>,
-    /// Whether the call failed, as far as the file tells.
+    /// Whether the file says that the call failed.
     pub failed: bool,
 }
 
-/// A part of what came out of a call.
+/// A part of the output of a call.
 #[derive(Debug, Clone)]
 pub enum Part {
     /// Text.
@@ -51,7 +51,7 @@ pub enum Part {
 /// An image or another attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    /// E.g. `image/png`; empty if the file does not tell.
+    /// E.g. `image/png`; empty if unknown.
     pub media_type: String,
     /// The bytes in base64, if they are in the file.
     pub data: Option<String>,

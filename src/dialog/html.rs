@@ -19,7 +19,7 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 pub struct PageHead {
     /// Its title.
     pub title: String,
-    /// What else is to be told, as names and values.
+    /// Other facts, as names and values.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -164,7 +164,7 @@ fn image(media: &Media) -> String {
     }
 }
 
-/// A time as people write it: without fractions, and in two words.
+/// A time without fractions, with a blank between date and time.
 fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or(time).replace('T', " ")
 }

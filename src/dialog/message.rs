@@ -13,24 +13,24 @@ pub enum Role {
     System,
 }
 
-/// What a message is there for.
+/// Where a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// A person typed it.
     Prompt,
-    /// The model said it.
+    /// The model wrote it.
     Reply,
-    /// It carries results of calls.
+    /// It contains results of calls.
     Results,
-    /// The agent put it in: context, reminders, notices to the model.
+    /// The agent added it: context, reminders, notices to the model.
     Injected,
-    /// It stands for what was said before a compaction.
+    /// A summary of the conversation before a compaction.
     Summary,
     /// The conversation was compacted here.
     Compaction,
     /// A request failed.
     Error,
-    /// A recap for somebody who was away.
+    /// A recap for a person who was away.
     Recap,
     /// A label for calls that came before.
     Label,
@@ -48,28 +48,28 @@ pub enum Thread {
     Subagent,
 }
 
-/// One message, or the part of one that stands in one record.
+/// One message, or the part of it in one record.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What it is there for.
+    /// Its origin.
     pub origin: Origin,
     /// Whose conversation it belongs to.
     pub thread: Thread,
-    /// Names the message; records of one message share it.
+    /// The id of the message; its records share it.
     pub id: Option<String>,
-    /// Names the record.
+    /// The id of the record.
     pub uuid: Option<String>,
     /// The model that spoke.
     pub model: Option<String>,
-    /// When, as it stands in the file: RFC 3339.
+    /// The time as in the file: RFC 3339.
     pub time: Option<String>,
-    /// What it consists of.
+    /// Its content.
     pub blocks: Vec<Block>,
     /// What it cost.
     pub usage: Option<Usage>,
-    /// Which prompt or service made the model speak, if the file tells.
+    /// The prompt or service that caused it, if known.
     pub prompt_id: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl Message {
         }
     }
 
-    /// The text that is said aloud, its blocks joined by blank lines.
+    /// The text, its blocks joined by blank lines.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
             .blocks

@@ -1,6 +1,6 @@
 //! A conversation as messages, whatever format it came from.
 //!
-//! What a file looks like is not known here, nor where it is; how a dialog looks to people is.
+//! Also how a conversation is shown to people. File formats are in `session`.
 
 mod block;
 mod exit_code;

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
 
-/// Which calls stand together.
+/// Which calls are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     /// Those of one message.
@@ -16,7 +16,7 @@ pub enum Grouping {
 /// A part of the outline.
 #[derive(Debug, Clone)]
 pub enum Piece {
-    /// What somebody said, or the agent noted.
+    /// A message, or a note of the agent.
     Said {
         /// Who.
         role: Role,
@@ -27,17 +27,17 @@ pub enum Piece {
         /// When, as recorded.
         time: Option<String>,
     },
-    /// What the model thought.
+    /// Thinking of the model.
     Thought(String),
     /// An image or the like.
     Media(Media),
     /// Calls.
     Tools(ToolGroup),
-    /// A result whose call is not near.
+    /// A result without its call.
     Result(CallResult),
 }
 
-/// Calls that stand together.
+/// A group of calls.
 #[derive(Debug, Clone, Default)]
 pub struct ToolGroup {
     /// The label of the first batch that has one.
@@ -46,7 +46,7 @@ pub struct ToolGroup {
     pub calls: Vec<(Call, Option<CallResult>)>,
 }
 
-/// See the module.
+/// Turns messages into pieces.
 #[derive(Debug)]
 pub struct Outline {
     grouping: Grouping,
@@ -54,7 +54,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// An outline that has seen nothing.
+    /// An empty outline.
     pub fn new(grouping: Grouping) -> Self {
         Self {
             grouping,
@@ -177,7 +177,7 @@ impl ToolGroup {
     }
 }
 
-/// What a call is about, on one line: the member of its input that says most.
+/// What a call is about, on one line: the most telling member of its input.
 pub(super) fn gist(call: &Call) -> String {
     const TELLING: [&str; 14] = [
         "command",

@@ -1,11 +1,11 @@
-//! Which calls were answered. Calls and results belong together by id only: they need not be
-//! adjacent, nor in order.
+//! Which calls were answered. Calls and results are matched by id: they need not be adjacent or in
+//! order.
 
 use std::collections::HashMap;
 
 use super::Message;
 
-/// See the module. Remembers one entry for each call id.
+/// Matches calls and results. Keeps one entry for each call id.
 #[derive(Debug, Default)]
 pub struct Pairs {
     seen: HashMap<String, Seen>,

@@ -1,4 +1,4 @@
-//! What of a message is shown.
+//! Which parts of a message are shown.
 
 use super::{Block, CallResult, Message, Part};
 use crate::text::truncate_utf16;
@@ -26,7 +26,7 @@ pub enum Thinking {
     Hidden,
 }
 
-/// What of a message is shown.
+/// Which parts of a message are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// Calls and results.
@@ -36,7 +36,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// What is left of a message; `None` if that is nothing.
+    /// The selected parts of a message; `None` if there are none.
     pub fn apply(self, mut message: Message) -> Option<Message> {
         let was_empty = message.blocks.is_empty();
         message.blocks.retain(|block| match block {

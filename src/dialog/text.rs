@@ -147,7 +147,7 @@ fn shortened(line: &str) -> String {
     kept
 }
 
-/// A word for what a message is there for.
+/// A word for the origin of a message.
 pub(super) fn word(origin: Origin) -> &'static str {
     match origin {
         Origin::Prompt => "prompt",

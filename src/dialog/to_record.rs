@@ -1,4 +1,4 @@
-//! A message as the record that stands for it in streams.
+//! The record of a message in a stream.
 
 use super::{Block, Media, Message, Origin, Part, Role, Thread, Usage};
 use crate::wire::records::{
@@ -9,12 +9,12 @@ use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What a record says besides its message.
+/// What a record contains besides its message.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// The session.
     pub session_id: Option<SessionId>,
-    /// The subagent, where it is the file of one.
+    /// The subagent, if it is the file of one.
     pub agent_id: Option<String>,
 }
 
@@ -22,13 +22,13 @@ pub struct About {
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum DialogRecord {
-    /// Somebody speaks.
+    /// A person or the model speaks.
     Message(Box<SessionMessageRecord>),
     /// The agent notes something.
     Note(SessionNoteRecord),
 }
 
-/// The record that stands for a message.
+/// The record of a message.
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
@@ -131,7 +131,7 @@ fn image(media: Media) -> SpokenBlock {
     })
 }
 
-/// What a message is there for, as records say it.
+/// The origin of a message, as in records.
 pub fn message_origin(origin: Origin) -> MessageOrigin {
     match origin {
         Origin::Prompt => MessageOrigin::Prompt,

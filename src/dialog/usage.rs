@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// Tokens of a reply, a session, a day. What a source does not tell is 0.
+/// Tokens of a reply, a session or a day. Unknown counts are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
     /// Read by the model, without what came from a cache.
@@ -13,9 +13,9 @@ pub struct Usage {
     pub cache_read: u64,
     /// Written to a cache.
     pub cache_write: u64,
-    /// The part of the output that is thinking, where it is told apart.
+    /// The part of the output that is thinking, if it is counted.
     pub thinking: u64,
-    /// In US dollars, where the agent tells it.
+    /// The cost in US dollars, if the agent reports it.
     pub cost: Option<f64>,
 }
 
@@ -25,13 +25,13 @@ impl Usage {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
-    /// Whether nothing is told.
+    /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.total() == 0 && self.cost.is_none()
     }
 
-    /// What was added since an `earlier` reading of the same meter. A meter that fell started
-    /// anew.
+    /// What was added since an `earlier` reading of the same meter. A lower reading means that the
+    /// meter was reset.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         if self.total() < earlier.total() {

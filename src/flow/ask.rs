@@ -1,42 +1,33 @@
-//! One call of a model for a service.
+//! One call of a model for a label, title or recap.
 
 use std::sync::Arc;
 
 use crate::dialog::Usage;
 use crate::model::{Failure, PromptId, Provider, Reply, Request, Stop};
 
-/// Asks a model until somebody says stop.
+/// Asks a model until it is stopped.
 #[derive(Clone)]
 pub struct Asker {
     /// The model.
     pub provider: Arc<dyn Provider>,
-    /// Ends calls that run, and those to come.
+    /// Ends running and future calls.
     pub stop: Stop,
 }
 
-/// What a call cost, whatever came of it.
+/// What a call cost, successful or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// The model.
     pub model: String,
-    /// The prompt under which it counts.
+    /// The prompt that it is accounted under.
     pub prompt: PromptId,
     /// The tokens.
     pub usage: Usage,
 }
 
-/// An answer, or why there is none.
-#[derive(Debug)]
-pub struct Asked {
-    /// What came.
-    pub reply: Result<Reply, Failure>,
-    /// What it cost, as far as it is known.
-    pub cost: Option<Cost>,
-}
-
 impl Asker {
-    /// Asks.
-    pub fn ask(&self, request: &Request) -> Asked {
+    /// Asks for a reply; returns it with what it cost, as far as that is known.
+    pub fn ask(&self, request: &Request) -> (Result<Reply, Failure>, Option<Cost>) {
         let reply = self.provider.complete(request, &self.stop);
         let usage = match &reply {
             Ok(reply) => Some(reply.usage),
@@ -47,6 +38,6 @@ impl Asker {
             prompt: request.prompt.clone(),
             usage,
         });
-        Asked { reply, cost }
+        (reply, cost)
     }
 }

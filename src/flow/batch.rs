@@ -1,25 +1,26 @@
-//! The calls of one message and their results, as much of them as labels are made of.
+//! The calls of one message and their results, as far as labels need them.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::excerpt::beginning_and_end;
 use crate::side::builtin::{CallOutcome, FinishedCall};
 use crate::side::label::shown;
 use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
-/// So much of the beginning and of the end of a result is kept for the rules, in bytes.
+/// How much of the beginning and of the end of a result is kept for the rules, in bytes.
 const KEPT: usize = 64 * 1024;
 
-/// Arguments of more bytes are kept in part.
+/// Longer arguments are cut, in bytes.
 const LARGE_INPUT: usize = 64 * 1024;
 
-/// So much of a text in large arguments is kept, in bytes.
+/// How much of each text in long arguments is kept, in bytes.
 const KEPT_ARGUMENT: usize = 16 * 1024;
 
-/// So many calls of a batch are kept for a model, more would only make its prompt long.
+/// How many calls of a batch are kept.
 const MOST_CALLS: usize = 128;
 
-/// For whom a batch is kept.
+/// What a batch is kept for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// For the rules.
@@ -30,18 +31,18 @@ pub enum Need {
     Both,
 }
 
-/// See the module.
+/// The calls of one message.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// Counted from 0.
     pub number: u64,
     /// In their order.
     pub calls: Vec<BatchCall>,
-    /// What the model said last, as far as prompts show it.
+    /// The part of the last text of the model that prompts show.
     pub said: String,
     /// The session.
     pub session: Option<SessionId>,
-    /// The working directory, if the stream tells.
+    /// The working directory, if the stream contains it.
     pub cwd: Option<String>,
 }
 
@@ -56,18 +57,18 @@ pub struct BatchCall {
     pub input: Box<RawValue>,
     /// The arguments as prompts show them.
     pub input_shown: String,
-    /// What came of it.
+    /// Its result.
     pub result: Option<BatchResult>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone)]
 pub struct BatchResult {
     /// The text: the beginning and the end of a long one.
     pub text: String,
     /// As prompts show it.
     pub shown: String,
-    /// It says that it failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
@@ -102,7 +103,7 @@ impl Batch {
 }
 
 impl BatchCall {
-    /// A call that was just made.
+    /// A call without a result yet.
     pub fn new(call: ToolCall, need: Need) -> Self {
         let input_shown = match need {
             Need::Rules => String::new(),
@@ -121,8 +122,8 @@ impl BatchCall {
         }
     }
 
-    /// Whether its result is a success that a model is shown. Reading or setting one's own goal is
-    /// no work.
+    /// Whether it succeeded and belongs into a prompt. Reading or setting the agent's own goal does
+    /// not.
     pub fn is_shown(&self) -> bool {
         let is_own = matches!(self.name.as_str(), "get_goal" | "update_goal");
         !is_own && self.result.as_ref().is_some_and(|result| !result.failed)
@@ -130,11 +131,13 @@ impl BatchCall {
 }
 
 impl BatchResult {
-    /// What a result says.
+    /// The parts of a result that are needed.
     pub fn new(content: &ResultBody<'_>, need: Need) -> Self {
         let text = match need {
             Need::Model => String::new(),
-            Need::Rules | Need::Both => beginning_and_end(&result_text(content.content)),
+            Need::Rules | Need::Both => {
+                beginning_and_end(&result_text(content.content), KEPT).into_owned()
+            }
         };
         let shown = match need {
             Need::Rules => String::new(),
@@ -151,16 +154,7 @@ impl BatchResult {
     }
 }
 
-fn beginning_and_end(text: &str) -> String {
-    if text.len() <= 2 * KEPT {
-        return text.to_owned();
-    }
-    let head = text.floor_char_boundary(KEPT);
-    let tail = text.ceil_char_boundary(text.len() - KEPT);
-    format!("{}\n{}", &text[..head], &text[tail..])
-}
-
-/// Arguments of which long texts are cut.
+/// Arguments with long texts cut.
 fn bounded(input: Box<RawValue>) -> Box<RawValue> {
     if input.get().len() <= LARGE_INPUT {
         return input;

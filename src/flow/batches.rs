@@ -6,7 +6,7 @@ use crate::wire::{
     AssistantText, Contents, Event, ResultBody, SessionId, ToolCall, ToolUseId, TurnEnd,
 };
 
-/// So many batches without a result are remembered.
+/// How many batches without a result are kept.
 const MOST_OPEN: usize = 64;
 
 /// What a record means for the batches before it.
@@ -16,7 +16,7 @@ pub struct Step {
     pub is_boundary: bool,
 }
 
-/// See the module.
+/// Finds the batches in a stream.
 #[derive(Debug)]
 pub struct Batches {
     need: Need,
@@ -39,7 +39,7 @@ struct Open {
 }
 
 impl Batches {
-    /// No record was seen.
+    /// Before the first record.
     pub fn new(need: Need) -> Self {
         Self {
             need,
@@ -51,7 +51,7 @@ impl Batches {
         }
     }
 
-    /// The session, as far as it is known.
+    /// The session, if it is known.
     pub fn session(&self) -> Option<&SessionId> {
         self.session.as_ref()
     }
@@ -79,7 +79,7 @@ impl Batches {
             results = contents.results();
         }
         self.events(events, &results);
-        // What holds results was not said by the model, and is what is long.
+        // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
             self.listen(contents);
         }
@@ -123,9 +123,8 @@ impl Batches {
         }
     }
 
-    /// The batches that are complete and will have no further call, or, if `idle`, may have none:
-    /// what they are called can be made up ahead of their place. Each is handed out once, and again
-    /// if it grows.
+    /// The complete batches that will have no further call, or, if `idle`, may have none: their
+    /// labels can be made ahead of their place. Each is handed out once, and again if it grows.
     pub fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in &mut self.open {
@@ -146,7 +145,7 @@ impl Batches {
             .any(|open| open.batch.is_complete() && open.handed_out != Some(open.batch.calls.len()))
     }
 
-    /// The batches whose place is here, in order: those with a result. Says of each whether it was
+    /// The batches whose labels go here, in order: those with a result. With each, whether it was
     /// handed out before as it is.
     pub fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
         let mut due = Vec::new();

@@ -2,16 +2,16 @@
 
 use serde_json::value::RawValue;
 
-use super::digest::Digest;
+use super::excerpt::Excerpt;
 use crate::dialog::{Joiner, Message};
 use crate::session::Agent;
 
-/// Takes records and makes messages of them.
+/// Reads messages from records.
 #[derive(Debug, Default)]
 pub struct DialogStream {
     joiner: Joiner,
-    digest: Digest,
-    /// Whose records were understood last.
+    excerpt: Excerpt,
+    /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<String>,
 }
@@ -43,7 +43,7 @@ impl DialogStream {
         let of_api = bare.and_then(|bare| wrapped(record, &bare));
         for message in self.messages(of_api.as_deref().unwrap_or(record)) {
             if let Some(whole) = self.joiner.push(message) {
-                self.digest.note(whole);
+                self.excerpt.note(whole);
             }
         }
     }
@@ -65,17 +65,17 @@ impl DialogStream {
         empty
     }
 
-    /// The session, if the stream names one.
+    /// The session, if the stream names it.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// What was said, at the end of the stream.
-    pub fn finish(mut self) -> Digest {
+    /// The conversation, at the end of the stream.
+    pub fn finish(mut self) -> Excerpt {
         if let Some(last) = self.joiner.finish() {
-            self.digest.note(last);
+            self.excerpt.note(last);
         }
-        self.digest
+        self.excerpt
     }
 }
 
@@ -99,8 +99,8 @@ mod tests {
         for line in lines {
             stream.record(line);
         }
-        let digest = stream.finish();
-        digest.texts().iter().map(Message::text).collect()
+        let excerpt = stream.finish();
+        excerpt.texts().iter().map(Message::text).collect()
     }
 
     #[test]

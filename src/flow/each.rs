@@ -1,4 +1,4 @@
-//! The same work for many things at once, the outcomes in the order of the things.
+//! Processes many items at once and keeps the outcomes in their order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often something may begin.
+/// Limits how often something may begin.
 #[derive(Debug)]
 pub struct Pace {
     interval: Option<Duration>,
@@ -14,7 +14,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// At most so many a minute; any number without a limit.
+    /// At most `limit` per minute; `None` for no limit.
     pub fn per_minute(limit: Option<u32>) -> Self {
         Self {
             interval: limit
@@ -81,7 +81,7 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
             early.insert(place, outcome);
             while let Some(outcome) = early.remove(&due) {
                 if let Err(error) = take(due, outcome) {
-                    // Nothing further is begun.
+                    // No further item is started.
                     next.store(items.len(), Ordering::Relaxed);
                     return Err(error);
                 }

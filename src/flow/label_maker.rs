@@ -1,4 +1,4 @@
-//! Makes the label of a batch: by rules, or by asking a model.
+//! Makes the label of a batch, by rules or by asking a model.
 
 use std::sync::Arc;
 
@@ -9,58 +9,58 @@ use crate::side::builtin;
 use crate::side::label::{FinishedCall, clean_label, label_question, label_request};
 use crate::wire::ToolUseId;
 
-/// Whether a model is asked about what the rules name as well.
+/// Whether trivial batches get labels by rules although there is a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shortcuts {
-    /// It is.
+    /// They do not.
     #[default]
     Off,
-    /// It is not: one call that reads, lists, finds or searches is named by the rules.
+    /// They do: a single call that reads, lists, finds or searches.
     On,
 }
 
-/// See the module.
+/// Makes labels.
 #[derive(Clone)]
 pub enum LabelMaker {
     /// By rules.
     Rules,
     /// By a model.
     Model {
-        /// Whom to ask.
+        /// Asks the model.
         asker: Asker,
-        /// What it is told first.
+        /// The system prompt.
         instructions: String,
-        /// Whether trivial batches go by the rules.
+        /// Whether trivial batches get labels by rules.
         shortcuts: Shortcuts,
     },
-    /// Not at all: the labels are the bodies of the requests that would be made.
+    /// Not at all: prints the bodies of the requests instead.
     Bodies {
-        /// Who would be asked.
+        /// The model that would be asked.
         provider: Arc<dyn Provider>,
-        /// What it would be told first.
+        /// The system prompt.
         instructions: String,
     },
 }
 
-/// What came of it.
+/// The label of a batch, or why there is none.
 #[derive(Debug, Clone, Default)]
-pub struct Made {
+pub struct LabelOutcome {
     /// The label; there may be none.
     pub label: Option<String>,
-    /// The calls that it tells about.
+    /// The calls that it describes.
     pub ids: Vec<ToolUseId>,
-    /// The model; nothing if none was asked and no rule was used.
+    /// What made the label, if anything did.
     pub model: Option<String>,
     /// What it cost.
     pub cost: Option<Cost>,
-    /// Why there is none, for people who want to know.
+    /// Why there is no label.
     pub trouble: Option<String>,
     /// Whether another try may help, if the model failed.
     pub retryability: Option<Retryability>,
 }
 
 impl LabelMaker {
-    /// What is needed of batches.
+    /// Which parts of batches are needed.
     pub fn need(&self) -> Need {
         match self {
             Self::Rules => Need::Rules,
@@ -73,7 +73,7 @@ impl LabelMaker {
         }
     }
 
-    /// Whether a label is there at once.
+    /// Whether a label takes no time.
     pub fn is_immediate(&self, batch: &Batch) -> bool {
         match self {
             Self::Rules | Self::Bodies { .. } => true,
@@ -81,7 +81,7 @@ impl LabelMaker {
         }
     }
 
-    /// The question about a batch; nothing if a model would not be asked.
+    /// The question about a batch; `None` if there is nothing to ask a model.
     pub fn question(batch: &Batch) -> Option<String> {
         let calls: Vec<FinishedCall<'_>> = batch
             .calls
@@ -99,18 +99,18 @@ impl LabelMaker {
     }
 
     /// Makes the label.
-    pub fn make(&self, batch: &Batch) -> Made {
+    pub fn make(&self, batch: &Batch) -> LabelOutcome {
         match self {
             Self::Rules => by_rules(batch),
             Self::Bodies {
                 provider,
                 instructions,
-            } => Made {
+            } => LabelOutcome {
                 label: Self::question(batch).map(|question| {
                     let request = label_request(question, instructions);
                     provider.body(&request, Delivery::Whole)
                 }),
-                ..Made::default()
+                ..LabelOutcome::default()
             },
             Self::Model { .. } if self.is_immediate(batch) => by_rules(batch),
             Self::Model {
@@ -122,14 +122,14 @@ impl LabelMaker {
     }
 }
 
-fn by_rules(batch: &Batch) -> Made {
+fn by_rules(batch: &Batch) -> LabelOutcome {
     let label = builtin::label(&batch.finished_calls(), batch.cwd.as_deref());
     let ids = batch.calls.iter().filter(|call| call.result.is_some());
-    Made {
+    LabelOutcome {
         label: Some(label).filter(|label| !label.is_empty()),
         ids: ids.map(|call| call.id.clone()).collect(),
         model: Some(builtin::MODEL.to_owned()),
-        ..Made::default()
+        ..LabelOutcome::default()
     }
 }
 
@@ -137,7 +137,7 @@ fn is_trivial(batch: &Batch) -> bool {
     matches!(batch.calls.as_slice(), [only] if only.is_shown() && builtin::is_look(&only.name))
 }
 
-fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
+fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> LabelOutcome {
     let ids: Vec<ToolUseId> = batch
         .calls
         .iter()
@@ -145,11 +145,11 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
         .map(|call| call.id.clone())
         .collect();
     let Some(question) = LabelMaker::question(batch) else {
-        return Made::default();
+        return LabelOutcome::default();
     };
-    let answer = asker.ask(&label_request(question, instructions));
-    let retryability = answer.reply.as_ref().err().map(Failure::retryability);
-    let (label, trouble) = match answer.reply {
+    let (reply, cost) = asker.ask(&label_request(question, instructions));
+    let retryability = reply.as_ref().err().map(Failure::retryability);
+    let (label, trouble) = match reply {
         Ok(reply) => match clean_label(&reply.text) {
             Ok(label) => (Some(label), None),
             Err(rejection) => (
@@ -159,11 +159,11 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Made {
         },
         Err(failure) => (None, Some(failure.to_string())),
     };
-    Made {
+    LabelOutcome {
         label,
         ids,
         model: Some(asker.provider.name().to_owned()),
-        cost: answer.cost,
+        cost,
         trouble,
         retryability,
     }

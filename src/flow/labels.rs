@@ -9,35 +9,36 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::batches::Batches;
-use super::label_maker::{LabelMaker, Made};
+use super::label_maker::{LabelMaker, LabelOutcome};
 use super::queue::{Out, Queue};
 use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
 use crate::process::EndSignal;
 use crate::wire::{Decoder, SessionId};
 
-/// So many handfuls of the input may wait to be looked at.
-const HANDFULS_AHEAD: usize = 4;
+/// How many chunks of the input may wait to be processed.
+const CHUNKS_AHEAD: usize = 4;
 
-/// A handful of pieces that are there at once, in bytes: passing each on by itself takes longer than
-/// looking at it.
-const HANDFUL: usize = 128 * 1024;
+/// How many bytes of pieces are passed on together: passing on each alone takes longer than
+/// processing it.
+const CHUNK: usize = 128 * 1024;
 
-/// So many bytes of the input may wait behind a label.
+/// How many bytes of the input may wait behind a label.
 const MOST_WAITING: usize = 8 * 1024 * 1024;
 
-/// After such a pause of the input nothing more of a message is expected.
+/// After such a pause of the input, no more of a message is expected.
 const PAUSE: Duration = Duration::from_millis(40);
 
 /// Where labels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placing {
-    /// Before the content of the next message. No line waits for one label for longer than this.
+    /// Before the content of the next message. No line waits longer than this for one label.
     BeforeNextMessage(Duration),
-    /// Wherever the stream is when a label is there; one that comes after a later batch is dropped.
+    /// Wherever the stream is when a label is ready. A label that is ready after a later batch has
+    /// completed is dropped.
     WhenReady,
 }
 
-/// How much is done at once.
+/// When and where labels are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Where labels go.
@@ -46,39 +47,39 @@ pub struct Timing {
     pub jobs: usize,
 }
 
-/// Where everything goes.
+/// Receives the output.
 pub trait LabelSink {
     /// Bytes of the input.
     ///
     /// # Errors
-    /// Nobody takes them any more.
+    /// The output failed.
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// A label, or a call that brought none.
+    /// A label, or the cost of a call that brought none.
     ///
     /// # Errors
-    /// Nobody takes it any more.
-    fn label(&mut self, made: &Made, session: Option<&SessionId>) -> io::Result<()>;
+    /// The output failed.
+    fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()>;
 
-    /// A label that did not come in time.
+    /// A label that was not ready in time.
     fn late(&mut self, batch: u64);
 
-    /// Something that is wrong with the input.
+    /// Damage in the input.
     fn damage(&mut self, what: &str);
 
-    /// The input pauses: what was written should be seen.
+    /// The input pauses, so that output should be flushed.
     ///
     /// # Errors
-    /// Nobody takes it any more.
+    /// The output failed.
     fn flush(&mut self) -> io::Result<()>;
 }
 
 /// How a stream ended.
 #[derive(Debug)]
 pub enum LabelEnd {
-    /// It was copied.
+    /// The whole input was copied.
     Copied,
-    /// Somebody ended it.
+    /// A signal ended it.
     Ended(EndSignal),
     /// The input failed.
     InputFailed(io::Error),
@@ -86,25 +87,25 @@ pub enum LabelEnd {
     OutputFailed(io::Error),
 }
 
-enum Happening {
+enum Event {
     Pieces(Vec<Piece>),
     End,
     Failed(io::Error),
-    Made(Job, Made),
+    Labelled(Job, LabelOutcome),
     Signal(EndSignal),
 }
 
-/// Which making it was: a batch that grew is named anew.
+/// A task for a labelling thread. A batch that grew gets another label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Job {
     batch: u64,
     calls: usize,
 }
 
-/// A label or the cost of none, and whose it is.
-type Labelled = (Made, Option<SessionId>);
+/// A label or the cost of none, and its session.
+type Labelled = (LabelOutcome, Option<SessionId>);
 
-/// See the module.
+/// Copies a stream with labels.
 pub struct Labels<'a> {
     timing: Timing,
     maker: &'a LabelMaker,
@@ -112,16 +113,16 @@ pub struct Labels<'a> {
     batches: Batches,
     queue: Queue<Labelled>,
     work: Option<Sender<(Job, Batch)>>,
-    /// Calls that run or wait, by batch.
+    /// Running and waiting jobs, by batch.
     running: HashMap<u64, (Job, Option<SessionId>)>,
-    /// Labels that came before their place.
+    /// Labels that were ready before their place.
     early: HashMap<u64, (Job, Labelled)>,
-    /// The number of the last batch that was complete.
+    /// The number of the last complete batch.
     last_complete: Option<u64>,
     gate: Arc<Gate>,
 }
 
-/// Lets the reading thread wait.
+/// Holds back the reading thread.
 #[derive(Debug, Default)]
 struct Gate {
     closed: Mutex<bool>,
@@ -178,20 +179,20 @@ impl<'a> Labels<'a> {
         sink: &mut dyn LabelSink,
         signals: impl FnOnce(Box<dyn Fn(EndSignal) + Send>),
     ) -> LabelEnd {
-        let (sender, happenings) = sync_channel(HANDFULS_AHEAD);
+        let (sender, events) = sync_channel(CHUNKS_AHEAD);
         let report = sender.clone();
         signals(Box::new(move |signal| {
-            let _ = report.send(Happening::Signal(signal));
+            let _ = report.send(Event::Signal(signal));
         }));
         start_reading(input, prefilter, sender.clone(), Arc::clone(&self.gate));
         let (work, jobs) = channel();
         self.work = Some(work);
         start_making(self.maker, self.timing.jobs, jobs, &sender);
         drop(sender);
-        self.drive(&happenings, sink)
+        self.drive(&events, sink)
     }
 
-    fn drive(&mut self, happenings: &Receiver<Happening>, sink: &mut dyn LabelSink) -> LabelEnd {
+    fn drive(&mut self, events: &Receiver<Event>, sink: &mut dyn LabelSink) -> LabelEnd {
         let mut input_is_over = false;
         let mut interrupted = false;
         loop {
@@ -207,37 +208,36 @@ impl<'a> Labels<'a> {
             let is_full =
                 self.queue.bytes() > MOST_WAITING || self.queue.waiting() >= self.timing.jobs;
             self.gate.set(is_full);
-            let happening = if let Ok(happening) = happenings.try_recv() {
-                happening
+            let event = if let Ok(event) = events.try_recv() {
+                event
             } else {
                 if let Err(error) = sink.flush() {
                     return LabelEnd::OutputFailed(error);
                 }
-                match self.wait(happenings) {
-                    Some(happening) => happening,
+                match self.wait(events) {
+                    Some(event) => event,
                     None => continue,
                 }
             };
-            match happening {
-                Happening::Pieces(pieces) => {
+            match event {
+                Event::Pieces(pieces) => {
                     for piece in pieces {
                         self.take(piece, sink);
                     }
                 }
-                Happening::Made(job, made) => self.made(job, made),
-                Happening::End => {
+                Event::Labelled(job, made) => self.made(job, made),
+                Event::End => {
                     input_is_over = true;
-                    let events = self.decoder.finish();
-                    self.batches.finish(events);
+                    self.batches.finish(self.decoder.finish());
                     self.place_labels();
                 }
-                Happening::Failed(error) => {
+                Event::Failed(error) => {
                     self.queue.give_up();
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return LabelEnd::InputFailed(error);
                 }
-                Happening::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
-                Happening::Signal(signal) => {
+                Event::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
+                Event::Signal(signal) => {
                     self.queue.give_up();
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return LabelEnd::Ended(signal);
@@ -246,8 +246,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Waits for something to happen; nothing if it is time to look at the queue again.
-    fn wait(&mut self, happenings: &Receiver<Happening>) -> Option<Happening> {
+    /// Waits for an event; `None` if the queue has to be checked again.
+    fn wait(&mut self, events: &Receiver<Event>) -> Option<Event> {
         let until_late = self
             .queue
             .deadline()
@@ -257,22 +257,22 @@ impl<'a> Labels<'a> {
             (Some(late), Some(idle)) => late.min(idle),
             (one, other) => match one.or(other) {
                 Some(timeout) => timeout,
-                None => return Some(happenings.recv().unwrap_or(Happening::End)),
+                None => return Some(events.recv().unwrap_or(Event::End)),
             },
         };
-        match happenings.recv_timeout(timeout) {
-            Ok(happening) => Some(happening),
+        match events.recv_timeout(timeout) {
+            Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => {
                 if until_idle.is_some() {
                     self.settle(true);
                 }
                 None
             }
-            Err(RecvTimeoutError::Disconnected) => Some(Happening::End),
+            Err(RecvTimeoutError::Disconnected) => Some(Event::End),
         }
     }
 
-    /// Whether the end of the stream waits for calls that have no place in it.
+    /// Whether the end of the stream has to wait for labels.
     fn waits_for_calls(&self) -> bool {
         self.timing.placing == Placing::WhenReady && !self.running.is_empty()
     }
@@ -327,10 +327,10 @@ impl<'a> Labels<'a> {
         self.settle(false);
     }
 
-    /// Begins with the labels of batches that are complete.
+    /// Starts the labels of complete batches.
     fn settle(&mut self, idle: bool) {
         let when_ready = self.timing.placing == Placing::WhenReady;
-        // By rules a label is made when its place is there.
+        // By rules, a label is made when the stream reaches its place.
         if !when_ready && !matches!(self.maker, LabelMaker::Model { .. }) {
             return;
         }
@@ -366,7 +366,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The content of another message begins: here is the place of all labels before.
+    /// The content of another message begins: the labels of all batches before go here.
     fn place_labels(&mut self) {
         if self.timing.placing == Placing::WhenReady {
             self.settle(true);
@@ -395,7 +395,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    fn made(&mut self, job: Job, made: Made) {
+    fn made(&mut self, job: Job, made: LabelOutcome) {
         let is_current = self
             .running
             .get(&job.batch)
@@ -407,12 +407,12 @@ impl<'a> Labels<'a> {
         } else {
             None
         };
-        let cost_only = Made {
+        let cost_only = LabelOutcome {
             label: None,
             ..made.clone()
         };
         if !is_current {
-            // The batch grew: what it is called is made anew, what it cost is told all the same.
+            // The batch grew and gets another label. This one was paid for nevertheless.
             self.queue.push_ready(Some((cost_only, session)));
             return;
         }
@@ -444,31 +444,31 @@ impl<'a> Labels<'a> {
 fn start_reading(
     input: impl io::Read + Send + 'static,
     prefilter: AhoCorasickPrefilter,
-    sender: SyncSender<Happening>,
+    sender: SyncSender<Event>,
     gate: Arc<Gate>,
 ) {
     std::thread::spawn(move || {
         let mut reader = Reader::new(input, prefilter);
         loop {
             gate.pass();
-            let happening = match handful(&mut reader) {
-                Ok(pieces) if pieces.is_empty() => Happening::End,
-                Ok(pieces) => Happening::Pieces(pieces),
-                Err(error) => Happening::Failed(error),
+            let event = match chunk(&mut reader) {
+                Ok(pieces) if pieces.is_empty() => Event::End,
+                Ok(pieces) => Event::Pieces(pieces),
+                Err(error) => Event::Failed(error),
             };
-            let is_last = !matches!(happening, Happening::Pieces(_));
-            if sender.send(happening).is_err() || is_last {
+            let is_last = !matches!(event, Event::Pieces(_));
+            if sender.send(event).is_err() || is_last {
                 return;
             }
         }
     });
 }
 
-/// The next pieces that can be had without waiting, at least one; none at the end.
-fn handful(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
+/// The next pieces that are available without waiting, at least one; none at the end.
+fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;
-    while bytes < HANDFUL && (pieces.is_empty() || reader.holds_a_piece()) {
+    while bytes < CHUNK && (pieces.is_empty() || reader.holds_a_piece()) {
         let Some(piece) = reader.next_piece()? else {
             break;
         };
@@ -483,7 +483,7 @@ fn start_making(
     maker: &LabelMaker,
     jobs: usize,
     work: Receiver<(Job, Batch)>,
-    sender: &SyncSender<Happening>,
+    sender: &SyncSender<Event>,
 ) {
     if !matches!(maker, LabelMaker::Model { .. }) {
         return;
@@ -498,7 +498,7 @@ fn start_making(
                     return;
                 };
                 let made = maker.make(&batch);
-                if sender.send(Happening::Made(job, made)).is_err() {
+                if sender.send(Event::Labelled(job, made)).is_err() {
                     return;
                 }
             }

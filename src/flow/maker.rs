@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::ask::{Asker, Cost};
-use super::digest::Digest;
 use super::each::Pace;
-use super::reason::{Nothing, Reason};
+use super::excerpt::Excerpt;
+use super::reason::{NoResult, Reason};
 use crate::dialog::Role;
 use crate::model::{Failure, Request};
 use crate::side::recap::{RECAP_MESSAGES, clean_recap, recap_request};
@@ -15,10 +15,10 @@ use crate::side::title::{
 };
 use crate::side::{Language, LanguageChoice, Rejection, Said, builtin, dominant_language};
 
-/// Who makes them.
+/// What makes titles and recaps.
 #[derive(Clone)]
 pub enum Source {
-    /// Nobody.
+    /// Nothing.
     Nobody,
     /// The rules.
     Rules,
@@ -26,14 +26,14 @@ pub enum Source {
     Model(Asker, Arc<Pace>),
 }
 
-/// What is made, and how.
+/// Makes titles and recaps.
 #[derive(Clone)]
 pub struct Maker {
-    /// Who makes it.
+    /// What makes them.
     pub source: Source,
-    /// What a model is told first.
+    /// The system prompt.
     pub instructions: String,
-    /// In which language.
+    /// The language.
     pub language: LanguageChoice,
     /// How titles look.
     pub style: TitleStyle,
@@ -44,7 +44,7 @@ pub struct Maker {
 pub struct Product {
     /// The text: one line.
     pub text: String,
-    /// Who made it.
+    /// What made it.
     pub model: String,
     /// What it cost.
     pub cost: Option<Cost>,
@@ -55,14 +55,14 @@ impl Maker {
     ///
     /// # Errors
     /// There is none.
-    pub fn title(&self, digest: &Digest) -> Result<Product, Nothing> {
+    pub fn title(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         let (asker, pace) = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),
-            Source::Rules => return self.title_by_rules(digest),
+            Source::Rules => return self.title_by_rules(excerpt),
             Source::Model(asker, pace) => (asker, pace),
         };
-        let request = self.title_question(digest).ok_or(Reason::EmptyHistory)?;
-        let language = self.language_of(digest);
+        let request = self.title_question(excerpt).ok_or(Reason::EmptyHistory)?;
+        let language = self.language_of(excerpt);
         let (answer, cost) = ask(asker, pace, &request, |reply| {
             let value = reply
                 .structured(TITLE_FUNCTION)
@@ -78,23 +78,23 @@ impl Maker {
         checked(title, language, asker, cost)
     }
 
-    /// The request for a title; nothing if too little was said.
-    pub fn title_question(&self, digest: &Digest) -> Option<Request> {
-        let spoken = digest.spoken();
-        if spoken.messages().max(digest.messages()) < FEWEST_MESSAGES {
+    /// The request for a title; `None` if the conversation is too short.
+    pub fn title_question(&self, excerpt: &Excerpt) -> Option<Request> {
+        let spoken = excerpt.spoken();
+        if spoken.messages().max(excerpt.messages()) < FEWEST_MESSAGES {
             return None;
         }
         let question = title_question(&spoken.recent_since_prompt(TITLE_MESSAGES))?;
         Some(title_request(
             question,
             &self.instructions,
-            self.language_of(digest),
+            self.language_of(excerpt),
         ))
     }
 
-    fn title_by_rules(&self, digest: &Digest) -> Result<Product, Nothing> {
-        let texts = digest.texts();
-        if digest.spoken().said().is_empty() && texts.is_empty() {
+    fn title_by_rules(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
+        let texts = excerpt.texts();
+        if excerpt.spoken().said().is_empty() && texts.is_empty() {
             return Err(Reason::EmptyHistory.into());
         }
         let title = builtin::title(&texts);
@@ -113,11 +113,11 @@ impl Maker {
     ///
     /// # Errors
     /// There is none.
-    pub fn recap(&self, digest: &Digest) -> Result<Product, Nothing> {
+    pub fn recap(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         let (asker, pace) = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),
             Source::Rules => {
-                let texts = digest.texts();
+                let texts = excerpt.texts();
                 if texts.is_empty() {
                     return Err(Reason::EmptyHistory.into());
                 }
@@ -130,29 +130,29 @@ impl Maker {
             }
             Source::Model(asker, pace) => (asker, pace),
         };
-        let request = self.recap_question(digest).ok_or(Reason::EmptyHistory)?;
-        let language = self.language_of(digest);
+        let request = self.recap_question(excerpt).ok_or(Reason::EmptyHistory)?;
+        let language = self.language_of(excerpt);
         let (answer, cost) = ask(asker, pace, &request, |reply| Ok(reply.text.clone()))?;
         let recap = clean_recap(&answer).map_err(|rejection| rejected(rejection, cost.clone()))?;
         checked(recap, language, asker, cost)
     }
 
-    /// The request for a recap; nothing if too little was said.
-    pub fn recap_question(&self, digest: &Digest) -> Option<Request> {
-        let spoken = digest.spoken();
-        if spoken.messages().max(digest.messages()) < FEWEST_MESSAGES {
+    /// The request for a recap; `None` if the conversation is too short.
+    pub fn recap_question(&self, excerpt: &Excerpt) -> Option<Request> {
+        let spoken = excerpt.spoken();
+        if spoken.messages().max(excerpt.messages()) < FEWEST_MESSAGES {
             return None;
         }
         let said = spoken.recent_since_prompt(RECAP_MESSAGES);
-        recap_request(&said, &self.instructions, self.language_of(digest))
+        recap_request(&said, &self.instructions, self.language_of(excerpt))
     }
 
     /// The language of the answer: the one that the person writes in, if it can be detected.
-    fn language_of(&self, digest: &Digest) -> Option<Language> {
+    fn language_of(&self, excerpt: &Excerpt) -> Option<Language> {
         match self.language {
             LanguageChoice::Named(language) => Some(language),
             LanguageChoice::Conversation => {
-                let spoken = digest.spoken();
+                let spoken = excerpt.spoken();
                 let said_by = |role: Role| {
                     let recent = spoken.said().iter().rev().take(TITLE_MESSAGES);
                     let said = recent.filter(|said| said.role == role).map(Said::text);
@@ -178,40 +178,39 @@ fn ask(
     pace: &Pace,
     request: &Request,
     read: impl FnOnce(&crate::model::Reply) -> Result<String, String>,
-) -> Result<(String, Option<Cost>), Nothing> {
+) -> Result<(String, Option<Cost>), NoResult> {
     if asker.stop.is_stopped() {
         return Err(Reason::Aborted.into());
     }
     pace.wait();
-    let answered = asker.ask(request);
-    let cost = answered.cost;
-    match answered.reply {
-        _ if asker.stop.is_stopped() => Err(Nothing::from(Reason::Aborted).at_cost(cost)),
+    let (reply, cost) = asker.ask(request);
+    match reply {
+        _ if asker.stop.is_stopped() => Err(NoResult::from(Reason::Aborted).at_cost(cost)),
         Ok(reply) => match read(&reply) {
             Ok(answer) => Ok((answer, cost)),
-            Err(error) => Err(Nothing::from(Reason::ModelError)
+            Err(error) => Err(NoResult::from(Reason::ModelError)
                 .because(error)
                 .at_cost(cost)),
         },
-        Err(Failure::Aborted) => Err(Nothing::from(Reason::Aborted).at_cost(cost)),
+        Err(Failure::Aborted) => Err(NoResult::from(Reason::Aborted).at_cost(cost)),
         Err(failure) => {
             let reason = match failure {
                 Failure::Empty { .. } => Reason::EmptyResult,
                 _ => Reason::ModelError,
             };
-            Err(Nothing::from(reason).of_failure(&failure).at_cost(cost))
+            Err(NoResult::from(reason).of_failure(&failure).at_cost(cost))
         }
     }
 }
 
-fn rejected(rejection: Rejection, cost: Option<Cost>) -> Nothing {
+fn rejected(rejection: Rejection, cost: Option<Cost>) -> NoResult {
     let why = match rejection {
-        Rejection::Empty => "nothing is left of the answer",
+        Rejection::Empty => "the answer is empty",
         Rejection::Refusal => "the answer is a refusal",
         Rejection::NoTag => "the answer has no tag",
         Rejection::PromptEcho => "the answer repeats an example of the prompt",
     };
-    Nothing::from(Reason::EmptyResult)
+    NoResult::from(Reason::EmptyResult)
         .because(why)
         .at_cost(cost)
 }
@@ -222,12 +221,12 @@ fn checked(
     language: Option<Language>,
     asker: &Asker,
     cost: Option<Cost>,
-) -> Result<Product, Nothing> {
+) -> Result<Product, NoResult> {
     if let Some(language) = language
         && !language.may_be_that_of(&text)
     {
         let why = format!("the answer is not in {}", language.name());
-        return Err(Nothing::from(Reason::EmptyResult)
+        return Err(NoResult::from(Reason::EmptyResult)
             .because(why)
             .at_cost(cost));
     }

@@ -10,17 +10,17 @@ pub(super) enum Out<Label> {
     Bytes(Vec<u8>),
     /// A label.
     Label(Label),
-    /// A label that did not come in time, by the number of its batch.
+    /// A label that was not ready in time, by the number of its batch.
     Late(u64),
 }
 
-/// See the module.
+/// Lines and labels that wait to go out.
 #[derive(Debug)]
 pub(super) struct Queue<Label> {
     hold: Duration,
     slots: VecDeque<Slot<Label>>,
     bytes: usize,
-    /// Since when the first slot holds up what follows it.
+    /// Since when the first slot has held up what follows it.
     held_since: Option<Instant>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Queue<Label> {
 enum Slot<Label> {
     Bytes(Vec<u8>),
     Waiting(u64),
-    /// Nothing, if there is no label after all.
+    /// NoResult, if there is no label after all.
     Ready(Option<Label>),
 }
 
@@ -49,17 +49,17 @@ impl<Label> Queue<Label> {
         self.slots.push_back(Slot::Bytes(bytes));
     }
 
-    /// The label of this batch comes next, once it is there.
+    /// The label of this batch comes next, once it is ready.
     pub(super) fn push_waiting(&mut self, batch: u64) {
         self.slots.push_back(Slot::Waiting(batch));
     }
 
-    /// A label that is there comes next.
+    /// A label that is ready comes next.
     pub(super) fn push_ready(&mut self, label: Option<Label>) {
         self.slots.push_back(Slot::Ready(label));
     }
 
-    /// The label of a batch is there, or there is none. Says whether somebody waited for it.
+    /// The label of a batch is ready, or there will be none. Returns whether its place was waiting.
     pub(super) fn settle(&mut self, batch: u64, label: Option<Label>) -> bool {
         let slot = self
             .slots
@@ -107,7 +107,7 @@ impl<Label> Queue<Label> {
         self.held_since.map(|since| since + self.hold)
     }
 
-    /// How many labels are waited for.
+    /// How many labels are not ready.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self
             .slots
@@ -126,7 +126,7 @@ impl<Label> Queue<Label> {
         self.slots.is_empty()
     }
 
-    /// Gives up all labels that are not there.
+    /// Gives up all labels that are not ready.
     pub(super) fn give_up(&mut self) {
         for slot in &mut self.slots {
             if matches!(slot, Slot::Waiting(_)) {

@@ -6,29 +6,29 @@ use crate::model::{Failure, Retryability};
 /// The reason, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// No model is configured, and nobody asked.
+    /// No model is configured.
     NoFastModel,
-    /// Nothing was said yet.
+    /// The conversation is empty.
     EmptyHistory,
-    /// Nothing usable came.
+    /// The answer was not usable.
     EmptyResult,
-    /// Somebody stopped it.
+    /// It was stopped.
     Aborted,
-    /// The model could not be asked, or did not answer.
+    /// The model did not answer.
     ModelError,
     /// A person gave a title.
     ManualTitle,
     /// The session has a title already.
     AlreadyTitled,
-    /// It was tried too often.
+    /// There were too many attempts.
     AttemptLimit,
-    /// The environment switches it off.
+    /// The environment disables it.
     Disabled,
     /// The agent's files have no place for it.
     UnsupportedFormat,
     /// The file cannot be read or written.
     Unreadable,
-    /// A gate of recaps holds it back.
+    /// An automatic recap is not due.
     Gate(crate::side::recap::Held),
 }
 
@@ -51,39 +51,37 @@ impl Reason {
         }
     }
 
-    /// What a person may do about it.
+    /// The reason in words, with advice.
     pub fn advice(self) -> &'static str {
         match self {
             Self::NoFastModel => "no fast model is configured (`--model`, TURNPIPE_FAST_MODEL)",
-            Self::EmptyHistory => "nothing was said in this session yet",
-            Self::EmptyResult => {
-                "nothing usable came of it; `turnpipe session rename` sets a title by hand"
-            }
+            Self::EmptyHistory => "the session is empty so far",
+            Self::EmptyResult => "no usable answer; `turnpipe session rename` sets a title by hand",
             Self::Aborted => "stopped",
-            Self::ModelError => "the model did not answer (`-v` says why)",
+            Self::ModelError => "the model did not answer (`-v` shows why)",
             Self::ManualTitle => "a person gave this session a title; `--replace` replaces it",
             Self::AlreadyTitled => "the session has a title already",
-            Self::AttemptLimit => "tried three times already",
-            Self::Disabled => "switched off by the environment",
+            Self::AttemptLimit => "three attempts have failed already",
+            Self::Disabled => "disabled by the environment",
             Self::UnsupportedFormat => "this agent's files have no place for it",
             Self::Unreadable => "the session cannot be read",
             Self::Gate(held) => match held {
                 crate::side::recap::Held::NotEnoughNew => {
-                    "too little was said since the last recap"
+                    "there is too little new since the last recap"
                 }
-                crate::side::recap::Held::NotAway => "nobody was away for long enough",
-                crate::side::recap::Held::Busy => "something waits for an answer",
+                crate::side::recap::Held::NotAway => "the absence was too short",
+                crate::side::recap::Held::Busy => "a prompt or a call is not answered yet",
             },
         }
     }
 }
 
-/// Why there is none, and what that cost.
+/// Why there is no title or recap, and what the attempt cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Nothing {
+pub struct NoResult {
     /// Why.
     pub reason: Reason,
-    /// What went wrong, in words.
+    /// The error message.
     pub error: Option<String>,
     /// What it cost.
     pub cost: Option<Box<Cost>>,
@@ -91,7 +89,7 @@ pub struct Nothing {
     pub retryability: Option<Retryability>,
 }
 
-impl From<Reason> for Nothing {
+impl From<Reason> for NoResult {
     fn from(reason: Reason) -> Self {
         Self {
             reason,
@@ -102,8 +100,8 @@ impl From<Reason> for Nothing {
     }
 }
 
-impl Nothing {
-    /// The same, in words.
+impl NoResult {
+    /// Adds an error message.
     #[must_use]
     pub fn because(self, error: impl Into<String>) -> Self {
         Self {
@@ -112,7 +110,7 @@ impl Nothing {
         }
     }
 
-    /// The same, because a model failed.
+    /// Adds the failure of a model.
     #[must_use]
     pub fn of_failure(self, failure: &Failure) -> Self {
         Self {
@@ -122,7 +120,7 @@ impl Nothing {
         }
     }
 
-    /// The same, at this cost.
+    /// Adds the cost.
     #[must_use]
     pub fn at_cost(self, cost: Option<Cost>) -> Self {
         Self {

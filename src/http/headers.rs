@@ -21,7 +21,7 @@ impl Headers {
             .map(|(_, value)| value.as_str())
     }
 
-    /// All of them, names in small letters.
+    /// All of them, with names in lower case.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
@@ -39,16 +39,16 @@ impl<Name: AsRef<str>, Value: Into<String>> FromIterator<(Name, Value)> for Head
     }
 }
 
-/// The kinds of content that answers come in.
+/// The kinds of content of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentType {
     /// One JSON value.
     Json,
     /// Server-sent events.
     EventStream,
-    /// JSON values, one a line.
+    /// JSON values, one per line.
     JsonLines,
-    /// A web page: somebody else is answering.
+    /// A web page, for example of a proxy.
     Html,
     /// Something else.
     Other,
@@ -81,8 +81,8 @@ impl ContentType {
 }
 
 /// The wait that the headers of an answer ask for: `retry-after-ms`, else `retry-after` in seconds
-/// (fractions allowed) or as a date. `now` is what dates are held against; one that has passed is
-/// no wait. `None` if nothing usable is there.
+/// (fractions allowed) or as a date. Dates are compared with `now`; a past one means no wait. `None`
+/// if there is nothing usable.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
     if let Some(wait) = headers.get("retry-after-ms").and_then(milliseconds) {
         return Some(wait);

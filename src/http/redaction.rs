@@ -48,7 +48,7 @@ impl Redaction {
         }
         spellings.sort_unstable();
         spellings.dedup();
-        // The longest first, so that no rest of one stays when another is a part of it.
+        // The longest first, so that nothing is left of a secret that contains another.
         spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
         Self {
             spellings: spellings.into_iter().map(Secret::new).collect(),
@@ -106,7 +106,7 @@ fn encoded(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
     encoded
 }
 
-/// Holds back what may become a secret, and nothing else.
+/// Holds back text that may become a secret, and nothing else.
 #[derive(Debug, Clone)]
 pub struct StreamRedaction {
     redaction: Redaction,
@@ -122,7 +122,7 @@ impl StreamRedaction {
         }
     }
 
-    /// More of the text; returns what can be shown of it by now.
+    /// Adds text; returns what can be shown by now.
     pub fn push(&mut self, part: &str) -> String {
         self.held.push_str(part);
         let mut shown = self.redaction.clean(&self.held);
@@ -131,7 +131,7 @@ impl StreamRedaction {
         shown
     }
 
-    /// What was held back: the text has ended.
+    /// What was held back, at the end of the text.
     pub fn rest(&mut self) -> String {
         std::mem::take(&mut self.held)
     }

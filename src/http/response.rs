@@ -1,4 +1,4 @@
-//! An answer, piece by piece.
+//! An answer that arrives piece by piece.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -49,7 +49,7 @@ enum Body {
         idle: Duration,
         redaction: Redaction,
     },
-    /// What is left of one that came earlier, and how it ends.
+    /// The rest of a recorded answer, and how it ends.
     Recorded {
         pieces: VecDeque<Vec<u8>>,
         ending: Option<HttpFailure>,
@@ -75,7 +75,7 @@ impl Response {
         }
     }
 
-    /// An answer that came earlier, in these pieces. `ending` is what it failed with in the end.
+    /// A recorded answer. `ending` is the failure at its end.
     pub fn recorded(
         status: u16,
         headers: Headers,
@@ -91,7 +91,7 @@ impl Response {
         }
     }
 
-    /// What the server says that it sends.
+    /// The content type that the server declares.
     pub fn content_type(&self) -> ContentType {
         ContentType::of(self.headers.get("content-type"))
     }

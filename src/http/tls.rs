@@ -8,16 +8,16 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::{HttpFailure, HttpSettings};
 
-/// Trusts nobody; for connections that are not encrypted. Nothing is read.
+/// Trusts no certificate; for unencrypted connections. Nothing is read.
 pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
     with_store(RootCertStore::empty())
 }
 
-/// Trusts the system's roots, or those that stand in their place, and the extra ones. Reads and
-/// parses a few hundred kilobytes.
+/// Trusts the system's roots, or their replacement, and the extra ones. Reads and parses a few
+/// hundred kilobytes.
 ///
 /// # Errors
-/// A file that was named cannot be read, or nothing is trusted at all.
+/// A file that was named cannot be read, or there are no certificates at all.
 pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
     let mut store = RootCertStore::empty();
     if let Some(path) = &settings.extra_certificates {
@@ -43,11 +43,11 @@ pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFa
             rustls_native_certs::load_certs_from_paths(file.as_deref(), directory.as_deref())
         }
     };
-    // Old and odd ones are common in system stores, and harmless.
+    // Old certificates that cannot be parsed are common in system stores, and harmless.
     store.add_parsable_certificates(system.certs);
     if store.is_empty() {
         let why = system.errors.first().map(ToString::to_string);
-        let why = why.unwrap_or_else(|| "the system has none".to_owned());
+        let why = why.unwrap_or_else(|| "the system has no certificates".to_owned());
         return Err(HttpFailure::Unusable(format!(
             "no root certificates: {why}"
         )));

@@ -1,7 +1,7 @@
-//! What to change in a request after a server said what it does not take. Pure.
+//! How to change a request that a server refused. Pure.
 //!
-//! Names of hosts and models tell only so much. Where a refusal names the parameter it is about,
-//! the request is sent once more without it, and so are all that follow.
+//! The name of a model does not always show which parameters it accepts. If a refusal names a
+//! parameter, the request is sent again without it, and so are all later requests.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +11,11 @@ use super::dialect::{Dialect, ForcedCall, JsonForm, Temperature};
 /// What is changed.
 #[derive(Debug, Clone, Copy)]
 enum Change {
-    /// Thinking is not turned off.
+    /// Thinking is left on.
     LeaveThinking,
-    /// Thinking is turned off by this, even if nobody asked.
+    /// Thinking is turned off by this parameter in every request.
     EnableThinkingFalse,
-    /// The token budget has another key.
+    /// The token budget gets another key.
     BudgetKey {
         from: &'static str,
         to: &'static str,
@@ -28,7 +28,7 @@ enum Change {
     NoJsonForm,
 }
 
-/// How servers say that they do not know or take something.
+/// How servers say that they do not know or accept a parameter.
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
@@ -42,8 +42,8 @@ const TO_OLD_KEY: Change = Change::BudgetKey {
     to: "max_tokens",
 };
 
-/// What refusals mean: words that all stand in the message, phrases of which one does, and what to
-/// change. All in lower case.
+/// What refusals mean: words that the message contains, phrases of which it contains one, and what
+/// to change. All in lower case.
 const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (
         &["enable_thinking", "must be set to false"],
@@ -69,8 +69,8 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["chat_template_kwargs"], REFUSALS, Change::LeaveThinking),
 ];
 
-/// The dialect in which a refused request may be taken; nothing if the refusal is about something
-/// else, or if that has been changed already.
+/// The dialect in which a refused request may be accepted. `None` if the refusal is about something
+/// else, or if the dialect has been changed already.
 pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
     let Failure::Rejected {
         status: Some(400 | 422),

@@ -1,4 +1,4 @@
-//! From a model's name to a model that can be asked.
+//! From the name of a model to a model that can be asked.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,7 +9,7 @@ use super::recording::{Recorder, Recording, Replayed, UnusableRecording};
 use super::remote::{Remote, Shared};
 use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
-use super::transport::{Asker, Transport};
+use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Provider, RemoteModel};
 use crate::http::{Address, Client, Engine, Header, PlainText, UnusableAddress};
 use crate::io::{Clock, Environment, Ids};
@@ -17,15 +17,15 @@ use crate::io::{Clock, Environment, Ids};
 /// A model cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Unconnectable {
-    /// Nobody knows the provider.
-    #[error("unknown model provider `{name}`: neither known nor in the configuration")]
+    /// The provider is unknown.
+    #[error("unknown model provider `{name}`")]
     UnknownProvider {
         /// Its name.
         name: String,
-        /// A known one that is spelled like it.
+        /// A known one with a similar name.
         suggestion: Option<String>,
     },
-    /// A provider of the configuration is like none that is known.
+    /// A provider of the configuration cannot be used.
     #[error("model provider `{name}`: {reason}")]
     UnusableProvider {
         /// Its name.
@@ -38,10 +38,10 @@ pub enum Unconnectable {
     NoKey {
         /// The provider.
         provider: String,
-        /// The variable that could hold one.
+        /// The variable that may hold one.
         variable: String,
     },
-    /// The address is of no use.
+    /// The address cannot be used.
     #[error("address of {provider}: {source}")]
     Address {
         /// The provider.
@@ -49,33 +49,32 @@ pub enum Unconnectable {
         /// What is wrong with it.
         source: UnusableAddress,
     },
-    /// The recording is of no use.
+    /// The recording cannot be used.
     #[error(transparent)]
     Recording(#[from] UnusableRecording),
 }
 
-/// Whether models are connected to that have no key.
+/// Whether a model needs its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyCheck {
-    /// No: requests would be refused.
+    /// Yes: without a key, requests would be refused.
     Demanded,
-    /// Yes: nothing will be sent.
+    /// No: nothing will be sent.
     Waived,
 }
 
-/// What the outside gives to models.
+/// What models need from their surroundings.
 #[derive(Clone)]
 pub struct ModelWorld {
     /// The environment of key commands.
     pub environment: Environment,
-    /// The time that waits are held against.
+    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Ids of calls that have none, and chance.
+    /// Ids for calls without one, and random numbers.
     pub ids: Arc<dyn Ids>,
 }
 
-/// Connects to models. All of them share a client and a thread for requests, which are made when
-/// the first one is.
+/// Connects to models. They share a client and a thread, which the first request starts.
 pub struct Connector {
     settings: ModelSettings,
     world: ModelWorld,
@@ -87,7 +86,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A connector; nothing is opened yet.
+    /// A connector. Nothing is opened yet.
     pub fn new(settings: ModelSettings, world: ModelWorld, keys: KeyCheck) -> Self {
         let client = Arc::new(Client::new(settings.http.clone()));
         Self {
@@ -101,7 +100,7 @@ impl Connector {
         }
     }
 
-    /// Every exchange is written down as well.
+    /// Records every exchange.
     #[must_use]
     pub fn recording_to(self, recorder: Recorder) -> Self {
         Self {
@@ -110,7 +109,7 @@ impl Connector {
         }
     }
 
-    /// Requests are tried again by this policy.
+    /// Retries requests by this policy.
     #[must_use]
     pub fn with_policy(self, policy: RetryPolicy) -> Self {
         Self { policy, ..self }
@@ -119,10 +118,10 @@ impl Connector {
     /// The model of this name. Nothing is sent.
     ///
     /// # Errors
-    /// There is no such provider, it has no key, or a file is of no use.
+    /// The provider is unknown or has no key, or a file cannot be used.
     pub fn connect(&self, name: &ModelName) -> Result<Model, Unconnectable> {
         Ok(match name {
-            ModelName::Nothing => Model::Nothing,
+            ModelName::None => Model::None,
             ModelName::Builtin => Model::Builtin,
             ModelName::Replay(path) => Model::Provider(self.replay(path)?),
             ModelName::Remote(remote) => Model::Provider(Arc::new(self.remote(remote)?)),
@@ -150,37 +149,29 @@ impl Connector {
             Some(recorder) => Transport::Recorded(Arc::clone(&self.client), Arc::clone(recorder)),
             None => Transport::Network(Arc::clone(&self.client)),
         };
-        let fixed = preset
-            .headers
-            .iter()
-            .map(|(name, value)| Header::open(name, value));
-        let given = |name: &str| {
-            settings
-                .headers
-                .iter()
-                .any(|header| header.name.eq_ignore_ascii_case(name))
+        let is_set = |name: &str| {
+            let mut names = settings.headers.iter().map(|header| &header.name);
+            names.any(|known| known.eq_ignore_ascii_case(name))
         };
-        let mut headers: Vec<Header> = fixed.filter(|header| !given(&header.name)).collect();
+        let fixed = preset.headers.iter().filter(|(name, _)| !is_set(name));
+        let mut headers: Vec<Header> = fixed
+            .map(|(name, value)| Header::open(name, value))
+            .collect();
         headers.extend(settings.headers.iter().cloned());
         let dialect = preset.dialect(&model.model).with(&settings.dialect);
-        let key = Key {
+        let mut shared = self.shared(model.clone(), base, dialect, transport);
+        shared.headers = headers;
+        shared.plain_text = settings.plain_text;
+        shared.key = Key {
             source: settings.key.clone(),
             scheme: preset.key.clone(),
             environment: self.world.environment.clone(),
             fetched: OnceLock::new(),
         };
-        Ok(self.assemble(Parts {
-            model: model.clone(),
-            base,
-            dialect,
-            headers,
-            key,
-            plain_text: settings.plain_text,
-            transport,
-        }))
+        Ok(self.assemble(shared))
     }
 
-    /// A provider: the known one that it is or is like, and what the configuration says.
+    /// A provider: its preset, and its settings in the configuration.
     fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), Unconnectable> {
         let settings = self.settings.providers.get(name);
         let like = settings.and_then(|settings| settings.preset.as_deref());
@@ -189,7 +180,7 @@ impl Connector {
             if preset.name != name && settings.base_url.is_none() {
                 return Err(Unconnectable::UnusableProvider {
                     name: name.to_owned(),
-                    reason: "it has no `base_url`".to_owned(),
+                    reason: "it needs a `base_url`".to_owned(),
                 });
             }
             return Ok((preset, settings));
@@ -201,7 +192,7 @@ impl Connector {
             }),
             (Some(_), None) => Err(Unconnectable::UnusableProvider {
                 name: name.to_owned(),
-                reason: "a `preset` has to say which known provider it is like".to_owned(),
+                reason: "it needs a `preset`: the known provider that it resembles".to_owned(),
             }),
             (None, _) => Err(Unconnectable::UnknownProvider {
                 name: name.to_owned(),
@@ -215,12 +206,12 @@ impl Connector {
         let mut models: Vec<Remote> = Vec::new();
         for exchange in recording.models() {
             let known = |model: &Remote| {
-                let asker = &model.shared.asker;
-                asker.provider == exchange.provider
-                    && asker.model == exchange.model
-                    && asker.base == exchange.base_url
+                let target = &model.shared.target;
+                target.provider == exchange.provider
+                    && target.model == exchange.model
+                    && target.base == exchange.base_url
             };
-            // One that was adapted appears in two dialects; the first one it began with.
+            // A model that was adapted appears in several dialects; the first is the original.
             if models.iter().any(known) {
                 continue;
             }
@@ -229,23 +220,13 @@ impl Connector {
                     provider: exchange.provider.clone(),
                     source,
                 })?;
-            models.push(self.assemble(Parts {
-                model: RemoteModel {
-                    provider: exchange.provider,
-                    model: exchange.model,
-                },
-                base,
-                dialect: exchange.dialect,
-                headers: Vec::new(),
-                key: Key {
-                    source: KeySource::None,
-                    scheme: KeyScheme::BearerIfAny,
-                    environment: Environment::default(),
-                    fetched: OnceLock::new(),
-                },
-                plain_text: PlainText::Nearby,
-                transport: Transport::Replayed(Arc::clone(&recording)),
-            }));
+            let model = RemoteModel {
+                provider: exchange.provider,
+                model: exchange.model,
+            };
+            let transport = Transport::Replayed(Arc::clone(&recording));
+            let shared = self.shared(model, base, exchange.dialect, transport);
+            models.push(self.assemble(shared));
         }
         let mut models = models.into_iter();
         let Some(first) = models.next() else {
@@ -261,25 +242,40 @@ impl Connector {
         }))
     }
 
-    fn assemble(&self, parts: Parts) -> Remote {
-        let shared = Shared {
-            name: parts.model.to_string(),
-            asker: Asker {
-                provider: parts.model.provider,
-                model: parts.model.model,
-                base: parts.base.to_string(),
+    /// A model without a key.
+    fn shared(
+        &self,
+        model: RemoteModel,
+        base: Address,
+        dialect: Dialect,
+        transport: Transport,
+    ) -> Shared {
+        Shared {
+            name: model.to_string(),
+            target: Target {
+                provider: model.provider,
+                model: model.model,
+                base: base.to_string(),
             },
-            base: parts.base,
-            plain_text: parts.plain_text,
-            headers: parts.headers,
-            key: parts.key,
-            dialect: Mutex::new(parts.dialect),
-            transport: parts.transport,
+            base,
+            plain_text: PlainText::Nearby,
+            headers: Vec::new(),
+            key: Key {
+                source: KeySource::None,
+                scheme: KeyScheme::BearerIfAny,
+                environment: Environment::default(),
+                fetched: OnceLock::new(),
+            },
+            dialect: Mutex::new(dialect),
+            transport,
             limits: self.settings.http.limits,
             policy: self.policy,
             clock: Arc::clone(&self.world.clock),
             ids: Arc::clone(&self.world.ids),
-        };
+        }
+    }
+
+    fn assemble(&self, shared: Shared) -> Remote {
         Remote {
             engine: self.engine.clone(),
             shared: Arc::new(shared),
@@ -287,18 +283,7 @@ impl Connector {
     }
 }
 
-/// What a model is made of.
-struct Parts {
-    model: RemoteModel,
-    base: Address,
-    dialect: Dialect,
-    headers: Vec<Header>,
-    key: Key,
-    plain_text: PlainText,
-    transport: Transport,
-}
-
-/// A known provider whose name is spelled like `name`.
+/// A known provider with a similar name.
 fn suggestion(name: &str) -> Option<String> {
     known_providers()
         .map(|known| (strsim::damerau_levenshtein(known, name), known))

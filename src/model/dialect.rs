@@ -1,4 +1,4 @@
-//! How servers of one API differ, as data.
+//! The differences between servers of one API, as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,25 +17,25 @@ pub enum Api {
     OllamaChat,
 }
 
-/// How a call of one function is asked for.
+/// How a call of a function is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedCall {
     /// By its name.
     Named,
-    /// By asking for any call; only one function is offered.
+    /// By requiring any call; only one function is offered.
     Any,
-    /// It cannot be asked for: JSON after the function's parameters is.
+    /// Not at all: JSON is requested instead.
     Json,
 }
 
-/// How JSON after a schema is asked for.
+/// How JSON that follows a schema is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonForm {
     /// With the schema.
     Schema,
-    /// As any object; the schema stands in the instructions.
+    /// As any object; the schema is in the instructions.
     Object,
     /// In the instructions only.
     Instructions,
@@ -63,7 +63,7 @@ pub enum Temperature {
     Refused,
 }
 
-/// Everything that differs between servers and models of one API.
+/// The differences between servers and models of one API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dialect {
@@ -89,7 +89,7 @@ pub struct Dialect {
     pub extra_body: Map<String, Value>,
 }
 
-/// What a configuration says about a dialect.
+/// The settings of a dialect in the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DialectOverrides {
@@ -110,7 +110,7 @@ pub struct DialectOverrides {
 }
 
 impl Dialect {
-    /// The dialect with what a configuration says.
+    /// The dialect with these settings.
     #[must_use]
     pub fn with(self, overrides: &DialectOverrides) -> Self {
         let overrides = overrides.clone();
@@ -127,7 +127,7 @@ impl Dialect {
     }
 }
 
-/// How many bytes of JSON text stand for a token, by experience with prose and code.
+/// How many bytes of JSON text make a token, by experience with prose and code.
 const BYTES_OF_A_TOKEN: usize = 4;
 
 impl CacheMarks {

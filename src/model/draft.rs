@@ -1,7 +1,6 @@
-//! A reply in the making, and what becomes of it. Pure.
+//! A reply under construction, and what it finally is. Pure.
 //!
-//! Decoders of all APIs write into one; [`Draft::settle`] is the one place that says whether it
-//! is a reply.
+//! The decoders of all APIs write into a draft. [`Draft::settle`] alone decides whether it is a reply.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::{Cut, Event, Failure, Finish, Input, Reply, Silence, ToolCall};
 use crate::dialog::Usage;
 use crate::io::Ids;
 
-/// A reply in the making.
+/// A reply under construction.
 pub(super) struct Draft {
     text: SplitText,
     thinking: SplitText,
@@ -18,17 +17,17 @@ pub(super) struct Draft {
     calls: Vec<DraftCall>,
     /// Why the reply ends, once the server said so.
     pub(super) end: Option<End>,
-    /// The server said that nothing more comes.
+    /// The server said that the reply is complete.
     pub(super) closed: bool,
-    /// A stream of this API is not complete before the server has said so.
+    /// A stream of this API is only complete once the server says so.
     pub(super) must_be_closed: bool,
-    /// What it cost, as far as it is known.
+    /// What it cost, as far as known.
     pub(super) usage: Usage,
     events: Vec<Event>,
     ids: Arc<dyn Ids>,
 }
 
-/// A call in the making.
+/// A call under construction.
 struct DraftCall {
     slot: u64,
     id: Option<String>,
@@ -40,13 +39,13 @@ struct DraftCall {
 /// Why a server ends a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum End {
-    /// All is said, or calls were made.
+    /// The answer is complete, or the model waits for results.
     Regular,
-    /// The token budget is used up.
+    /// The token budget ran out.
     Budget,
-    /// A filter, or the model, will not have it.
+    /// A filter or the model refused.
     Declined(String),
-    /// Something went wrong over there.
+    /// The server failed.
     Failed(String),
 }
 
@@ -62,7 +61,7 @@ pub(super) enum Delivered {
 }
 
 impl Draft {
-    /// An empty one; `ids` name calls that the server gives no id.
+    /// An empty draft. `ids` are for calls without an id.
     pub(super) fn new(ids: Arc<dyn Ids>) -> Self {
         Self {
             text: SplitText::default(),
@@ -78,7 +77,7 @@ impl Draft {
         }
     }
 
-    /// More of what is said aloud.
+    /// More text.
     pub(super) fn text(&mut self, part: &[u8]) {
         let text = self.text.push(part);
         if !text.is_empty() {
@@ -86,7 +85,7 @@ impl Draft {
         }
     }
 
-    /// More of what is thought.
+    /// More thinking.
     pub(super) fn thinking(&mut self, part: &[u8]) {
         let text = self.thinking.push(part);
         if !text.is_empty() {
@@ -94,17 +93,17 @@ impl Draft {
         }
     }
 
-    /// More of why the model declines.
+    /// More of the model's refusal.
     pub(super) fn refusal(&mut self, part: &[u8]) {
         self.refusal.push(part);
     }
 
-    /// The position of the call that was last begun in `slot`.
+    /// The position of the latest call in `slot`.
     pub(super) fn call_in(&self, slot: u64) -> Option<usize> {
         self.calls.iter().rposition(|call| call.slot == slot)
     }
 
-    /// The position of the call that was last begun.
+    /// The position of the latest call.
     pub(super) fn last_call(&self) -> Option<usize> {
         self.calls.len().checked_sub(1)
     }
@@ -114,7 +113,7 @@ impl Draft {
         self.calls.get(position)?.id.as_deref()
     }
 
-    /// A call begins; returns its position.
+    /// Begins a call; returns its position.
     pub(super) fn begin_call(&mut self, slot: u64) -> usize {
         self.calls.push(DraftCall {
             slot,
@@ -126,7 +125,7 @@ impl Draft {
         self.calls.len() - 1
     }
 
-    /// Names a call. The first id and name that are not empty count.
+    /// Sets the id and name of a call. The first values that are not empty count.
     pub(super) fn name_call(&mut self, position: usize, id: Option<&str>, name: Option<&str>) {
         let Some(call) = self.calls.get_mut(position) else {
             return;
@@ -167,20 +166,20 @@ impl Draft {
         }
     }
 
-    /// What is new since the last time.
+    /// The events since the last time.
     pub(super) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether the server has said that it is done.
+    /// Whether the server has said that the reply is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.closed
     }
 
-    /// What it has become.
+    /// The reply.
     ///
     /// # Errors
-    /// It is no whole, usable reply.
+    /// It is not a whole, usable reply.
     pub(super) fn settle(self, delivered: Delivered) -> Result<Reply, Failure> {
         let usage = self.usage;
         let refusal = self.refusal.into_text();

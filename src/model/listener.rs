@@ -1,19 +1,19 @@
-//! Who is told the parts of a reply as they come, without secrets.
+//! Passes on the parts of a streamed reply, without secrets.
 
 use super::{Delivery, Event};
 use crate::http::{Redaction, StreamRedaction, Task};
 
-/// Tells the parts of one reply.
+/// Passes on the parts of one reply.
 pub(super) struct Listener<'a> {
     delivery: Delivery,
     task: &'a Task<Event>,
     redaction: Redaction,
-    /// The text that is being told, and what is held back of it.
+    /// The current text, and what is held back of it.
     current: Option<(Channel, StreamRedaction)>,
     told: bool,
 }
 
-/// A text that events add to.
+/// A text that grows by events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     Text,
@@ -22,7 +22,7 @@ enum Channel {
 }
 
 impl<'a> Listener<'a> {
-    /// Tells nothing if the reply is wanted at once.
+    /// Passes on nothing if the reply is not streamed.
     pub(super) fn new(delivery: Delivery, task: &'a Task<Event>, redaction: Redaction) -> Self {
         Self {
             delivery,
@@ -33,12 +33,12 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Whether anything was told.
+    /// Whether anything was passed on.
     pub(super) fn has_told(&self) -> bool {
         self.told
     }
 
-    /// Tells events.
+    /// Passes on events.
     pub(super) async fn tell(&mut self, events: Vec<Event>) {
         if self.delivery == Delivery::Whole {
             return;
@@ -58,7 +58,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Tells what was held back.
+    /// Passes on what was held back.
     pub(super) async fn finish(&mut self) {
         if let Some((channel, mut text)) = self.current.take() {
             self.send_text(channel, text.rest()).await;
@@ -98,7 +98,7 @@ impl<'a> Listener<'a> {
 
     async fn send(&mut self, event: Event) {
         self.told = true;
-        // Nobody listens any more: the reply is read to its end all the same.
+        // Without a listener, the reply is still read to its end.
         let _ = self.task.send(event).await;
     }
 }

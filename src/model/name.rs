@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A model by name. Whether the provider exists shows when it is connected to.
+/// A model by name. Connecting to it shows whether the provider exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelName {
     /// No model (`none`).
-    Nothing,
+    None,
     /// The rules that need no model (`builtin`).
     Builtin,
     /// The replies of a recording (`replay:FILE`).
@@ -20,13 +20,13 @@ pub enum ModelName {
 /// A model of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RemoteModel {
-    /// The provider: one that is known (`openai`), or one of the configuration.
+    /// The provider: a known one (`openai`), or one of the configuration.
     pub provider: String,
-    /// The model, in the provider's words; colons and slashes may be in it.
+    /// The provider's name of the model; may contain colons and slashes.
     pub model: String,
 }
 
-/// A text names no model.
+/// A text does not name a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a model: `{text}`: {reason}")]
 pub struct UnknownModel {
@@ -44,15 +44,15 @@ impl FromStr for ModelName {
         };
         let text = text.trim();
         match text.split_once(':') {
-            None if text == "none" => Ok(Self::Nothing),
+            None if text == "none" => Ok(Self::None),
             None if text == "builtin" => Ok(Self::Builtin),
             None => Err(wrong(
-                "a provider and a colon come first, as in `openai:gpt-5-mini`",
+                "it needs a provider and a colon, as in `openai:gpt-5-mini`",
             )),
-            Some((_, "")) => Err(wrong("nothing stands after the colon")),
+            Some((_, "")) => Err(wrong("there is nothing after the colon")),
             Some(("replay", file)) => Ok(Self::Replay(file.into())),
             Some((provider, _)) if !is_provider(provider) => Err(wrong(
-                "a provider's name consists of small letters, digits, `-` and `_`",
+                "the name of a provider consists of lower-case letters, digits, `-` and `_`",
             )),
             Some((provider, model)) => Ok(Self::Remote(RemoteModel {
                 provider: provider.to_owned(),
@@ -70,7 +70,7 @@ fn is_provider(name: &str) -> bool {
 impl fmt::Display for ModelName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => formatter.write_str("none"),
+            Self::None => formatter.write_str("none"),
             Self::Builtin => formatter.write_str("builtin"),
             Self::Replay(file) => write!(formatter, "replay:{}", file.display()),
             Self::Remote(remote) => remote.fmt(formatter),

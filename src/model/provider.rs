@@ -1,12 +1,12 @@
-//! What other rooms see of a model.
+//! The interface of a model.
 
 use std::sync::Arc;
 
 use super::{Failure, Reply, Request, Stop};
 
-/// A model that can be asked. Calls wait for the answer; several threads may call at once.
+/// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
 pub trait Provider: Send + Sync {
-    /// What records name as the model that was used, e.g. `openai:gpt-5-mini`.
+    /// The name of the model in records, e.g. `openai:gpt-5-mini`.
     fn name(&self) -> &str;
 
     /// Asks, and returns the whole reply.
@@ -46,9 +46,9 @@ pub enum Event {
     /// The reply was cut off and begins again: discard all events before this one. Only sent for
     /// requests that are retried ([`super::Attempts::ByPolicy`]).
     Restart,
-    /// More of what is said aloud.
+    /// More text.
     Text(String),
-    /// More of what is thought.
+    /// More thinking.
     Thinking(String),
     /// A call begins; calls are numbered from 0.
     CallBegins {
@@ -68,11 +68,11 @@ pub enum Event {
     },
 }
 
-/// A model as somebody chose it.
+/// A model that was chosen by name.
 #[derive(Clone)]
 pub enum Model {
     /// There is none.
-    Nothing,
+    None,
     /// The rules that need no model.
     Builtin,
     /// One that can be asked.

@@ -65,7 +65,7 @@ fn connector(settings: ModelSettings) -> Connector {
 fn provider(connector: &Connector, name: &str) -> Arc<dyn Provider> {
     match connector.connect(&name.parse().unwrap()).unwrap() {
         Model::Provider(provider) => provider,
-        Model::Nothing | Model::Builtin => panic!("{name}"),
+        Model::None | Model::Builtin => panic!("{name}"),
     }
 }
 

@@ -10,7 +10,7 @@ use super::exchange::Reading;
 use super::key::Key;
 use super::listener::Listener;
 use super::retry::{Decision, Retry, RetryPolicy};
-use super::transport::{Asker, Transport};
+use super::transport::{Target, Transport};
 use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
@@ -27,7 +27,7 @@ pub(super) struct Remote {
 /// What the calls of a model share.
 pub(super) struct Shared {
     pub(super) name: String,
-    pub(super) asker: Asker,
+    pub(super) target: Target,
     pub(super) base: Address,
     pub(super) plain_text: PlainText,
     pub(super) headers: Vec<Header>,
@@ -97,17 +97,17 @@ impl Remote {
 
 impl Shared {
     pub(super) fn body(&self, request: &Request, delivery: Delivery) -> String {
-        encode(&self.dialect(), &self.asker.model, request, delivery)
+        encode(&self.dialect(), &self.target.model, request, delivery)
     }
 
     /// A request as it would be sent, without a key.
     pub(super) fn outgoing(&self, request: &Request, delivery: Delivery) -> Outgoing {
         let dialect = self.dialect();
-        let path = dialect.api.path(&self.asker.model, delivery);
+        let path = dialect.api.path(&self.target.model, delivery);
         Outgoing {
             address: self.base.join(&path),
             headers: Vec::new(),
-            body: encode(&dialect, &self.asker.model, request, delivery),
+            body: encode(&dialect, &self.target.model, request, delivery),
         }
     }
 
@@ -188,7 +188,7 @@ impl Shared {
                     message: error.to_string(),
                 })?;
         }
-        let incoming = self.transport.send(outgoing, &self.asker, dialect).await?;
+        let incoming = self.transport.send(outgoing, &self.target, dialect).await?;
         reading.reply(incoming).await
     }
 

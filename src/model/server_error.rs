@@ -1,4 +1,4 @@
-//! What servers say when something is wrong, and what that means. Pure.
+//! Error messages of servers, and what they mean. Pure.
 
 use std::time::Duration;
 
@@ -34,35 +34,35 @@ object! {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ServerError {
     message: String,
-    /// A status that stands in the text: inside of a reply there is no other.
+    /// A status in the text, which is the only one inside of a reply.
     status: Option<u16>,
-    /// Everything that names its kind, in small letters.
+    /// Everything that names its kind, in lower case.
     kinds: Vec<String>,
     retry_after: Option<Duration>,
 }
 
-/// Kinds of which no other try will be any better, whatever the status.
+/// Kinds for which another attempt is pointless, whatever the status.
 const SPENT: &str = "insufficient_quota credit_balance_exhausted billing_error \
     billing_hard_limit_reached enforced_spend_limit_reached insufficient_balance \
     quota_exceeded arrearage";
 
-/// What a message says if the quota is gone for longer than anybody waits.
+/// Phrases in messages about a quota that will not return soon.
 const SPENT_WORDS: &str = "credit balance is too low|limit: 0|per day|perday|insufficient balance";
 
-/// Kinds that stand in a reply without a status, and do not pass.
+/// Permanent kinds of errors inside of replies, which have no status.
 const FINAL: &str = "invalid_request_error invalid_parameter_error authentication_error \
     permission_error not_found_error request_too_large exceed_context_size_error \
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
 
-/// Statuses that say: later.
+/// Temporary client errors.
 const LATER: &[u16] = &[408, 409, 425, 429];
 
-/// Server errors that no other try cures.
+/// Permanent server errors.
 const NEVER: &[u16] = &[501, 505];
 
 impl ServerError {
-    /// The error in a reply whose status says that all is well.
+    /// The error in a reply with a success status.
     pub(super) fn inside(json: &str) -> Option<Self> {
         let json = first_element(json);
         let outer = Outer::read(&json)?;
@@ -70,7 +70,7 @@ impl ServerError {
         Some(Self::read(error))
     }
 
-    /// The error that an answer with another status consists of; any text will do.
+    /// The error in an answer with another status, which may be any text.
     pub(super) fn of_body(body: &str) -> Self {
         let first = first_element(body);
         let Some(outer) = Outer::read(&first) else {
@@ -96,11 +96,11 @@ impl ServerError {
         }
     }
 
-    /// What it means, with the status of the answer and the wait that its headers ask for.
+    /// The failure that it stands for, with the status and the wait from the headers of the answer.
     pub(super) fn failure(self, status: Option<u16>, retry_after: Option<Duration>) -> Failure {
         let status = status.or(self.status);
         let message = if self.message.is_empty() {
-            "it does not say why".to_owned()
+            "no reason given".to_owned()
         } else {
             self.message.clone()
         };
@@ -129,7 +129,7 @@ impl ServerError {
             Some(status) if LATER.contains(&status) => true,
             Some(status) if status >= 500 => !NEVER.contains(&status),
             Some(_) => false,
-            // Whoever began to answer had accepted the request.
+            // A server that began to answer had accepted the request.
             None => !is(FINAL),
         }
     }
@@ -175,7 +175,7 @@ impl ServerError {
     }
 }
 
-/// `[{…}, …]` for `{…}`: how a stream that is no event stream begins.
+/// The first element of an array, which is how a stream without event framing begins.
 fn first_element(json: &str) -> std::borrow::Cow<'_, str> {
     let trimmed = json.trim();
     if trimmed.starts_with('[')
@@ -192,7 +192,7 @@ fn kinds<const COUNT: usize>(values: [Option<&RawValue>; COUNT]) -> Vec<String> 
     texts.map(|text| text.to_ascii_lowercase()).collect()
 }
 
-/// A status that stands in a text as a number, or as a string of one.
+/// A status as a number or a string.
 fn status(code: Option<&RawValue>) -> Option<u16> {
     let number = code?.get().trim_matches('"').parse().ok()?;
     (400..600).contains(&number).then_some(number)
@@ -255,7 +255,7 @@ mod tests {
                 "upstream connect error",
                 PASSES,
             ),
-            (501, "", "it does not say why", STAYS),
+            (501, "", "no reason given", STAYS),
             (
                 413,
                 "<html>too large</html>",

@@ -6,41 +6,41 @@ use super::dialect::DialectOverrides;
 use super::key::KeySource;
 use crate::http::{Header, HttpSettings, PlainText};
 
-/// Which models there are, and how they are reached.
+/// The settings of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelSettings {
     /// The model for labels, titles and recaps.
     pub fast: Option<ChosenModel>,
     /// The model for the conversation itself.
     pub main: Option<ChosenModel>,
-    /// What is said about providers, known ones and others.
+    /// The settings of providers, known ones and others.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// How requests are made.
     pub http: HttpSettings,
 }
 
-/// A model that somebody chose. Whether the name makes sense shows when it is needed.
+/// A model that was chosen. The name is checked when it is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenModel {
     /// Its name.
     pub name: String,
-    /// Who chose it: a flag, a variable, or `fast_model` and `model` in the configuration file.
+    /// What chose it: a flag, a variable, or `fast_model` or `model` in the configuration file.
     pub by: &'static str,
 }
 
-/// What is said about a provider.
+/// The settings of a provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProviderSettings {
-    /// The known provider that it is like; without, it is the one of its own name.
+    /// The known provider that it resembles; without, the one of the same name.
     pub preset: Option<String>,
-    /// Where it is.
+    /// Its address.
     pub base_url: Option<String>,
     /// Its key.
     pub key: KeySource,
     /// Headers of every request.
     pub headers: Vec<Header>,
-    /// Whether keys are sent to it without encryption.
+    /// Where keys may be sent to without encryption.
     pub plain_text: PlainText,
-    /// How it differs.
+    /// The differences of its API.
     pub dialect: DialectOverrides,
 }

@@ -1,4 +1,4 @@
-//! Stopping calls from another thread.
+//! Stops calls from another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! How requests leave: over the network, with or without a recording, or not at all.
+//! How requests are sent: over the network, with or without a recording, or not at all.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use super::recording::{Recorder, Recording, Tape};
 use crate::dialog::Usage;
 use crate::http::{Client, HttpFailure, Outgoing, Response};
 
-/// How requests leave.
+/// How requests are sent.
 #[derive(Debug, Clone)]
 pub(super) enum Transport {
     /// Over the network.
     Network(Arc<Client>),
-    /// Over the network, and every exchange is written down.
+    /// Over the network, with a recording of every exchange.
     Recorded(Arc<Client>, Arc<Recorder>),
-    /// Not at all: what was written down answers.
+    /// Not at all: a recording answers.
     Replayed(Arc<Recording>),
 }
 
-/// Who asks, for the recording.
+/// The model that is asked, for the recording.
 #[derive(Debug, Clone)]
-pub(super) struct Asker {
+pub(super) struct Target {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) base: String,
 }
 
 impl Transport {
-    /// Whether a request that leaves this way carries a key.
+    /// Whether requests carry a key.
     pub(super) fn carries_keys(&self) -> bool {
         match self {
             Self::Network(_) | Self::Recorded(..) => true,
@@ -42,7 +42,7 @@ impl Transport {
     pub(super) async fn send(
         &self,
         outgoing: &Outgoing,
-        asker: &Asker,
+        target: &Target,
         dialect: &super::Dialect,
     ) -> Result<Incoming, Failure> {
         match self {
@@ -54,7 +54,7 @@ impl Transport {
                 Ok(Incoming::untaped(response))
             }
             Self::Recorded(client, recorder) => {
-                let tape = recorder.tape(outgoing, asker, dialect);
+                let tape = recorder.tape(outgoing, target, dialect);
                 match client.send(outgoing).await {
                     Ok(response) => {
                         let tape = Some(tape.answered(response.status, &response.headers));
@@ -80,7 +80,7 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    /// An answer that nobody writes down.
+    /// An answer that is not recorded.
     pub(super) fn untaped(response: Response) -> Self {
         Self {
             response,
@@ -115,7 +115,7 @@ impl Incoming {
     }
 }
 
-/// What it means for a reply that there is no more of the answer.
+/// The failure of a reply whose transport failed.
 pub(super) fn failure(error: HttpFailure, usage: Usage) -> Failure {
     match error {
         HttpFailure::Unreachable(message) => Failure::Unreachable { message },

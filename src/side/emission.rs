@@ -1,6 +1,6 @@
-//! Switches in the environment, read as the agents read them.
+//! Switches in the environment, with the meaning that agents give them.
 
-/// Whether labels are wanted: what the environment says exactly, else the setting, else yes.
+/// Whether labels are wanted: by the environment, else by the setting, else yes.
 pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
     match variable {
         Some("0" | "false") => false,
@@ -9,7 +9,7 @@ pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool 
     }
 }
 
-/// Whether the environment switches automatic titles off: anything but nothing, `0`, `false`, `no`
+/// Whether the environment disables automatic titles: any value but an empty one, `0`, `false`, `no`
 /// and `off` does.
 pub fn auto_title_is_disabled(variable: Option<&str>) -> bool {
     let value = variable.unwrap_or_default().trim().to_ascii_lowercase();

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use regex::Regex;
 use whatlang::{Detector, Lang, Script, detect_script};
 
-/// The languages that are told apart: the code in options, and the detector's code.
+/// The known languages: the code in options, and the detector's code.
 const CODES: &str = "ar:ara de:deu el:ell en:eng es:spa fr:fra he:heb hi:hin it:ita ja:jpn ko:kor \
                      nl:nld pl:pol pt:por ru:rus sv:swe th:tha tr:tur uk:ukr zh:cmn";
 

@@ -1,8 +1,8 @@
 //! The services beside the main conversation: labels for finished batches of calls, titles and
 //! recaps of sessions.
 //!
-//! Rules only, as functions over a dialog: what is asked, what becomes of the answer, and when it
-//! is worth asking. Nothing here reads or writes session files, calls a model or prints.
+//! Rules only: the requests, the cleaning of answers, and when to ask. Nothing here reads or writes
+//! session files, calls a model or prints.
 
 pub mod builtin;
 mod emission;

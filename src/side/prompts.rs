@@ -1,4 +1,4 @@
-//! What models are told before they are asked. The texts are files, so that they can be read,
+//! The system prompts. They are files, so that they can be read,
 //! compared and replaced.
 
 /// For labels.

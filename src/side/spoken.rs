@@ -1,10 +1,10 @@
-//! What people and the model said to each other, without everything else that a session holds.
+//! What people and the model said to each other, without everything else in a session.
 
 use std::borrow::Cow;
 
 use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
 
-/// With this Qwen Code's model once answered to the context at the start of a session.
+/// The answer of Qwen Code's model to the context at the start of a session, in older versions.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 
 /// One message of what was said. No part is blank.
@@ -62,7 +62,7 @@ impl Spoken {
         }
     }
 
-    /// How many messages there were, those included of which nothing is left.
+    /// How many messages there were, including those with nothing left.
     pub fn messages(&self) -> usize {
         self.messages
     }
@@ -72,8 +72,7 @@ impl Spoken {
         &self.said
     }
 
-    /// The last `count` messages, without those before the first one of a person if there are
-    /// more.
+    /// The last `count` messages, beginning with one of a person unless these are all.
     pub fn recent(&self, count: usize) -> &[Said] {
         let Some(start) = self
             .said
@@ -104,7 +103,7 @@ impl Spoken {
     }
 }
 
-/// The texts of a message that a person or the model meant.
+/// The texts of a message without what the agent added.
 fn parts(message: &Message) -> Vec<String> {
     let texts = message.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(without_injected(text).into_owned()),

@@ -20,6 +20,9 @@ const DEVIATIONS: &[(&str, usize)] = &[
     ("toolUseSummary.cleanSummary", 5),
     // Escape sequences go as a whole, what never shows goes, and brackets around a whole title.
     ("sessionTitle.sanitize", 6),
+    // A text that a hook added was not said by the user.
+    ("sessionTitle.filterToDialog", 1),
+    ("sessionRecap.filterToDialog", 1),
     // The same, and nothing stands in their place.
     ("terminalSafe.stripTerminalControlSequences", 15),
     // What has no width goes too, and DEL.

@@ -41,7 +41,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
         .unwrap()
     {
         Model::Provider(provider) => provider,
-        Model::Nothing | Model::Builtin => unreachable!("a provider was named"),
+        Model::None | Model::Builtin => unreachable!("a provider was named"),
     }
 }
 

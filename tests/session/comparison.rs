@@ -37,7 +37,7 @@ fn sorted(mut values: Vec<Value>) -> Vec<Value> {
 
 /// What the program says of a file, in the reader's form.
 fn by_the_program(path: &str, agent: &str) -> Value {
-    let shown = session(&["show", "--quiet", "-o", "jsonl", path]);
+    let shown = session(&["show", "--since-compact", "--quiet", "-o", "jsonl", path]);
     assert_eq!(shown.status, Some(0), "{path}: {}", shown.messages);
     let records = shown.records();
     let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());

@@ -124,7 +124,7 @@ fn messages(request: &Request) -> Vec<Value> {
     messages
 }
 
-/// Results come first: the API wants it so.
+/// Results come first, as the API requires.
 fn content(spoken: &Spoken<'_>) -> Vec<Value> {
     let others = spoken.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(json!({"type": "text", "text": text})),
@@ -200,7 +200,7 @@ object! {
     }
 }
 
-/// Reads a message; nothing if it is none.
+/// Reads a message. `None` if it is not one.
 pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     let message = Message::read(json)?;
     message.content?;
@@ -212,7 +212,7 @@ pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     Some(())
 }
 
-/// Reads an event of a stream; nothing if it is none. Types that nobody knows are skipped.
+/// Reads an event of a stream. `None` if it is not one. Unknown types are skipped.
 pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
     let event = StreamEvent::read(json)?;
     draft.must_be_closed = true;
@@ -247,7 +247,7 @@ pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
     Some(())
 }
 
-/// The order of blocks is not fixed, and thoughts may be anywhere.
+/// The order of blocks is not fixed, and thinking may be anywhere.
 fn begin_block(index: u64, block: &Content<'_>, draft: &mut Draft) {
     if text(block.kind).as_deref() != Some("tool_use") {
         read_text(block, draft);
@@ -259,7 +259,7 @@ fn begin_block(index: u64, block: &Content<'_>, draft: &mut Draft) {
         text(block.id).as_deref(),
         text(block.name).as_deref(),
     );
-    // In a stream the input comes later, and an empty object stands here.
+    // In a stream the input comes later, and this is an empty object.
     if let Some(input) = block
         .input
         .filter(|input| is_object(Some(input)) && !is_empty(input))
@@ -291,7 +291,7 @@ fn read_stop_reason(reason: Option<&RawValue>, draft: &mut Draft) {
     });
 }
 
-/// Counts are readings, not differences; one that is missing leaves the last one standing.
+/// Counts are totals, not differences. A missing count leaves the last one in place.
 fn read_usage(raw: Option<&RawValue>, draft: &mut Draft) {
     let Some(tokens) = Tokens::of(raw) else {
         return;

@@ -1,20 +1,20 @@
-//! How the form of an answer is asked for, given what a server can do.
+//! How the form of an answer is requested, given what a server supports.
 
 use crate::model::dialect::{Dialect, ForcedCall, JsonForm};
 use crate::model::{Answer, Function, Request};
 
-/// How the form of an answer is asked for.
+/// How the form of an answer is requested.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ask<'a> {
     /// Not at all.
     Text,
     /// By forcing a call of this function, by name.
     Call(&'a Function),
-    /// By forcing any call; this function is all there is.
+    /// By forcing any call; this is the only function.
     AnyCall(&'a Function),
     /// By a schema.
     Schema(&'a Function),
-    /// By asking for an object; the instructions have the schema.
+    /// By requesting an object; the instructions contain the schema.
     Object(&'a Function),
     /// By the instructions alone.
     Instructions(&'a Function),
@@ -23,11 +23,11 @@ pub(super) enum Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// How a dialect asks for the answer to a request.
+    /// The form for a request in a dialect.
     pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
         match &request.answer {
             Answer::Text => Self::Text,
-            // An empty list is refused by some.
+            // Some servers refuse an empty list.
             Answer::Tools(functions) if functions.is_empty() => Self::Text,
             Answer::Tools(functions) => Self::Tools(functions),
             Answer::Forced(function) => match dialect.forced_call {
@@ -55,7 +55,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The instructions, with the schema where no other place takes it.
+    /// The instructions, with the schema if there is no other place for it.
     pub(super) fn instructions(self, request: &Request) -> String {
         match self {
             Self::Object(function) | Self::Instructions(function) => {
@@ -76,8 +76,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Whether a schema says of its object that nothing else may be in it: what servers that hold
-/// models strictly to a schema want.
+/// Whether a schema forbids other properties, which servers require for strict schemas.
 pub(super) fn is_strict(function: &Function) -> bool {
     function.parameters.get("additionalProperties") == Some(&serde_json::Value::Bool(false))
 }

@@ -13,12 +13,12 @@ use crate::model::{Delivery, Function, Request};
 use crate::tools::gemini_schema::gemini_schema;
 use crate::wire::object::{bytes, elements, is_object, number, object, text};
 
-/// What is added to the address.
+/// The path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
         Delivery::Whole => format!("v1beta/models/{model}:generateContent"),
-        // Without the query it would be one array.
+        // Without the query, the answer would be one array.
         Delivery::Streamed => format!("v1beta/models/{model}:streamGenerateContent?alt=sse"),
     }
 }
@@ -129,7 +129,7 @@ object! {
     }
 }
 object! {
-    /// What was said about the prompt.
+    /// Feedback on the prompt.
     Feedback { block_reason = "blockReason" }
 }
 object! {
@@ -137,7 +137,7 @@ object! {
     Candidate { index = "index", content = "content", finish_reason = "finishReason", finish_message = "finishMessage" }
 }
 object! {
-    /// What a candidate says.
+    /// The content of a candidate.
     Content { parts = "parts" }
 }
 object! {
@@ -158,7 +158,7 @@ object! {
     }
 }
 
-/// Reads a reply, or an array of its parts; nothing if it is neither.
+/// Reads a reply, or an array of its parts. `None` if it is neither.
 pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     let trimmed = json.trim();
     if !trimmed.starts_with('[') {
@@ -171,7 +171,7 @@ pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     Some(())
 }
 
-/// Reads a part of a reply; nothing if it is none.
+/// Reads a part of a reply. `None` if it is not one.
 pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
     let generated = Generated::read(json)?;
     if let (None, None, None) = (generated.candidates, generated.feedback, generated.usage) {
@@ -222,7 +222,7 @@ fn read_content(part: &ContentPart<'_>, draft: &mut Draft) {
     }
 }
 
-/// Reasons for which a reply ends before its time, because of what is in it.
+/// Reasons to end a reply early because of its content.
 const DECLINED: &[&str] = &[
     "SAFETY",
     "RECITATION",
@@ -233,7 +233,7 @@ const DECLINED: &[&str] = &[
     "IMAGE_SAFETY",
 ];
 
-/// Reasons that another try may not meet.
+/// Reasons that may not occur in another attempt.
 const FAILED: &[&str] = &[
     "OTHER",
     "MALFORMED_FUNCTION_CALL",
@@ -256,7 +256,7 @@ fn end_of(reason: &str, message: Option<&RawValue>) -> End {
     }
 }
 
-/// Thoughts are counted apart from the reply, what is cached within the prompt.
+/// Thinking is counted apart from the reply, cached tokens within the prompt.
 fn usage(tokens: &Tokens<'_>) -> Usage {
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let (cached, thoughts) = (count(tokens.cached), count(tokens.thoughts));

@@ -19,11 +19,11 @@ use super::draft::Draft;
 use super::server_error::ServerError;
 use super::{Delivery, Failure, Request, Thinking};
 
-/// The longest piece of a senseless answer that is told, in characters.
+/// How much of a malformed answer is shown, in characters.
 const LONGEST_EXCERPT: usize = 80;
 
 impl Api {
-    /// What is added to a provider's address.
+    /// The path after a provider's address.
     pub(super) fn path(self, model: &str, delivery: Delivery) -> String {
         match self {
             Self::OpenaiChat => "chat/completions".to_owned(),
@@ -57,7 +57,7 @@ pub(super) fn encode(
 /// Reads a reply that came as one JSON value.
 ///
 /// # Errors
-/// It is an error, or no reply.
+/// It is an error, or not a reply.
 pub(super) fn read_whole(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
     check_errors(json)?;
     let read = match api {
@@ -72,7 +72,7 @@ pub(super) fn read_whole(api: Api, json: &str, draft: &mut Draft) -> Result<(), 
 /// Reads a part of a reply that comes as a stream.
 ///
 /// # Errors
-/// It is an error, or no part of a reply.
+/// It is an error, or not a part of a reply.
 pub(super) fn read_part(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
     check_errors(json)?;
     let read = match api {
@@ -84,7 +84,7 @@ pub(super) fn read_part(api: Api, json: &str, draft: &mut Draft) -> Result<(), F
     read.ok_or_else(|| senseless(json))
 }
 
-/// Errors stand above everything else, whatever the status said.
+/// Errors count before everything else, whatever the status is.
 fn check_errors(json: &str) -> Result<(), Failure> {
     match ServerError::inside(json) {
         Some(error) => Err(error.failure(None, None)),
@@ -92,7 +92,7 @@ fn check_errors(json: &str) -> Result<(), Failure> {
     }
 }
 
-/// What came is not what the API says.
+/// An answer that does not follow the API.
 pub(super) fn senseless(body: &str) -> Failure {
     let body = body.trim();
     let reason = if body.is_empty() {
@@ -113,7 +113,7 @@ fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
     }
 }
 
-/// Lays one object over another; objects inside of them are laid over each other as well.
+/// Merges one object into another, recursively.
 fn merge(under: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (under.get_mut(key), value) {

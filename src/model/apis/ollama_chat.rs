@@ -12,14 +12,13 @@ use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request};
 use crate::wire::object::{bytes, is_object, number, object, text};
 
-/// The context that a server has if nobody asks for more, in tokens. What is longer is silently
-/// cut at the front.
+/// The default context of a server, in tokens. A longer prompt is silently cut at the front.
 const USUAL_CONTEXT: usize = 4096;
 
-/// The largest context that is asked for.
+/// The largest context that is requested.
 const LARGEST_CONTEXT: usize = 128 * 1024;
 
-/// How many bytes of text stand for a token at the least, for most languages.
+/// The fewest bytes of text per token, for most languages.
 const BYTES_OF_A_TOKEN: usize = 3;
 
 /// The body of a request.
@@ -63,7 +62,7 @@ pub(super) fn encode(
     body
 }
 
-/// The context that a request needs, if the usual one may not do.
+/// The context that a request needs, if the default may be too small.
 fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
     let output = usize::try_from(max_output_tokens).unwrap_or(LARGEST_CONTEXT);
     let needed = (bytes / BYTES_OF_A_TOKEN).saturating_add(output);
@@ -134,7 +133,7 @@ object! {
     }
 }
 object! {
-    /// What is said.
+    /// The message.
     Message { content = "content", thinking = "thinking", tool_calls = "tool_calls" }
 }
 object! {
@@ -142,11 +141,11 @@ object! {
     Call { id = "id", function = "function" }
 }
 object! {
-    /// What is called.
+    /// The called function.
     Called { name = "name", arguments = "arguments" }
 }
 
-/// Reads a reply or a part of one, which have the same form; nothing if it is neither.
+/// Reads a reply or a part of one, which have the same form. `None` if it is neither.
 pub(super) fn read(json: &str, draft: &mut Draft) -> Option<()> {
     let answer = Answer::read(json)?;
     if let (None, None) = (answer.message, answer.done) {

@@ -1,4 +1,4 @@
-//! `OpenAI`'s chat completions, and everybody's who copies them.
+//! `OpenAI`'s chat completions, and compatible servers.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub(super) fn encode(
     let ask = Ask::of(request, dialect);
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
-    // Said in any case: some gateways stream unless told not to.
+    // Always sent: some gateways stream by default.
     body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
     if delivery == Delivery::Streamed {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
@@ -82,7 +82,7 @@ pub(super) fn encode(
     body
 }
 
-/// A function, as it is offered.
+/// The declaration of a function.
 pub(super) fn function(function: &Function) -> Value {
     let mut declared = json!({
         "name": function.name,
@@ -129,7 +129,7 @@ object! {
     Call { index = "index", id = "id", function = "function" }
 }
 object! {
-    /// What is called.
+    /// The called function.
     Called { name = "name", arguments = "arguments" }
 }
 object! {
@@ -152,7 +152,7 @@ object! {
     }
 }
 
-/// Reads a completion; nothing if it is none.
+/// Reads a completion. `None` if it is not one.
 pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     let completion = Completion::read(json)?;
     let choice = first_choice(&completion)?;
@@ -161,7 +161,7 @@ pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
     Some(())
 }
 
-/// Reads a chunk of a completion; nothing if it is none.
+/// Reads a chunk of a completion. `None` if it is not one.
 pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
     read(&Completion::read(json)?, draft);
     Some(())
@@ -199,13 +199,13 @@ fn end_of(reason: &str, choice: &Choice<'_>, message: &Message<'_>) -> End {
         "length" | "max_tokens" | "model_length" => End::Budget,
         "content_filter" => End::Declined("a content filter stopped the answer".to_owned()),
         "error" | "error_finish" => {
-            // The text of the error stands where the answer should be.
+            // The text of the error is in the place of the answer.
             let content = text(message.content).filter(|text| !text.trim().is_empty());
             let error = non_null(choice.error).map(|error| error.get().to_owned());
             let told = content.map(std::borrow::Cow::into_owned).or(error);
             End::Failed(told.unwrap_or_else(|| "the answer ended with an error".to_owned()))
         }
-        // Who calls a function may say `stop` as well as `tool_calls`.
+        // A call may end with `stop` as well as `tool_calls`.
         _ => End::Regular,
     }
 }
@@ -244,7 +244,7 @@ fn read_message(message: &Message<'_>, draft: &mut Draft) {
     }
 }
 
-/// Only the index is required in a delta, and some leave out even that.
+/// Only the index is required in a delta, and some servers omit even that.
 fn read_call(call: &Call<'_>, draft: &mut Draft) {
     let called = Called::of(call.function).unwrap_or_default();
     let id = text(call.id).filter(|id| !id.is_empty());
@@ -272,7 +272,7 @@ fn read_call(call: &Call<'_>, draft: &mut Draft) {
     }
 }
 
-/// What is cached is part of the prompt's tokens.
+/// Cached tokens are part of the prompt's tokens.
 fn usage(tokens: &Tokens<'_>) -> Usage {
     let prompt = TokenDetails::of(tokens.prompt_details).unwrap_or_default();
     let completion = TokenDetails::of(tokens.completion_details).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A conversation as APIs want it: turns that alternate, without what says nothing.
+//! A conversation as APIs want it: alternating turns without empty parts.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,21 +7,21 @@ use crate::dialog::{Block, CallResult, Media, Role};
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::Request;
 
-/// What one side said before the other spoke again.
+/// A turn of one side.
 #[derive(Debug)]
 pub(super) struct Spoken<'a> {
     pub(super) role: Role,
     pub(super) blocks: Vec<&'a Block>,
 }
 
-/// What stands in for turns that were left out, where the user has to speak first.
+/// Replaces omitted turns where the user has to speak first.
 pub(super) const EARLIER: &str = "[earlier messages are left out]";
 
-/// What stands in for an attachment that cannot be sent.
+/// Replaces an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// The turns of a request; neighbours of the same speaker are one. Blank text, thinking, and turns
-/// without anything else are left out.
+/// The turns of a request. Neighbours with the same role are merged; blank text, thinking, and turns
+/// without anything else are omitted.
 pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
     let mut merged: Vec<Spoken<'_>> = Vec::new();
     for turn in &request.turns {
@@ -67,7 +67,7 @@ impl<'a> Spoken<'a> {
         })
     }
 
-    /// Attachments whose bytes are there.
+    /// Attachments with their bytes.
     pub(super) fn attachments(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Media(media) => attachment(media),
@@ -91,7 +91,7 @@ pub(super) fn function_of<'a>(conversation: &[Spoken<'a>], id: &str) -> Option<&
     })
 }
 
-/// The text of a result; attachments leave a word behind.
+/// The text of a result, with a word for each attachment.
 pub(super) fn result_text(result: &CallResult) -> String {
     let parts = result.parts.iter().map(|part| match part {
         crate::dialog::Part::Text(text) => text.as_str(),
@@ -100,7 +100,7 @@ pub(super) fn result_text(result: &CallResult) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// The arguments of a call as a value; what cannot be one is an empty object.
+/// The arguments of a call; an empty object if they are unusable.
 pub(super) fn arguments(input: &RawValue) -> Value {
     let json = input.get();
     let repaired = replace_lone_surrogates(json);

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::http::{Headers, HttpFailure};
 use crate::model::Dialect;
 
-/// A file is no recording.
+/// A file cannot be used as a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableRecording {
     /// It cannot be read or written.
@@ -23,18 +23,18 @@ pub enum UnusableRecording {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A line in it is no exchange.
-    #[error("recording {}: line {line} is no exchange: {reason}", path.display())]
+    /// A line is not an exchange.
+    #[error("recording {}: line {line} is not an exchange: {reason}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
         reason: String,
     },
-    /// There is nothing in it.
-    #[error("recording {}: holds no exchange", path.display())]
+    /// It is empty.
+    #[error("recording {}: contains no exchange", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub(super) enum RecordType {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ExchangeRecord {
     pub(super) r#type: RecordType,
-    /// Who was asked.
+    /// The model that was asked.
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) base_url: String,
@@ -74,12 +74,12 @@ pub(super) struct ExchangeRecord {
     /// The body of the answer, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) body_base64: Option<String>,
-    /// What it failed with.
+    /// How it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) failure: Option<RecordedFailure>,
 }
 
-/// What an exchange failed with.
+/// How an exchange failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(super) enum RecordedFailure {
@@ -90,7 +90,7 @@ pub(super) enum RecordedFailure {
 }
 
 impl RecordedFailure {
-    /// What is written down; what never left this machine is not.
+    /// The failure to record. Failures before the request was sent are not recorded.
     pub(super) fn of(failure: &HttpFailure) -> Option<Self> {
         Some(match failure {
             HttpFailure::Unreachable(message) => Self::Unreachable {
@@ -107,7 +107,7 @@ impl RecordedFailure {
         })
     }
 
-    /// The failure again.
+    /// The failure when it is replayed.
     pub(super) fn again(&self) -> HttpFailure {
         match self {
             Self::Unreachable { message } => HttpFailure::Unreachable(message.clone()),
@@ -119,7 +119,7 @@ impl RecordedFailure {
 }
 
 impl ExchangeRecord {
-    /// Keeps the body of an answer.
+    /// Stores the body of the answer.
     pub(super) fn set_body(&mut self, bytes: Vec<u8>) {
         match String::from_utf8(bytes) {
             Ok(text) => self.body = Some(text),

@@ -1,7 +1,7 @@
-//! Exchanges with providers, written down and played back.
+//! Recording and replay of exchanges with providers.
 //!
 //! A recording is a file of JSON Lines, one exchange a line, in the order in which the exchanges
-//! ended. It holds everything that a replay needs, dialects included, and no keys.
+//! ended. It contains everything that a replay needs, including dialects, and no keys.
 
 mod exchange_record;
 mod nearest;

@@ -1,4 +1,4 @@
-//! What a request that was not recorded is nearest to.
+//! The recorded request that is most similar to one that was not recorded.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::http::Outgoing;
 /// How many exchanges are compared.
 const MOST_COMPARED: usize = 200;
 
-/// How many lines of a difference are told.
+/// How many lines of a difference are shown.
 const MOST_LINES: usize = 60;
 
 /// A line that says how the request differs from the nearest recorded one, and the differences.

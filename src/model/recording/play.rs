@@ -1,4 +1,4 @@
-//! Answering requests from a recording.
+//! Answers from a recording.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,11 +17,11 @@ use crate::model::{Dialect, Failure};
 pub(in crate::model) struct Recording {
     path: PathBuf,
     exchanges: Vec<ExchangeRecord>,
-    /// How often each request was answered.
+    /// How often each request has been answered.
     answered: Mutex<HashMap<String, usize>>,
 }
 
-/// Who was asked.
+/// The model of an exchange.
 pub(in crate::model) struct RecordedModel {
     pub(in crate::model) provider: String,
     pub(in crate::model) model: String,
@@ -33,7 +33,7 @@ impl Recording {
     /// Reads a recording.
     ///
     /// # Errors
-    /// It is none.
+    /// The file is not a recording.
     pub(in crate::model) fn read(path: &Path) -> Result<Self, UnusableRecording> {
         let unreadable = |source| UnusableRecording::Unreadable {
             path: path.to_owned(),
@@ -64,7 +64,7 @@ impl Recording {
         })
     }
 
-    /// Every exchange, by who was asked.
+    /// The model of every exchange.
     pub(in crate::model) fn models(&self) -> impl Iterator<Item = RecordedModel> {
         self.exchanges.iter().map(|exchange| RecordedModel {
             provider: exchange.provider.clone(),
@@ -79,11 +79,11 @@ impl Recording {
         self.exchanges_of(outgoing).next().is_some()
     }
 
-    /// The answer to a request. One that was made several times gets the answers in their order;
-    /// who asks more often gets the last one again.
+    /// The answer to a request. A request that was recorded several times gets the answers in their
+    /// order, and the last one from then on.
     ///
     /// # Errors
-    /// There is none, or the answer was that there was none.
+    /// The request is not in the recording, or the recorded exchange failed.
     pub(in crate::model) fn answer(&self, outgoing: &Outgoing) -> Result<Response, Failure> {
         let known: Vec<&ExchangeRecord> = self.exchanges_of(outgoing).collect();
         let Some(last) = known.len().checked_sub(1) else {

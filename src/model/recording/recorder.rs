@@ -1,4 +1,4 @@
-//! Writing exchanges down.
+//! Recording of exchanges.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 use super::exchange_record::{ExchangeRecord, RecordType, RecordedFailure, UnusableRecording};
 use crate::http::{Headers, HttpFailure, Outgoing, Redaction};
 use crate::model::Dialect;
-use crate::model::transport::Asker;
+use crate::model::transport::Target;
 
 /// Headers of answers that a replay needs.
 const KEPT_HEADERS: &[&str] = &["content-type", "retry-after", "retry-after-ms", "location"];
 
-/// Writes exchanges to a file, one line each, after what is in it already.
+/// Appends exchanges to a file, one line each.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -23,10 +23,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the file, or makes one that only its owner can read.
+    /// Opens the file, or creates one that only its owner can read.
     ///
     /// # Errors
-    /// That is not possible.
+    /// The file cannot be opened.
     pub fn open(path: &Path) -> Result<Self, UnusableRecording> {
         let mut options = OpenOptions::new();
         options.append(true).create(true);
@@ -44,20 +44,20 @@ impl Recorder {
         })
     }
 
-    /// Begins to write down an exchange.
+    /// Begins to record an exchange.
     pub(in crate::model) fn tape(
         self: &Arc<Self>,
         outgoing: &Outgoing,
-        asker: &Asker,
+        target: &Target,
         dialect: &Dialect,
     ) -> Tape {
         let redaction = outgoing.redaction();
         let request = redaction.clean(&outgoing.body);
         let record = ExchangeRecord {
             r#type: RecordType::Exchange,
-            provider: asker.provider.clone(),
-            model: asker.model.clone(),
-            base_url: asker.base.clone(),
+            provider: target.provider.clone(),
+            model: target.model.clone(),
+            base_url: target.base.clone(),
             dialect: dialect.clone(),
             url: redaction.clean(&outgoing.address.to_string()),
             request: RawValue::from_string(request).unwrap_or_default(),
@@ -86,8 +86,7 @@ impl Recorder {
     }
 }
 
-/// An exchange that is being written down. It is written when it has ended, also if nobody wants
-/// to hear the rest.
+/// An exchange that is being recorded. It is written when it ends, or when it is dropped.
 #[derive(Debug)]
 pub(in crate::model) struct Tape {
     recorder: Arc<Recorder>,
@@ -97,7 +96,7 @@ pub(in crate::model) struct Tape {
 }
 
 impl Tape {
-    /// There is an answer.
+    /// The answer has begun.
     pub(in crate::model) fn answered(mut self, status: u16, headers: &Headers) -> Self {
         if let Some(record) = &mut self.record {
             record.status = Some(status);
@@ -120,15 +119,15 @@ impl Tape {
     /// The answer is complete.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(in crate::model) fn ended(mut self) -> Result<(), HttpFailure> {
         self.write()
     }
 
-    /// There is no answer, or no more of it.
+    /// The exchange failed.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(in crate::model) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
         let Some(failure) = RecordedFailure::of(failure) else {
             self.record = None;
@@ -155,7 +154,7 @@ impl Tape {
 
 impl Drop for Tape {
     fn drop(&mut self) {
-        // Without an answer there is nothing to replay: the call was stopped before.
+        // Without an answer there is nothing to replay.
         if self
             .record
             .as_ref()

@@ -7,11 +7,10 @@ use crate::http::Outgoing;
 use crate::model::remote::Remote;
 use crate::model::{Delivery, Event, Failure, Provider, Reply, Request, Stop};
 
-/// Answers as the recorded models did. A request is answered by the first of them that was asked
-/// the same.
+/// Answers as the recorded models did. The first model that was sent the same request answers.
 pub(in crate::model) struct Replayed {
     pub(in crate::model) recording: Arc<Recording>,
-    /// The recorded models, each as it would ask; at least one.
+    /// The recorded models; at least one.
     pub(in crate::model) first: Remote,
     pub(in crate::model) others: Vec<Remote>,
 }

@@ -37,7 +37,7 @@ fn connector(providers: &[(&str, String)]) -> Connector {
 fn provider(connector: &Connector, name: &ModelName) -> Arc<dyn Provider> {
     match connector.connect(name).unwrap() {
         Model::Provider(provider) => provider,
-        Model::Nothing | Model::Builtin => panic!("{name}"),
+        Model::None | Model::Builtin => panic!("{name}"),
     }
 }
 
@@ -191,6 +191,6 @@ fn what_is_no_recording_is_refused_with_its_line() {
         let connected = connector(&[]).connect(&ModelName::Replay(file.clone()));
         connected.err().unwrap().to_string()
     };
-    assert!(refusal("").ends_with("holds no exchange"));
-    assert!(refusal("\n{\"type\":\"user\"}\n").contains("line 2 is no exchange"));
+    assert!(refusal("").ends_with("contains no exchange"));
+    assert!(refusal("\n{\"type\":\"user\"}\n").contains("line 2 is not an exchange"));
 }

@@ -34,7 +34,7 @@ const FAILURES: &str = "api error|error:|error：|unable to|failed to|request fa
 /// units long.
 ///
 /// # Errors
-/// Nothing is left, or the answer tells that something failed.
+/// Nothing is left, the model refuses, or it reports a failure.
 pub fn clean_label(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
@@ -77,7 +77,7 @@ fn without_emphasis(text: &str) -> &str {
     text[..text.len() - trailing].trim()
 }
 
-/// Takes quotation marks off the ends, but for those whose partners stand inside.
+/// Strips quotation marks from both ends, except those whose partners are inside.
 fn without_quotes(text: &str) -> &str {
     let mut rest = text;
     for _ in 0..MOST_QUOTES {

@@ -5,39 +5,39 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// What is known at one moment.
+/// The situation at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// When.
     pub now: Timestamp,
     /// The terminal has the focus.
     pub focused: bool,
-    /// Nothing in the session waits for an answer.
+    /// No prompt or call is unanswered.
     pub idle: bool,
-    /// Enough was said since the last recap.
+    /// There is enough new since the last recap.
     pub enough_new: bool,
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AwayAction {
     /// Nothing.
     Wait,
-    /// A recap is to be made.
+    /// Make a recap.
     Start,
 }
 
-/// See the module.
+/// Decides when a person who was away gets a recap.
 #[derive(Debug)]
 pub struct Away {
     threshold: Duration,
-    /// Since when nobody looks; stays until somebody does.
+    /// Since when the terminal has had no focus; kept until it has.
     since: Option<Timestamp>,
     pending: bool,
 }
 
 impl Away {
-    /// Somebody looks; an absence counts from `threshold` on.
+    /// Begins with the focus. Absences shorter than `threshold` do not count.
     pub fn new(threshold: Duration) -> Self {
         Self {
             threshold,
@@ -46,7 +46,7 @@ impl Away {
         }
     }
 
-    /// Something changed: the focus, or the session.
+    /// The focus or the session changed.
     pub fn observe(&mut self, moment: Moment) -> AwayAction {
         let Some(since) = self.since else {
             if !moment.focused {

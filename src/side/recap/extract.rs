@@ -9,8 +9,8 @@ const LONGEST: usize = 400;
 const OPEN: &str = "<recap>";
 const CLOSE: &str = "</recap>";
 
-/// The recap in a model's answer: what stands between the tags, or behind the first one if the
-/// answer was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
+/// The recap in a model's answer: the text between the tags, or after the first one if the answer
+/// was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
 ///
 /// # Errors
 /// There is no tag (the text may be the model's reasoning), no word in it, or only the prompt's

@@ -1,4 +1,4 @@
-//! Whether a recap that nobody asked for is worth its call.
+//! Whether an automatic recap is due.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use jiff::Timestamp;
 
 use crate::dialog::{Message, Origin, Thread};
 
-/// So many prompts there must be.
+/// The fewest prompts in a session.
 const PROMPTS: usize = 3;
 
-/// So many prompts there must be after the last recap.
+/// The fewest prompts since the last recap.
 const PROMPTS_SINCE_RECAP: usize = 2;
 
-/// So long somebody must have been away, unless they say otherwise.
+/// The default of the shortest absence.
 pub const AWAY: Duration = Duration::from_mins(5);
 
-/// Why there is no recap.
+/// Why no recap is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
-    /// Too little was said, or too little since the last recap.
+    /// There are too few prompts, or too few since the last recap.
     NotEnoughNew,
-    /// Nobody was away for long enough.
+    /// The absence was too short.
     NotAway,
-    /// Something is not answered yet.
+    /// A prompt or a call is not answered yet.
     Busy,
 }
 
@@ -59,7 +59,7 @@ impl RecapGate {
             Origin::Prompt => {
                 self.prompts += 1;
                 self.awaits_reply = true;
-                // Whoever types does not wait for calls that were interrupted.
+                // After a new prompt, interrupted calls are no longer awaited.
                 self.unanswered.clear();
             }
             Origin::Reply | Origin::Error => self.awaits_reply = false,
@@ -98,8 +98,8 @@ impl RecapGate {
         self.unanswered.is_empty() && !self.awaits_reply
     }
 
-    /// Whether a recap may be given `now`, after an absence of at least `away`; the file's own
-    /// clock tells when something happened last.
+    /// Whether a recap is due `now`, after an absence of at least `away` since the last time in the
+    /// file.
     ///
     /// # Errors
     /// Why not.

@@ -1,4 +1,4 @@
-//! Recaps: where somebody left off.
+//! Recaps: where a person left off.
 
 mod away;
 mod extract;
@@ -12,14 +12,14 @@ use crate::model::{PromptId, Request, Turn};
 use crate::side::title::in_language;
 use crate::side::{Language, Said};
 
-/// So many messages are shown to the model, from the end.
+/// How many messages are shown to the model, from the end.
 pub const RECAP_MESSAGES: usize = 30;
 
 /// What is asked after the conversation.
 const QUESTION: &str =
     "Generate the recap now. Wrap it in <recap>...</recap>; nothing outside the tags.";
 
-/// The tokens that a recap may have.
+/// The token budget of a recap.
 const MOST_TOKENS: u32 = 300;
 
 const TEMPERATURE: f64 = 0.3;

@@ -7,24 +7,24 @@ use crate::model::{Answer, Function, PromptId, Request, Turn};
 use crate::side::{Language, Said};
 use crate::text::utf16_length;
 
-/// The function that a model has to call with the title.
+/// The function that the model calls with the title.
 pub const TITLE_FUNCTION: &str = "respond_in_schema";
 
-/// The tokens that a title may have.
+/// The token budget of a title.
 const MOST_TOKENS: u32 = 100;
 
 const TEMPERATURE: f64 = 0.2;
 
-/// So many messages are looked at, from the end.
+/// How many messages are used, from the end.
 pub const TITLE_MESSAGES: usize = 20;
 
-/// A model is asked for a title from so many messages on: before, there is no answer to anything.
+/// The fewest messages that a title is requested for.
 pub const FEWEST_MESSAGES: usize = 2;
 
-/// As much of what was said is shown, from the end, in UTF-16 units.
+/// How much of the conversation is shown, from the end, in UTF-16 units.
 const SHOWN: usize = 1000;
 
-/// The question for a title, or nothing if nothing was said.
+/// The question for a title; `None` if the conversation is empty.
 pub fn title_question(said: &[Said]) -> Option<String> {
     let conversation = tail(said, SHOWN);
     if conversation.trim().is_empty() {
@@ -74,7 +74,7 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
     }
 }
 
-/// The last `units` UTF-16 units of what was said, a line a message. Half a character at the
+/// The last `units` UTF-16 units of a conversation, one line per message. Half a character at the
 /// beginning is left out.
 pub fn tail(said: &[Said], units: usize) -> String {
     let lines: Vec<String> = said

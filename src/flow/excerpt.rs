@@ -1,23 +1,24 @@
-//! As much of a conversation as titles and recaps are made of; memory does not grow with it.
+//! The parts of a conversation that titles and recaps need, in bounded memory.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::dialog::{Block, Message, Origin};
 use crate::side::Spoken;
 use crate::side::recap::RecapGate;
 
-/// So many messages with texts are kept from the beginning.
+/// How many messages with text are kept from the beginning.
 const HEAD: usize = 64;
 
-/// So many are kept from the end.
+/// How many are kept from the end.
 const TAIL: usize = 128;
 
-/// So much of a text is kept, in bytes: its beginning and its end.
+/// How much of the beginning and of the end of a text is kept, in bytes.
 const KEPT: usize = 16 * 1024;
 
-/// See the module.
+/// The beginning and the end of a conversation.
 #[derive(Debug, Default)]
-pub struct Digest {
+pub struct Excerpt {
     head: Vec<Message>,
     tail: VecDeque<Message>,
     gate: RecapGate,
@@ -25,7 +26,7 @@ pub struct Digest {
     compacted: bool,
 }
 
-impl Digest {
+impl Excerpt {
     /// Takes the next message.
     pub fn note(&mut self, message: Message) {
         self.gate.note(&message);
@@ -45,12 +46,12 @@ impl Digest {
         self.tail.push_back(reduced);
     }
 
-    /// The messages with texts: the first ones and the last ones.
+    /// The first and the last messages with text.
     pub fn texts(&self) -> Vec<Message> {
         self.head.iter().chain(&self.tail).cloned().collect()
     }
 
-    /// The beginning of this conversation, and then all that another digest kept: the end of the
+    /// The beginning of this conversation, and then all that another excerpt kept: the end of the
     /// same conversation.
     #[must_use]
     pub fn followed_by(self, end: &Self) -> Self {
@@ -79,7 +80,7 @@ impl Digest {
         self.compacted
     }
 
-    /// What it takes for a recap that nobody asked for.
+    /// Decides on automatic recaps.
     pub fn gate(&self) -> &RecapGate {
         &self.gate
     }
@@ -88,7 +89,7 @@ impl Digest {
 /// A message without calls, results and attachments, its texts cut short.
 fn reduced(message: Message) -> Message {
     let blocks = message.blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => Some(Block::Text(beginning_and_end(text))),
+        Block::Text(text) => Some(Block::Text(beginning_and_end(&text, KEPT).into_owned())),
         Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
     });
     Message {
@@ -97,13 +98,14 @@ fn reduced(message: Message) -> Message {
     }
 }
 
-fn beginning_and_end(text: String) -> String {
-    if text.len() <= 2 * KEPT {
-        return text;
+/// The first and the last `kept` bytes of a long text.
+pub(super) fn beginning_and_end(text: &str, kept: usize) -> Cow<'_, str> {
+    if text.len() <= 2 * kept {
+        return text.into();
     }
-    let head = text.floor_char_boundary(KEPT);
-    let tail = text.ceil_char_boundary(text.len() - KEPT);
-    format!("{}\n{}", &text[..head], &text[tail..])
+    let head = text.floor_char_boundary(kept);
+    let tail = text.ceil_char_boundary(text.len() - kept);
+    format!("{}\n{}", &text[..head], &text[tail..]).into()
 }
 
 #[cfg(test)]
@@ -113,18 +115,18 @@ mod tests {
 
     #[test]
     fn a_long_conversation_is_kept_in_part() {
-        let mut digest = Digest::default();
+        let mut excerpt = Excerpt::default();
         for number in 0..1000 {
-            digest.note(Message {
+            excerpt.note(Message {
                 blocks: vec![Block::Text(format!("{number} {}", "x".repeat(100_000)))],
                 ..Message::new(Role::User, Origin::Prompt)
             });
         }
-        let texts = digest.texts();
+        let texts = excerpt.texts();
         assert_eq!(texts.len(), HEAD + TAIL);
         assert!(texts[0].text().starts_with("0 "));
         assert!(texts[HEAD + TAIL - 1].text().starts_with("999 "));
         assert!(texts[0].text().len() < 3 * KEPT);
-        assert_eq!(digest.messages(), 1000);
+        assert_eq!(excerpt.messages(), 1000);
     }
 }
