@@ -54,15 +54,15 @@ pub fn only_record(line: &[u8]) -> Option<&str> {
 
 /// Whether there is nothing wrong with a line that is not wanted.
 pub(super) fn is_sound(line: &[u8]) -> bool {
-    let line = &line[event_field_length(line)..];
-    let value = match first_value(line) {
+    let text = &line[event_field_length(line)..];
+    let value = match first_value(text) {
         FirstValue::Missing => 0..0,
         FirstValue::Object(range) => range,
         FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Broken { .. } => {
             return false;
         }
     };
-    is_blank(&line[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
+    is_blank(&text[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
 }
 
 /// What of a line of an event stream is not a record: the name of its field, or all of it.
