@@ -279,7 +279,7 @@ fn built_in_schemas_are_valid() {
     assert!(registry.iter().count() > 0);
     for tool in registry.iter() {
         assert!(
-            jsonschema::meta::is_valid(tool.input_schema()),
+            SchemaCheck::new(tool.input_schema()).is_ok(),
             "{}",
             tool.name()
         );
