@@ -24,13 +24,15 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
 
 /// The same for a line of which the first `start` bytes are skipped.
 pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>) {
-    let start = start + event_field_length(&line[start..]);
+    let begin = start;
+    let start = begin + event_field_length(&line[begin..]);
     let Examination {
         objects,
         mut findings,
     } = examine(&line[start..]);
-    if let Err(error) = simdutf8::compat::from_utf8(&line[start..]) {
-        findings.push((Defect::InvalidUtf8, error.valid_up_to()));
+    if let Err(error) = simdutf8::compat::from_utf8(&line[begin..]) {
+        let at = (begin + error.valid_up_to()).saturating_sub(start);
+        findings.push((Defect::InvalidUtf8, at));
         findings.sort_by_key(|(_, at)| *at);
     }
     let objects = objects.into_iter();
@@ -54,15 +56,15 @@ pub fn only_record(line: &[u8]) -> Option<&str> {
 
 /// Whether there is nothing wrong with a line that is not wanted.
 pub(super) fn is_sound(line: &[u8]) -> bool {
-    let line = &line[event_field_length(line)..];
-    let value = match first_value(line) {
+    let text = &line[event_field_length(line)..];
+    let value = match first_value(text) {
         FirstValue::Missing => 0..0,
         FirstValue::Object(range) => range,
         FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Broken { .. } => {
             return false;
         }
     };
-    is_blank(&line[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
+    is_blank(&text[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
 }
 
 /// What of a line of an event stream is not a record: the name of its field, or all of it.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use memchr::memrchr;
+use memchr::memchr;
 use serde::de::IgnoredAny;
 
 /// What a text starts with. Positions are bytes from the start of the text.
@@ -80,15 +80,27 @@ fn is_open_number(last: u8) -> bool {
     matches!(last, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
-/// The wrong byte of the last escape before `reached`; of `\u`, the parser takes four digits at once.
+/// The wrong byte of the first bad escape. The parser takes the four digits of a `\u` at once, so
+/// the place that it reports may lie behind further backslashes.
 fn bad_escape(text: &[u8], reached: usize) -> usize {
-    let letter = memrchr(b'\\', &text[..reached]).map_or(0, |at| at + 1);
-    let digits = text[letter..reached].iter().skip(1);
-    let good = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
-    match text[letter] {
-        b'u' => letter + 1 + good,
-        _ => letter,
+    let mut at = 0;
+    while let Some(skipped) = memchr(b'\\', &text[at..]) {
+        let letter = at + skipped + 1;
+        at = letter + 1;
+        match text.get(letter) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+            Some(b'u') => {
+                let digits = text[at..].iter().take(4);
+                let good = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
+                at += good;
+                if good < 4 {
+                    return at.min(text.len() - 1);
+                }
+            }
+            _ => return letter.min(text.len() - 1),
+        }
     }
+    reached.saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -146,6 +158,7 @@ mod tests {
             ("[\"a\0", 3),
             ("[\"\\x\"]", 3),
             ("[\"\\u12g4\"]", 6),
+            ("[\"\\u\"\\\"\\n\"]", 4),
             ("{\"a{\"type\":1}", 5),
             ("{\n\"a\"\n}", 6),
         ];
