@@ -9,6 +9,10 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+mod schema;
+
+use schema::assert_fits;
+
 /// A folder of its own, and the binary in a clean environment.
 struct Bench {
     folder: tempfile::TempDir,
@@ -294,13 +298,7 @@ fn what_the_session_commands_print_fits_its_schemas() {
             "user" | "assistant" => "session-message".to_owned(),
             other => other.replace('_', "-"),
         };
-        let schema = turnpipe::wire::records::schema(&name).unwrap_or_else(|| panic!("{name}"));
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<_> = validator
-            .iter_errors(&record)
-            .map(|error| error.to_string())
-            .collect();
-        assert!(errors.is_empty(), "{name}: {errors:?}: {record}");
+        assert_fits(&name, &record);
         seen.insert(name);
     }
     for name in [

@@ -24,13 +24,15 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
 
 /// The same for a line of which the first `start` bytes are skipped.
 pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>) {
-    let start = start + event_field_length(&line[start..]);
+    let begin = start;
+    let start = begin + event_field_length(&line[begin..]);
     let Examination {
         objects,
         mut findings,
     } = examine(&line[start..]);
-    if let Err(error) = simdutf8::compat::from_utf8(&line[start..]) {
-        findings.push((Defect::InvalidUtf8, error.valid_up_to()));
+    if let Err(error) = simdutf8::compat::from_utf8(&line[begin..]) {
+        let at = (begin + error.valid_up_to()).saturating_sub(start);
+        findings.push((Defect::InvalidUtf8, at));
         findings.sort_by_key(|(_, at)| *at);
     }
     let objects = objects.into_iter();

@@ -210,7 +210,7 @@ fn every_row_is_understood_and_every_name_stands_once() {
     let mut names = std::collections::BTreeSet::new();
     for (row, tool, steps) in rows() {
         assert!(
-            crate::tools::builtin::builtin_tools()
+            crate::tools::registry::builtin_tools()
                 .iter()
                 .any(|known| known.name() == tool),
             "{tool}"

@@ -1,7 +1,7 @@
 //! Built-in tools: a struct of parameters each, from which the declared schema is derived.
 
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
@@ -10,14 +10,6 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::bash::Bash;
-use super::edit::Edit;
-use super::glob::Glob;
-use super::grep::Grep;
-use super::ls::Ls;
-use super::read::Read;
-use super::todo_write::TodoWrite;
-use super::write::Write;
 use super::{Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolKind};
 
 /// The parameters of a built-in tool. The comments on their fields are part of the declaration.
@@ -30,20 +22,6 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
 
     /// Checks the parameters of one call. Does nothing else.
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput>;
-}
-
-/// All built-in tools, sorted by name.
-pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        Arc::new(BuiltIn::<Bash>::new()),
-        Arc::new(BuiltIn::<Edit>::new()),
-        Arc::new(BuiltIn::<Glob>::new()),
-        Arc::new(BuiltIn::<Grep>::new()),
-        Arc::new(BuiltIn::<Ls>::new()),
-        Arc::new(BuiltIn::<Read>::new()),
-        Arc::new(BuiltIn::<TodoWrite>::new()),
-        Arc::new(BuiltIn::<Write>::new()),
-    ]
 }
 
 /// The tool with these parameters.
@@ -173,24 +151,6 @@ mod tests {
         assert_eq!(parse(&json!(1e3)), Some(1000));
         for bad in [json!(-1), json!(1.5), json!("5"), json!(-1.0), json!(null)] {
             assert_eq!(parse(&bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn declarations_are_complete_and_sorted() {
-        let tools = builtin_tools();
-        assert!(tools.is_sorted_by_key(|tool| tool.name()));
-        for tool in tools {
-            let (name, schema) = (tool.name(), tool.input_schema());
-            assert!(jsonschema::meta::is_valid(schema), "{name}");
-            assert_eq!(schema["type"], "object");
-            assert_eq!(schema["additionalProperties"], false);
-            assert_eq!(schema.get("title").or(schema.get("description")), None);
-            assert!(!tool.description().is_empty());
-            for (property, schema) in schema["properties"].as_object().unwrap() {
-                assert!(schema["description"].is_string(), "{name} {property}");
-                assert!(schema["type"].is_string(), "{name} {property}");
-            }
         }
     }
 }

@@ -7,8 +7,16 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::alias::{alias, without_namespace};
-use super::builtin::builtin_tools;
+use super::bash::Bash;
+use super::builtin::BuiltIn;
+use super::edit::Edit;
+use super::glob::Glob;
+use super::grep::Grep;
+use super::ls::Ls;
+use super::read::Read;
 use super::schema_check::{InvalidSchema, SchemaCheck, message};
+use super::todo_write::TodoWrite;
+use super::write::Write;
 use super::{Input, ManifestError, Tool, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
@@ -60,6 +68,20 @@ pub struct NameClash {
     pub name: String,
     /// Its name or alias that another tool has.
     pub clashing: String,
+}
+
+/// All built-in tools, sorted by name.
+pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(BuiltIn::<Bash>::new()),
+        Arc::new(BuiltIn::<Edit>::new()),
+        Arc::new(BuiltIn::<Glob>::new()),
+        Arc::new(BuiltIn::<Grep>::new()),
+        Arc::new(BuiltIn::<Ls>::new()),
+        Arc::new(BuiltIn::<Read>::new()),
+        Arc::new(BuiltIn::<TodoWrite>::new()),
+        Arc::new(BuiltIn::<Write>::new()),
+    ]
 }
 
 fn suggestion_text(suggestion: Option<&str>) -> String {

@@ -279,9 +279,27 @@ fn built_in_schemas_are_valid() {
     assert!(registry.iter().count() > 0);
     for tool in registry.iter() {
         assert!(
-            jsonschema::meta::is_valid(tool.input_schema()),
+            SchemaCheck::new(tool.input_schema()).is_ok(),
             "{}",
             tool.name()
         );
+    }
+}
+
+#[test]
+fn declarations_are_complete_and_sorted() {
+    let tools = builtin_tools();
+    assert!(tools.is_sorted_by_key(|tool| tool.name()));
+    for tool in tools {
+        let (name, schema) = (tool.name(), tool.input_schema());
+        assert!(SchemaCheck::new(schema).is_ok(), "{name}");
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema.get("title").or(schema.get("description")), None);
+        assert!(!tool.description().is_empty());
+        for (property, schema) in schema["properties"].as_object().unwrap() {
+            assert!(schema["description"].is_string(), "{name} {property}");
+            assert!(schema["type"].is_string(), "{name} {property}");
+        }
     }
 }

@@ -1,17 +1,23 @@
 //! Checks arguments against a JSON Schema, with messages a model can act on.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::paths::{Location, LocationSegment};
-use jsonschema::{ValidationError, Validator};
-use serde_json::Value;
+use std::fmt;
+
+use boon::{
+    CompileError, Compiler, ErrorKind, Format, InstanceToken, SchemaIndex, Schemas,
+    SchemeUrlLoader, ValidationError,
+};
+use serde_json::{Number, Value};
 
 /// The most problems named in one message.
 const MOST_PROBLEMS: usize = 10;
 
+/// The address under which a schema is compiled.
+const ADDRESS: &str = "json-schema:///";
+
 /// A compiled schema.
-#[derive(Debug)]
 pub(super) struct SchemaCheck {
-    validator: Validator,
+    schemas: Schemas,
+    index: SchemaIndex,
 }
 
 /// A schema that cannot be used; the text says why.
@@ -19,25 +25,42 @@ pub(super) struct SchemaCheck {
 #[error("not a usable JSON Schema: {0}")]
 pub(super) struct InvalidSchema(String);
 
+impl From<CompileError> for InvalidSchema {
+    fn from(error: CompileError) -> Self {
+        let lines = format!("{error:#}");
+        Self(lines.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
 impl SchemaCheck {
     /// Compiles a schema. References to other documents are never fetched.
     pub(super) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
-        jsonschema::validator_for(schema)
-            .map(|validator| Self { validator })
-            .map_err(|error| InvalidSchema(error.to_string()))
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(SchemeUrlLoader::new()));
+        // The drafts in which formats are checked do not know these.
+        for name in ["duration", "period", "uuid"] {
+            let func = |_: &Value| Ok(());
+            compiler.register_format(Format { name, func });
+        }
+        compiler.add_resource(ADDRESS, schema.clone())?;
+        let mut schemas = Schemas::new();
+        let index = compiler.compile(ADDRESS, &mut schemas)?;
+        Ok(Self { schemas, index })
     }
 
     /// What is wrong with an input, one sentence each: missing parameters first, then unexpected
-    /// ones, then the others in the order of the schema. Empty: nothing.
+    /// ones, then the others in the order of their paths. Empty: nothing.
     pub(super) fn problems(&self, input: &Value) -> Vec<String> {
-        let mut problems: Vec<Problem> = self
-            .validator
-            .iter_errors(input)
-            .flat_map(|error| Problem::all_of(&error))
-            .collect();
-        problems.sort_by_key(Problem::rank);
+        let Err(error) = self.schemas.validate(input, self.index) else {
+            return Vec::new();
+        };
+        let mut errors = leaves(&error);
+        // The library finds some of them in random order.
+        errors.sort_by_cached_key(|error| path_key(error));
+        let mut problems: Vec<_> = errors.into_iter().flat_map(sentences_about).collect();
+        problems.sort_by(|(first, _), (second, _)| first.cmp(second));
         let mut sentences: Vec<String> = Vec::new();
-        for sentence in problems.iter().map(Problem::sentence) {
+        for (_, sentence) in problems {
             if !sentences.contains(&sentence) {
                 sentences.push(sentence);
             }
@@ -64,102 +87,112 @@ pub(super) fn message(tool: &str, problems: &[String]) -> String {
     )
 }
 
-/// One thing that is wrong; `at` is a path such as `todos[0].content`.
-#[derive(Debug, PartialEq, Eq)]
-enum Problem {
-    Missing {
-        at: String,
-    },
-    Unexpected {
-        at: String,
-    },
-    WrongType {
-        at: String,
-        expected: String,
-        provided: &'static str,
-    },
-    NotAllowed {
-        at: String,
-        allowed: String,
-    },
-    Other {
-        at: String,
-        reason: String,
-    },
+/// The order within a message.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Missing,
+    Unexpected,
+    Other,
 }
 
-impl Problem {
-    fn all_of(error: &ValidationError<'_>) -> Vec<Self> {
-        let parent = path_of(error.instance_path());
-        match error.kind() {
-            ValidationErrorKind::Required { property } => vec![Self::Missing {
-                at: member(&parent, property.as_str().unwrap_or_default()),
-            }],
-            ValidationErrorKind::AdditionalProperties { unexpected }
-            | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
-                .iter()
-                .map(|name| Self::Unexpected {
-                    at: member(&parent, name),
-                })
-                .collect(),
-            ValidationErrorKind::Type { kind } => vec![Self::WrongType {
-                at: parent,
-                expected: types_of(kind),
-                provided: type_name(error.instance()),
-            }],
-            ValidationErrorKind::Enum { options } => vec![Self::NotAllowed {
-                at: parent,
-                allowed: options_of(options),
-            }],
-            ValidationErrorKind::Constant { expected_value } => vec![Self::NotAllowed {
-                at: parent,
-                allowed: format!("`{expected_value}`"),
-            }],
-            // The library's own words, without the value: it may be large.
-            _ => vec![Self::Other {
-                at: parent,
-                reason: error.masked_with("the value").to_string(),
-            }],
+/// What to say about an error.
+fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
+    let at = path_of(error);
+    let missing = |name| format!("The required parameter `{}` is missing", member(&at, name));
+    let unexpected = |at: &str| format!("An unexpected parameter `{at}` was provided");
+    let sentence = match &error.kind {
+        ErrorKind::Required { want: names }
+        | ErrorKind::Dependency { missing: names, .. }
+        | ErrorKind::DependentRequired { missing: names, .. } => {
+            let sentences = names.iter().map(|name| (Rank::Missing, missing(name)));
+            return sentences.collect();
         }
-    }
+        ErrorKind::AdditionalProperties { got } => {
+            let names = got.iter().map(|name| member(&at, name));
+            return names
+                .map(|at| (Rank::Unexpected, unexpected(&at)))
+                .collect();
+        }
+        ErrorKind::FalseSchema if error.schema_url.ends_with("/unevaluatedProperties") => {
+            return vec![(Rank::Unexpected, unexpected(&at))];
+        }
+        ErrorKind::MultipleOf { got, want } if is_multiple(got, want) => return Vec::new(),
+        ErrorKind::Type { got, want } => format!(
+            "The parameter `{at}` type is expected as `{}` but provided as `{got}`",
+            joined(want.iter(), "` or `")
+        ),
+        ErrorKind::Enum { want } => format!(
+            "The parameter `{at}` must be one of {}",
+            joined(want.iter().map(quoted), ", ")
+        ),
+        ErrorKind::Const { want } => format!("The parameter `{at}` must be one of `{want}`"),
+        kind if at.is_empty() => format!("The input is wrong: {}", reason(kind)),
+        kind => format!("The parameter `{at}` is wrong: {}", reason(kind)),
+    };
+    vec![(Rank::Other, sentence)]
+}
 
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Missing { .. } => 0,
-            Self::Unexpected { .. } => 1,
-            Self::WrongType { .. } | Self::NotAllowed { .. } | Self::Other { .. } => 2,
+/// The errors that are not only a list of others.
+fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationError<'s, 'v>> {
+    match error.kind {
+        ErrorKind::Schema { .. }
+        | ErrorKind::Group
+        | ErrorKind::Reference { .. }
+        | ErrorKind::AllOf
+            if !error.causes.is_empty() =>
+        {
+            error.causes.iter().flat_map(leaves).collect()
         }
-    }
-
-    fn sentence(&self) -> String {
-        match self {
-            Self::Missing { at } => format!("The required parameter `{at}` is missing"),
-            Self::Unexpected { at } => format!("An unexpected parameter `{at}` was provided"),
-            Self::WrongType {
-                at,
-                expected,
-                provided,
-            } => format!(
-                "The parameter `{at}` type is expected as `{expected}` but provided as `{provided}`"
-            ),
-            Self::NotAllowed { at, allowed } => {
-                format!("The parameter `{at}` must be one of {allowed}")
-            }
-            Self::Other { at, reason } if at.is_empty() => format!("The input is wrong: {reason}"),
-            Self::Other { at, reason } => format!("The parameter `{at}` is wrong: {reason}"),
-        }
+        _ => vec![error],
     }
 }
 
-fn path_of(location: &Location) -> String {
-    let mut path = String::new();
-    for segment in location {
-        match segment {
-            LocationSegment::Property(name) => path = member(&path, &name),
-            LocationSegment::Index(index) => path = format!("{path}[{index}]"),
+/// The library's own words, except where they repeat the value: it may be large.
+fn reason(kind: &ErrorKind<'_, '_>) -> String {
+    match kind {
+        ErrorKind::Format { want, .. } => format!("the value is not a valid {want}"),
+        ErrorKind::Pattern { want, .. } => format!("the value does not match the pattern `{want}`"),
+        ErrorKind::PropertyName { .. } => "the name of a member is not allowed".to_owned(),
+        ErrorKind::MinContains { want, .. } => format!("fewer than {want} items match"),
+        ErrorKind::MaxContains { want, .. } => format!("more than {want} items match"),
+        ErrorKind::AnyOf | ErrorKind::OneOf(None) => {
+            "the value matches none of the allowed schemas".to_owned()
         }
+        ErrorKind::OneOf(Some(_)) => {
+            "the value matches more than one of the allowed schemas".to_owned()
+        }
+        ErrorKind::Not => "the value matches a schema that it must not match".to_owned(),
+        ErrorKind::FalseSchema => "no value is allowed here".to_owned(),
+        kind => kind.to_string(),
     }
-    path
+}
+
+/// Whether a number is a multiple but for rounding: for the library, 0.07 is not a multiple of 0.01.
+fn is_multiple(number: &Number, of: &Number) -> bool {
+    let (Some(number), Some(of)) = (number.as_f64(), of.as_f64()) else {
+        return false;
+    };
+    let ratio = number / of;
+    (ratio - ratio.round()).abs() <= 4.0 * f64::EPSILON * ratio.abs()
+}
+
+/// Sorts errors by where they are.
+fn path_key<'e>(error: &'e ValidationError<'_, '_>) -> Vec<(usize, &'e str)> {
+    let tokens = error.instance_location.tokens.iter();
+    tokens
+        .map(|token| match token {
+            InstanceToken::Prop(name) => (0, name.as_ref()),
+            InstanceToken::Item(index) => (*index, ""),
+        })
+        .collect()
+}
+
+fn path_of(error: &ValidationError<'_, '_>) -> String {
+    let tokens = error.instance_location.tokens.iter();
+    tokens.fold(String::new(), |path, token| match token {
+        InstanceToken::Prop(name) => member(&path, name),
+        InstanceToken::Item(index) => format!("{path}[{index}]"),
+    })
 }
 
 fn member(parent: &str, name: &str) -> String {
@@ -170,40 +203,15 @@ fn member(parent: &str, name: &str) -> String {
     }
 }
 
-fn types_of(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(single) => single.to_string(),
-        TypeKind::Multiple(several) => several
-            .iter()
-            .map(|single| single.to_string())
-            .collect::<Vec<_>>()
-            .join("` or `"),
-    }
+fn joined<T: fmt::Display>(parts: impl Iterator<Item = T>, separator: &str) -> String {
+    let parts: Vec<String> = parts.map(|part| part.to_string()).collect();
+    parts.join(separator)
 }
 
-fn options_of(options: &Value) -> String {
-    options
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-        .iter()
-        .map(|option| match option {
-            Value::String(text) => format!("`{text}`"),
-            other => format!("`{other}`"),
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// The name of a value's JSON type.
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+fn quoted(option: &Value) -> String {
+    match option {
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
     }
 }
 
@@ -271,9 +279,7 @@ mod tests {
             ),
             (
                 json!({"command": "", "timeout": 0}),
-                vec![
-                    "The parameter `timeout` is wrong: the value is less than or equal to the minimum of 0",
-                ],
+                vec!["The parameter `timeout` is wrong: must be > 0 but got 0"],
             ),
             (
                 json!({"command": "", "todos": [{"content": "a"}, {"id": 1}]}),
@@ -304,6 +310,88 @@ mod tests {
         let check = SchemaCheck::new(&json!({"properties": {"a": {"maxLength": 3}}})).unwrap();
         let problems = check.problems(&json!({"a": "x".repeat(100_000)}));
         assert!(problems[0].len() < 200, "{problems:?}");
+    }
+
+    #[test]
+    fn other_kinds_of_problems_are_explained_without_the_value() {
+        let long = "x".repeat(1000);
+        let draft_7 = "http://json-schema.org/draft-07/schema#";
+        let rows = [
+            (
+                json!({"properties": {"a": {"pattern": "^[0-9]$"}}}),
+                json!({"a": long}),
+                vec!["The parameter `a` is wrong: the value does not match the pattern `^[0-9]$`"],
+            ),
+            (
+                json!({"$schema": draft_7, "properties": {"a": {"format": "date"}}}),
+                json!({"a": long}),
+                vec!["The parameter `a` is wrong: the value is not a valid date"],
+            ),
+            (
+                json!({"$schema": draft_7, "properties": {"a": {"format": "uuid"}}}),
+                json!({"a": long}),
+                vec![],
+            ),
+            // From draft 2019-09 on, a format is a remark.
+            (
+                json!({"properties": {"a": {"format": "date"}}}),
+                json!({"a": long}),
+                vec![],
+            ),
+            (
+                json!({"properties": {"a": {"anyOf": [{"type": "null"}, {"maxLength": 3}]}}}),
+                json!({"a": long}),
+                vec!["The parameter `a` is wrong: the value matches none of the allowed schemas"],
+            ),
+            (
+                json!({"propertyNames": {"maxLength": 3}}),
+                json!({"long": 1}),
+                vec!["The input is wrong: the name of a member is not allowed"],
+            ),
+            (
+                json!({"allOf": [{"required": ["a"]}, {"$ref": "#/$defs/b"}],
+                       "$defs": {"b": {"required": ["b"]}}}),
+                json!({}),
+                vec![
+                    "The required parameter `a` is missing",
+                    "The required parameter `b` is missing",
+                ],
+            ),
+            (
+                json!({"dependentRequired": {"a": ["b"]}}),
+                json!({"a": 1}),
+                vec!["The required parameter `b` is missing"],
+            ),
+            (
+                json!({"unevaluatedProperties": false}),
+                json!({"b": 1, "a": 1, "c": 1}),
+                vec![
+                    "An unexpected parameter `a` was provided",
+                    "An unexpected parameter `b` was provided",
+                    "An unexpected parameter `c` was provided",
+                ],
+            ),
+            (
+                json!({"properties": {"a": {"multipleOf": 0.01}, "b": {"multipleOf": 2}}}),
+                json!({"a": 0.07, "b": 3}),
+                vec!["The parameter `b` is wrong: 3 is not multipleOf 2"],
+            ),
+        ];
+        for (schema, input, expected) in rows {
+            let check = SchemaCheck::new(&schema).unwrap();
+            assert_eq!(check.problems(&input), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn other_documents_are_never_fetched() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("schema.json");
+        std::fs::write(&file, "{}").unwrap();
+        let address = format!("file://{}", file.display());
+        for reference in [address.as_str(), "https://example.com/schema", "other.json"] {
+            assert!(SchemaCheck::new(&json!({ "$ref": reference })).is_err());
+        }
     }
 
     #[test]

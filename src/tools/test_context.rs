@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::builtin::{BuiltIn, Parameters};
+use super::schema_check::SchemaCheck;
 use super::{
     Access, CallContext, CallStatus, ChildVariables, Content, ShellTimeouts, Tool, ToolContext,
     ToolFailure, ToolReply,
@@ -102,9 +103,10 @@ impl Session {
     /// Checks the input against the tool's own schema, then prepares and runs the call.
     pub(super) fn call<P: Parameters>(&self, input: Value) -> Result<ToolReply, ToolFailure> {
         let tool = BuiltIn::<P>::new();
-        let schema = jsonschema::validator_for(tool.input_schema()).unwrap();
-        if let Err(error) = schema.validate(&input) {
-            return Err(ToolFailure(format!("schema: {error}")));
+        let check = SchemaCheck::new(tool.input_schema()).unwrap();
+        let problems = check.problems(&input);
+        if !problems.is_empty() {
+            return Err(ToolFailure(format!("schema: {}", problems.join("; "))));
         }
         let Value::Object(input) = input else {
             unreachable!("an object passed the schema");

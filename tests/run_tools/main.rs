@@ -17,4 +17,6 @@ mod fixtures;
 mod lane;
 mod output;
 mod policies;
+#[path = "../schema/mod.rs"]
+mod schema;
 mod streaming;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, wait_for};
+use crate::schema::assert_fits;
 
 #[test]
 fn a_reader_that_leaves_ends_the_run_and_its_children() {
@@ -114,13 +115,7 @@ fn real_records_fit_their_schemas() {
             ("system", Some("plan")) => "plan",
             _ => continue,
         };
-        let schema = turnpipe::wire::records::schema(name).unwrap();
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<_> = validator
-            .iter_errors(&record)
-            .map(|error| error.to_string())
-            .collect();
-        assert!(errors.is_empty(), "{name}: {errors:?}: {record}");
+        assert_fits(name, &record);
         checked += 1;
     }
     assert!(checked >= 9, "only {checked} records");

@@ -7,6 +7,8 @@ mod check;
 mod comparison;
 mod find;
 mod list;
+#[path = "../schema/mod.rs"]
+mod schema;
 mod search;
 mod show;
 mod tail;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::bench::{data, recordings, session};
+use crate::schema::assert_fits;
 
 #[test]
 fn what_was_said_is_found_in_sessions_of_all_agents() {
@@ -16,10 +17,8 @@ fn what_was_said_is_found_in_sessions_of_all_agents() {
         .collect();
     agents.dedup();
     assert!(agents.len() > 1, "{agents:?}");
-    let schema = turnpipe::wire::records::schema("session-hit").unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
     for record in &records {
-        assert!(validator.is_valid(record), "{record}");
+        assert_fits("session-hit", record);
         let (snippet, matched) = (&record["snippet"], record["match"].as_str().unwrap());
         assert!(snippet.as_str().unwrap().contains(matched), "{record}");
     }

@@ -312,6 +312,10 @@ fn cut(words: &[String]) -> String {
         return prefix(word, WIDEST).to_owned();
     }
     let title = kept.join(" ");
+    // A bracket that the cut left open says nothing.
+    let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
+    let whole = open.map_or(title.as_str(), |at| &title[..at]);
+    let title = if whole.is_empty() { &title } else { whole };
     title
         .trim_end_matches([',', ';', ':', '.', '-', '–', '—', '(', ' '])
         .to_owned()
@@ -377,6 +381,10 @@ mod tests {
             (
                 &["mise run lint is showing errors, can you take a look?"],
                 "Mise run lint is showing errors",
+            ),
+            (
+                &["I'm using the new agent code (added in the last release) and it hangs"],
+                "I'm using the new agent code",
             ),
             (&["Here's the error screenshot"], "The error screenshot"),
             (

@@ -1,6 +1,5 @@
 //! The parameters of a search, checked and made ready.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -10,11 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::builtin::{Parameters, WholeNumber};
-use super::super::{
-    Assessment, CallContext, InvalidInput, PreparedCall, ResultLimit, ToolContext, ToolFailure,
-    ToolReply, paths,
-};
-use super::search::{Origin, Run};
+use super::super::{InvalidInput, PreparedCall, ResultLimit, ToolContext, paths};
 
 /// Entries of a result when the call does not say.
 const DEFAULT_HEAD: usize = 250;
@@ -133,38 +128,9 @@ pub(super) struct Search {
     pub(super) bounds: Bounds,
 }
 
-impl PreparedCall for Search {
-    fn assess(&self, context: &ToolContext) -> Assessment {
-        Assessment::of(Grep::NAME, paths::reading(&self.root(context)))
-    }
-
-    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let root = self.root(call.session);
-        let origin = match root.metadata() {
-            Ok(metadata) if metadata.is_dir() => Origin::Walked,
-            Ok(_) => Origin::Named,
-            Err(error) => {
-                let shown = root.display();
-                return Err(ToolFailure(match error.kind() {
-                    io::ErrorKind::NotFound => format!("Path does not exist: {shown}"),
-                    _ => format!("{shown}: {error}"),
-                }));
-            }
-        };
-        let globs = self
-            .globs(&root, &call.session.directory)
-            .map_err(|error| ToolFailure(format!("invalid glob: {error}")))?;
-        let report = Run::new(self, root, origin, call).report(globs);
-        match (origin, &report.unread.first) {
-            (Origin::Named, Some(reason)) => Err(ToolFailure(reason.clone())),
-            (Origin::Named, None) | (Origin::Walked, _) => Ok(report.into_reply(self.bounds)),
-        }
-    }
-}
-
 impl Search {
     /// File or directory to search, absolute.
-    fn root(&self, context: &ToolContext) -> PathBuf {
+    pub(super) fn root(&self, context: &ToolContext) -> PathBuf {
         let path = self.path.as_deref();
         path.map_or_else(
             || context.directory.clone(),
@@ -174,7 +140,7 @@ impl Search {
 
     /// Globs have the meaning of `rg --glob`: relative to the working directory if the search is
     /// below it.
-    fn globs(&self, root: &Path, directory: &Path) -> Result<Override, ignore::Error> {
+    pub(super) fn globs(&self, root: &Path, directory: &Path) -> Result<Override, ignore::Error> {
         let base = if root.starts_with(directory) {
             directory
         } else {

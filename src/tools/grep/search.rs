@@ -9,10 +9,13 @@ use std::time::{Duration, SystemTime};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
+use super::super::builtin::Parameters;
 use super::super::first_few::NewestFiles;
 use super::super::walk::{self, Budget, Filters, SearchEnd, Unread};
-use super::super::{CallContext, paths, regular_file};
-use super::parameters::{OutputMode, Search};
+use super::super::{
+    Assessment, CallContext, PreparedCall, ToolContext, ToolFailure, ToolReply, paths, regular_file,
+};
+use super::parameters::{Grep, OutputMode, Search};
 use super::report::{Cut, Lines, Report};
 use super::sinks::{AnySink, ContentSink, CountSink};
 
@@ -26,14 +29,43 @@ const HEAP_BYTES: usize = 64 << 20;
 
 /// How a file came to be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+enum Origin {
     /// The call names it: a match in binary data is reported.
     Named,
     /// It was found on the walk: binary data ends its search.
     Walked,
 }
 
-pub(super) struct Run<'a> {
+impl PreparedCall for Search {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        Assessment::of(Grep::NAME, paths::reading(&self.root(context)))
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let root = self.root(call.session);
+        let origin = match root.metadata() {
+            Ok(metadata) if metadata.is_dir() => Origin::Walked,
+            Ok(_) => Origin::Named,
+            Err(error) => {
+                let shown = root.display();
+                return Err(ToolFailure(match error.kind() {
+                    io::ErrorKind::NotFound => format!("Path does not exist: {shown}"),
+                    _ => format!("{shown}: {error}"),
+                }));
+            }
+        };
+        let globs = self
+            .globs(&root, &call.session.directory)
+            .map_err(|error| ToolFailure(format!("invalid glob: {error}")))?;
+        let report = Run::new(self, root, origin, call).report(globs);
+        match (origin, &report.unread.first) {
+            (Origin::Named, Some(reason)) => Err(ToolFailure(reason.clone())),
+            (Origin::Named, None) | (Origin::Walked, _) => Ok(report.into_reply(self.bounds)),
+        }
+    }
+}
+
+struct Run<'a> {
     search: &'a Search,
     root: PathBuf,
     origin: Origin,
@@ -44,12 +76,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(
-        search: &'a Search,
-        root: PathBuf,
-        origin: Origin,
-        call: &CallContext<'a>,
-    ) -> Self {
+    fn new(search: &'a Search, root: PathBuf, origin: Origin, call: &CallContext<'a>) -> Self {
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .before_context(search.style.before)
@@ -72,7 +99,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn report(self, globs: Override) -> Report {
+    fn report(self, globs: Override) -> Report {
         match self.search.mode {
             OutputMode::Content => self.content(globs),
             OutputMode::FilesWithMatches => self.files(globs),

@@ -1,3 +1,4 @@
+use boon::{Compiler, Schemas};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -316,11 +317,14 @@ fn records_keep_to_their_schemas() {
     for (name, found, _) in written() {
         let schema = schema(name).unwrap();
         let record: Value = serde_json::from_str(&found).unwrap();
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        assert!(validator.is_valid(&record), "{name}: {found}\n{schema:#}");
+        let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+        compiler.add_resource("schema:///", schema.clone()).unwrap();
+        let index = compiler.compile("schema:///", &mut schemas).unwrap();
+        let is_valid = |record: &Value| schemas.validate(record, index).is_ok();
+        assert!(is_valid(&record), "{name}: {found}\n{schema:#}");
         let mut another = record.clone();
         another["type"] = json!("another");
-        assert!(!validator.is_valid(&another), "{name} is of any type");
+        assert!(!is_valid(&another), "{name} is of any type");
         for member in [
             "subtype",
             "check",
@@ -332,12 +336,12 @@ fn records_keep_to_their_schemas() {
             if record.get(member).is_some() {
                 let mut less = record.clone();
                 less.as_object_mut().unwrap().remove(member);
-                assert!(!validator.is_valid(&less), "{name} without {member}");
+                assert!(!is_valid(&less), "{name} without {member}");
             }
         }
         let mut more = record;
         more["new_member"] = json!(1);
-        assert!(validator.is_valid(&more), "{name} may gain members");
+        assert!(is_valid(&more), "{name} may gain members");
     }
 }
 
