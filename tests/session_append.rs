@@ -209,7 +209,7 @@ fn a_limit_of_file_sizes_glues_nothing() {
     assert_eq!(whole[whole.len() - 1]["message"]["id"], "last");
 }
 
-/// Whoever reads the copy takes it that the record is there, however large it is.
+/// A record in the copied output is also in the file, however large it is.
 #[test]
 fn what_could_not_be_recorded_is_not_passed_on() {
     for size in [10, 40_000, 200_000] {
@@ -276,7 +276,7 @@ fn what_the_session_commands_print_fits_its_schemas() {
     let bench = Bench::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl");
     fs::copy(&example, bench.path("a.jsonl")).unwrap();
-    // A torn line, and a file of nobody.
+    // A torn line, and a file of an unknown agent.
     let torn = format!(
         "{}{{\"type\":\"user\"\n",
         fs::read_to_string(&example).unwrap()
@@ -400,7 +400,7 @@ fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
         }
         run.kill().unwrap();
         run.wait().unwrap();
-        // Whoever still writes holds the lock.
+        // A process that still writes holds the lock.
         let file = fs::File::open(&path).unwrap();
         file.lock().unwrap();
         let content = fs::read(&path).unwrap();

@@ -61,8 +61,8 @@ impl UsageError {
     }
 }
 
-/// Reports an error on standard error and returns the outcome it stands for. A broken pipe is not
-/// reported: whoever closed it knows.
+/// Reports an error on standard error and returns its outcome. A broken pipe is not reported,
+/// because the reader closed it on purpose.
 pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
     if is_broken_pipe(error) {
         return Outcome::Done;

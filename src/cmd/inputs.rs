@@ -41,7 +41,7 @@ impl InputErrors {
     }
 }
 
-/// Standard input. Nobody types records, so a terminal is refused.
+/// Standard input. A terminal is refused, because records are not typed by hand.
 ///
 /// # Errors
 /// It is a terminal.

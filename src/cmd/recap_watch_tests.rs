@@ -184,7 +184,7 @@ fn watch(
 }
 
 #[test]
-fn whoever_comes_back_to_a_terminal_is_told_once() {
+fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
     let (ours, theirs) = pseudo_terminal();
     let kept = theirs.try_clone().unwrap();
     let before = tcgetattr(kept.as_fd()).unwrap();

@@ -288,7 +288,7 @@ impl Recording<'_> {
                     arguments.file.display()
                 )),
                 Recorded::No => self.messages_left_out += u64::from(is_message(text)),
-                Recorded::Within | Recorded::Beside => {}
+                Recorded::SessionFile | Recorded::SideFile => {}
             },
         }
         Ok(())

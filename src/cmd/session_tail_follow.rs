@@ -9,7 +9,8 @@ use super::session_tail_printer::{Joining, Lines, Printer};
 use crate::dialog::About;
 use crate::io::Io;
 use crate::session::{
-    Agent, Follower, Seen, SessionFile, Watch, Woken, open_safely, subagent_files, subagent_folder,
+    Agent, Follower, Seen, SessionFile, WakeReason, Watch, open_safely, subagent_files,
+    subagent_folder,
 };
 use crate::wire::records::SwitchReason;
 
@@ -149,14 +150,14 @@ pub(super) fn follow(
             subagents.look(StartAt::Beginning);
             watch_folder(&mut watch, subagents);
         }
-        if watch.wait(idle.min(all), output) == Woken::ReaderIsGone {
+        if watch.wait(idle.min(all), output) == WakeReason::ReaderGone {
             return Ok(Ended::ReaderIsGone);
         }
     }
 }
 
 fn watch(path: &Path, subagents: Option<&Subagents>) -> Watch {
-    let mut watch = Watch::beside(path);
+    let mut watch = Watch::folder_of(path);
     if let Some(subagents) = subagents {
         watch_folder(&mut watch, subagents);
     }

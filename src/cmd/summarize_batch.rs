@@ -22,7 +22,7 @@ use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::Stop;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
-use crate::session::record::{Ownership, SessionFacts, Transcript, file_beside, ownership};
+use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, side_file_path};
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
@@ -243,7 +243,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
     let target = match whose {
         Ownership::Ours | Ownership::Nobody => path.to_owned(),
-        Ownership::AnotherAgent => file_beside(path),
+        Ownership::AnotherAgent => side_file_path(path),
     };
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;

@@ -18,7 +18,7 @@ use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::Request;
 use crate::session::record::{Kept, keep_title};
-use crate::session::{Standing, TitleSource};
+use crate::session::{ManualTitle, TitleSource};
 use crate::side::prompts;
 use crate::side::title::TitleStyle;
 use crate::state::{SessionState, StateRoot};
@@ -133,14 +133,20 @@ impl PerSession for Titles<'_> {
         if !arguments.write {
             return Ok((product, None));
         }
-        let standing = if arguments.replace {
-            Standing::OnRequest
+        let manual_title = if arguments.replace {
+            ManualTitle::Supersede
         } else {
-            Standing::Ordinary
+            ManualTitle::Keep
         };
         let ours = provenance(&product);
-        let kept = keep_title(path, &product.text, standing, &ours, &self.runner.moment)
-            .map_err(unreadable)?;
+        let kept = keep_title(
+            path,
+            &product.text,
+            manual_title,
+            &ours,
+            &self.runner.moment,
+        )
+        .map_err(unreadable)?;
         match kept {
             Kept::Written => Ok((product, Some(Kept::Written))),
             Kept::ManualTitle(_) => Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost)),

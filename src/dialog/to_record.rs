@@ -2,7 +2,7 @@
 
 use super::{Block, Media, Message, Origin, Part, Role, Thread, Usage};
 use crate::wire::records::{
-    MessageOrigin, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, Speaker,
+    MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
     SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
@@ -37,8 +37,8 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
         agent_id: about.agent_id.clone(),
     };
     let speaker = match message.role {
-        Role::User => Speaker::User,
-        Role::Assistant => Speaker::Assistant,
+        Role::User => MessageRole::User,
+        Role::Assistant => MessageRole::Assistant,
         Role::System => {
             let mut note = SessionNoteRecord::new(message.text(), turnpipe);
             note.uuid = message.uuid;

@@ -51,7 +51,7 @@ pub(super) struct Calls {
 /// Which running calls get a result before they have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// Those that were told to end.
+    /// Those that were asked to end.
     IfCancelled,
     /// All.
     AtOnce,
@@ -316,8 +316,8 @@ impl Calls {
         }
     }
 
-    /// Tells the running calls to end, but for those that want to finish. Returns whether any was
-    /// told.
+    /// Asks the running calls to end, except those that want to finish. Returns whether there were
+    /// any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut any = false;
         for index in self.schedule.executing() {

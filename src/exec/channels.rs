@@ -63,7 +63,7 @@ impl Channels {
         }
     }
 
-    /// A function that tells the run that the reader of its output went away.
+    /// A function that notifies the run that the reader of its output went away.
     pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {

@@ -101,7 +101,7 @@ impl Completed {
         content + weight(&self.structured)
     }
 
-    /// Whether the model is told that it went wrong.
+    /// Whether the result goes to the model as an error.
     pub fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
@@ -164,7 +164,7 @@ fn cancelled_sibling(failure: &str) -> Completed {
     Completed::refused(Outcome::CancelledSibling, text)
 }
 
-/// The text that tells siblings which call failed, and how.
+/// The result for siblings of a failed call: which call failed, and how.
 pub(super) fn failure_text(label: &str, completed: &Completed) -> String {
     /// Enough of an error to understand it, in bytes.
     const SHOWN: usize = 2000;

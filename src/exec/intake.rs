@@ -54,7 +54,7 @@ pub(super) enum Arrival {
     Failed(io::Error),
 }
 
-/// Bytes that may still be sent; whoever takes in an item gives its bytes back.
+/// A budget of bytes that may still be sent. The receiver of an item returns its bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Credit {
     shared: Arc<(Mutex<usize>, Condvar)>,

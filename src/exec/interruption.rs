@@ -68,7 +68,7 @@ impl Interruption {
         self.time_is_up && self.signal.is_none()
     }
 
-    /// Running calls were told to end.
+    /// Running calls were asked to end.
     pub(super) fn calls_cancelled(&mut self, now: Instant) {
         self.patience_ends.get_or_insert(now + PATIENCE);
     }

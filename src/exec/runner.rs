@@ -70,7 +70,7 @@ struct Runner<'a, Sink: Write> {
     /// The executor record is out.
     claimed: bool,
     damaged_lines: u64,
-    /// The counts that the observer was last told.
+    /// The counts last reported to the observer.
     shown: (u64, usize, usize),
 }
 
@@ -377,7 +377,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Gives queued calls their results and tells running ones to end.
+    /// Gives queued calls their results and asks running ones to end.
     fn stop(&mut self, reason: &CancelReason) {
         self.calls.refuse_queued(reason, &mut self.session);
         if self.calls.cancel_running(reason) {
@@ -403,7 +403,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The end of the run's time, calls that do not end although they were told to, heartbeats.
+    /// The end of the run's time, calls that do not end although they were asked to, heartbeats.
     fn handle_deadlines(&mut self) -> Result<(), WriteError> {
         let now = Instant::now();
         if self.interruption.time_is_up(now) {

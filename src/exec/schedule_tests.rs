@@ -222,7 +222,7 @@ fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
     assert!(runs > 50_000, "explored only {runs} runs");
 }
 
-/// The published partitioning (seed 002 section 4.2.1), written down on its own.
+/// The partitioning that `docs/protocol.md`, Scheduling, describes, written independently of the scheduler.
 fn partition(read_only: &[bool]) -> Vec<Vec<usize>> {
     let mut batches: Vec<(bool, Vec<usize>)> = Vec::new();
     for (index, safe) in read_only.iter().enumerate() {

@@ -26,7 +26,7 @@ pub struct Cost {
 }
 
 impl Asker {
-    /// Asks for a reply; returns it with what it cost, as far as that is known.
+    /// Requests a reply. Returns it with its usage, if known.
     pub fn ask(&self, request: &Request) -> (Result<Reply, Failure>, Option<Cost>) {
         let reply = self.provider.complete(request, &self.stop);
         let usage = match &reply {

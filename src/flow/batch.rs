@@ -1,4 +1,4 @@
-//! The calls of one message and their results, as far as labels need them.
+//! The calls of one message and the parts of their results that labels need.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

@@ -40,7 +40,7 @@ fn encrypted_server() -> (u16, JoinHandle<()>) {
         while !request.ends_with(b"{}") {
             match stream.read(&mut buffer) {
                 Ok(count) if count > 0 => request.extend_from_slice(&buffer[..count]),
-                // Whoever does not trust us says no more.
+                // A client that does not trust us closes the connection.
                 _ => return,
             }
         }
@@ -86,7 +86,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         assert_eq!(answer, Ok("ok".to_owned()));
         server.join().unwrap();
     }
-    // A store with somebody else in it: the server's own certificate signs nobody.
+    // A store with another authority: the server's own certificate signs nothing.
     let (port, server) = encrypted_server();
     let settings = HttpSettings {
         certificate_file: Some(data("server.pem")),

@@ -56,7 +56,7 @@ impl LineSplitter {
     }
 }
 
-/// The decoder of one stream. Blank lines are skipped; what a line holds is not looked at.
+/// The decoder of one stream. Blank lines are skipped. The content of lines is not interpreted.
 #[derive(Debug, Default)]
 pub struct JsonLines {
     lines: LineSplitter,

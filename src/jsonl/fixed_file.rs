@@ -95,8 +95,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self.file.borrow()
     }
 
-    /// The bytes at `range`, as far as they are there. They stay until the next window; one that lies
-    /// in the last one that was read is not read again.
+    /// The bytes at `range`, cut at the end of the file. They stay until the next window. A window
+    /// inside the last one is not read again.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
@@ -140,8 +140,8 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         Ok((window, self.file.borrow()))
     }
 
-    /// Makes the buffer hold the bytes at `range`, as far as they are there. Of those that are in
-    /// memory already, at either end of the range, none is read again.
+    /// Fills the buffer with the bytes at `range`, cut at the end of the file. Bytes at either end of
+    /// the range that are already in memory are not read again.
     fn hold(&mut self, range: Range<u64>) -> io::Result<()> {
         let buffer = self.buffer.get_or_insert_with(Buffer::take);
         let place = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);

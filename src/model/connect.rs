@@ -63,7 +63,7 @@ pub enum KeyCheck {
     Waived,
 }
 
-/// What models need from their surroundings.
+/// The dependencies of models.
 #[derive(Clone)]
 pub struct ModelWorld {
     /// The environment of key commands.

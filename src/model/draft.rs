@@ -21,7 +21,7 @@ pub(super) struct Draft {
     pub(super) closed: bool,
     /// A stream of this API is only complete once the server says so.
     pub(super) must_be_closed: bool,
-    /// What it cost, as far as known.
+    /// The usage, if known.
     pub(super) usage: Usage,
     events: Vec<Event>,
     ids: Arc<dyn Ids>,

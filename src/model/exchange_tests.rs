@@ -12,23 +12,23 @@ use crate::io::{FixedClock, SeededIds};
 use crate::model::{Cut, Event, Input, Silence};
 
 /// What a reply says, on one line.
-pub(in crate::model) fn told(reply: &Reply) -> String {
-    let mut told = format!("text={:?} thinking={:?}", reply.text, reply.thinking);
+pub(in crate::model) fn describe(reply: &Reply) -> String {
+    let mut described = format!("text={:?} thinking={:?}", reply.text, reply.thinking);
     for call in &reply.calls {
         let input = match &call.input {
             Input::Object(raw) => raw.get().to_owned(),
             Input::Unusable(text) => format!("unusable {text}"),
         };
-        write!(told, " call={}:{}:{input}", call.id, call.name).unwrap();
+        write!(described, " call={}:{}:{input}", call.id, call.name).unwrap();
     }
     let usage = reply.usage;
     write!(
-        told,
+        described,
         " in={} out={} read={} write={} thought={}",
         usage.input, usage.output, usage.cache_read, usage.cache_write, usage.thinking
     )
     .unwrap();
-    told
+    described
 }
 
 struct Answer<'a> {
@@ -97,7 +97,7 @@ fn every_reply_is_read_wherever_it_is_split() {
             let pieces = vec![bytes[..split].to_vec(), bytes[split..].to_vec()];
             let (reply, _) = in_pieces(sample, pieces);
             assert_eq!(
-                told(&reply.unwrap()),
+                describe(&reply.unwrap()),
                 sample.says,
                 "{} at {split}",
                 sample.name
@@ -105,7 +105,7 @@ fn every_reply_is_read_wherever_it_is_split() {
         }
         let single = bytes.iter().map(|byte| vec![*byte]).collect();
         let (reply, _) = in_pieces(sample, single);
-        assert_eq!(told(&reply.unwrap()), sample.says, "{}", sample.name);
+        assert_eq!(describe(&reply.unwrap()), sample.says, "{}", sample.name);
     }
 }
 
@@ -218,7 +218,7 @@ fn an_answer_in_another_framing_than_asked_for_is_read() {
                 };
                 let (outcome, events) = read(answer, delivery);
                 assert_eq!(
-                    told(&outcome.unwrap()),
+                    describe(&outcome.unwrap()),
                     sample.says,
                     "{} {content_type:?}",
                     sample.name
@@ -249,7 +249,7 @@ fn a_stream_of_gemini_may_be_an_array() {
 
 /// What an answer amounts to.
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum Ending {
     Rejected,
     Overloaded,
     Budget,
@@ -261,28 +261,28 @@ enum Verdict {
     Says(&'static str),
 }
 
-fn verdict(outcome: Result<Reply, Failure>) -> Verdict {
+fn ending(outcome: Result<Reply, Failure>) -> Ending {
     match outcome {
-        Ok(reply) => Verdict::Says(told(&reply).leak()),
-        Err(Failure::Rejected { .. }) => Verdict::Rejected,
-        Err(Failure::Overloaded { .. }) => Verdict::Overloaded,
+        Ok(reply) => Ending::Says(describe(&reply).leak()),
+        Err(Failure::Rejected { .. }) => Ending::Rejected,
+        Err(Failure::Overloaded { .. }) => Ending::Overloaded,
         Err(Failure::Cut {
             cut: Cut::Budget, ..
-        }) => Verdict::Budget,
+        }) => Ending::Budget,
         Err(Failure::Cut {
             cut: Cut::Connection,
             ..
-        }) => Verdict::Cut,
-        Err(Failure::Declined { .. }) => Verdict::Declined,
+        }) => Ending::Cut,
+        Err(Failure::Declined { .. }) => Ending::Declined,
         Err(Failure::Empty {
             silence: Silence::Complete,
             ..
-        }) => Verdict::Empty,
+        }) => Ending::Empty,
         Err(Failure::Empty {
             silence: Silence::OnlyThinking,
             ..
-        }) => Verdict::OnlyThinking,
-        Err(Failure::Malformed { .. }) => Verdict::Malformed,
+        }) => Ending::OnlyThinking,
+        Err(Failure::Malformed { .. }) => Ending::Malformed,
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -298,207 +298,207 @@ fn what_is_no_good_answer_has_its_name() {
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#,
-            Verdict::Empty,
+            Ending::Empty,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":"Fix lo"},"finish_reason":"length"}]}"#,
-            Verdict::Budget,
+            Ending::Budget,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":null,"refusal":"I can't"},"finish_reason":"stop"}]}"#,
-            Verdict::Declined,
+            Ending::Declined,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]}"#,
-            Verdict::Declined,
+            Ending::Declined,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"stop"}]}"#,
-            Verdict::OnlyThinking,
+            Ending::OnlyThinking,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":"<think>hm</think>"},"finish_reason":"stop"}]}"#,
-            Verdict::OnlyThinking,
+            Ending::OnlyThinking,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}],"usage":{"completion_tokens_details":{"reasoning_tokens":9}}}"#,
-            Verdict::OnlyThinking,
+            Ending::OnlyThinking,
         ),
-        (OpenaiChat, JSON, r#"{"choices":[]}"#, Verdict::Malformed),
+        (OpenaiChat, JSON, r#"{"choices":[]}"#, Ending::Malformed),
         (
             OpenaiChat,
             JSON,
             r#"{"object":"list","data":[]}"#,
-            Verdict::Malformed,
+            Ending::Malformed,
         ),
-        (OpenaiChat, JSON, "", Verdict::Malformed),
-        (OpenaiChat, JSON, "null", Verdict::Malformed),
-        (OpenaiChat, JSON, "oops", Verdict::Malformed),
-        (OpenaiChat, "text/html", "<html></html>", Verdict::Malformed),
-        (OpenaiChat, "text/plain", "It works!", Verdict::Malformed),
+        (OpenaiChat, JSON, "", Ending::Malformed),
+        (OpenaiChat, JSON, "null", Ending::Malformed),
+        (OpenaiChat, JSON, "oops", Ending::Malformed),
+        (OpenaiChat, "text/html", "<html></html>", Ending::Malformed),
+        (OpenaiChat, "text/plain", "It works!", Ending::Malformed),
         (
             OpenaiChat,
             JSON,
             r#"{"error":{"code":502,"message":"upstream"},"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#,
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"error":{"code":"invalid_api_key","type":"invalid_request_error","message":"no"}}"#,
-            Verdict::Rejected,
+            Ending::Rejected,
         ),
         (
             OpenaiChat,
             JSON,
             r#"{"choices":[{"message":{"content":"partly"},"finish_reason":"error","error":{"code":502,"message":"gone"}}]}"#,
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[{\"delta\":{\"content\":\"Throttling\"},\"finish_reason\":\"error_finish\"}]}\n\ndata: [DONE]\n\n",
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
-            Verdict::Cut,
+            Ending::Cut,
         ),
         (
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"code\":429,\"message\":\"slow\"}}\n\n",
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
-        (OpenaiChat, EVENTS, "data: nonsense\n\n", Verdict::Malformed),
+        (OpenaiChat, EVENTS, "data: nonsense\n\n", Ending::Malformed),
         (
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[]}\n\ndata: nonsense\n\n",
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
-        (OpenaiChat, EVENTS, "", Verdict::Cut),
+        (OpenaiChat, EVENTS, "", Ending::Cut),
         (
             AnthropicMessages,
             JSON,
             r#"{"content":[],"stop_reason":"end_turn"}"#,
-            Verdict::Empty,
+            Ending::Empty,
         ),
         (
             AnthropicMessages,
             JSON,
             r#"{"content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"max_tokens"}"#,
-            Verdict::Budget,
+            Ending::Budget,
         ),
         (
             AnthropicMessages,
             JSON,
             r#"{"content":[{"type":"text","text":"x"}],"stop_reason":"refusal"}"#,
-            Verdict::Declined,
+            Ending::Declined,
         ),
         (
             AnthropicMessages,
             JSON,
             r#"{"content":[{"type":"redacted_thinking","data":"x"},{"type":"thinking","thinking":"hm"}],"stop_reason":"end_turn"}"#,
-            Verdict::OnlyThinking,
+            Ending::OnlyThinking,
         ),
         (
             AnthropicMessages,
             JSON,
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             AnthropicMessages,
             EVENTS,
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             Gemini,
             JSON,
             r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#,
-            Verdict::Declined,
+            Ending::Declined,
         ),
         (
             Gemini,
             JSON,
             r#"{"candidates":[{"finishReason":"MAX_TOKENS","index":0}],"usageMetadata":{"thoughtsTokenCount":100}}"#,
-            Verdict::Budget,
+            Ending::Budget,
         ),
         (
             Gemini,
             JSON,
             r#"{"candidates":[{"finishReason":"RECITATION"}]}"#,
-            Verdict::Declined,
+            Ending::Declined,
         ),
         (
             Gemini,
             JSON,
             r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#,
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             Gemini,
             JSON,
             r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"STOP"}]}"#,
-            Verdict::OnlyThinking,
+            Ending::OnlyThinking,
         ),
         (
             Gemini,
             JSON,
             r#"{"candidates":[{"content":{"role":"model"},"finishReason":"STOP"}]}"#,
-            Verdict::Empty,
+            Ending::Empty,
         ),
-        (Gemini, JSON, "{}", Verdict::Malformed),
+        (Gemini, JSON, "{}", Ending::Malformed),
         (
             OllamaChat,
             JSON,
             r#"{"error":"model 'x' not found"}"#,
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             OllamaChat,
             JSON,
             r#"{"message":{"content":"Fi"},"done":true,"done_reason":"length"}"#,
-            Verdict::Budget,
+            Ending::Budget,
         ),
         (
             OllamaChat,
             JSON,
             r#"{"message":{"content":""},"done":true,"done_reason":"load"}"#,
-            Verdict::Empty,
+            Ending::Empty,
         ),
-        (OllamaChat, JSON, r#"{"models":[]}"#, Verdict::Malformed),
+        (OllamaChat, JSON, r#"{"models":[]}"#, Ending::Malformed),
         (
             OllamaChat,
             "application/x-ndjson",
             "{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"error\":\"broke\"}\n",
-            Verdict::Overloaded,
+            Ending::Overloaded,
         ),
         (
             OllamaChat,
             "application/x-ndjson",
             "{\"message\":{\"content\":\"a\"},\"done\":false}\n",
-            Verdict::Cut,
+            Ending::Cut,
         ),
     ];
     for (api, content_type, text, expected) in rows {
-        assert_eq!(verdict(body(api, content_type, text)), expected, "{text}");
+        assert_eq!(ending(body(api, content_type, text)), expected, "{text}");
     }
 }
 
@@ -537,8 +537,8 @@ fn odd_but_usable_answers_are_used() {
         ),
     ];
     for (json, expected) in rows {
-        let told = told(&body(Api::OpenaiChat, "application/json", json).unwrap());
-        let (said, _) = told.split_once(" in=").unwrap();
+        let described = describe(&body(Api::OpenaiChat, "application/json", json).unwrap());
+        let (said, _) = described.split_once(" in=").unwrap();
         if expected.contains("call=call_") {
             assert!(
                 said.contains("call=call_") && said.ends_with(":f:{}"),
@@ -558,10 +558,10 @@ fn calls_without_an_index_are_told_apart() {
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]}}]}\n\n",
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"h\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
     );
-    let told = told(&body(Api::OpenaiChat, "text/event-stream", stream).unwrap());
+    let described = describe(&body(Api::OpenaiChat, "text/event-stream", stream).unwrap());
     assert!(
-        told.contains("call=a:f:{} call=b:g:{} call=c:h:{}"),
-        "{told}"
+        described.contains("call=a:f:{} call=b:g:{} call=c:h:{}"),
+        "{described}"
     );
 }
 

@@ -49,7 +49,7 @@ pub enum Failure {
     Cut {
         /// What cut it off.
         cut: Cut,
-        /// What it cost, as far as known.
+        /// The usage, if known.
         usage: Usage,
     },
     /// The answer is empty.

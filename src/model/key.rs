@@ -60,10 +60,10 @@ impl Key {
                 return Ok(Some(bearer(&secret)));
             }
             KeySource::File(path) => {
-                let told = format!("the key file {}", path.display());
+                let source_name = format!("the key file {}", path.display());
                 let text = std::fs::read_to_string(path)
-                    .map_err(|error| unusable(format!("{told}: {error}")))?;
-                usable(&text, &told)?
+                    .map_err(|error| unusable(format!("{source_name}: {error}")))?;
+                usable(&text, &source_name)?
             }
             KeySource::Command(words) => {
                 usable(&self.printed(words, limit)?, "what the key command printed")?
@@ -122,14 +122,14 @@ fn bearer(secret: &str) -> Header {
 }
 
 /// The first line, if it can be a key. The error does not repeat it.
-fn usable(text: &str, told: &str) -> Result<String, Failure> {
+fn usable(text: &str, source_name: &str) -> Result<String, Failure> {
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
-        return Err(unusable(format!("{told} is empty")));
+        return Err(unusable(format!("{source_name} is empty")));
     }
     if !line.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(unusable(format!(
-            "{told} contains characters that no key has"
+            "{source_name} contains characters that no key has"
         )));
     }
     Ok(line.to_owned())

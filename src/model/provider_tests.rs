@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::exchange::samples::SAMPLES;
-use super::exchange::tests::told;
+use super::exchange::tests::describe;
 use super::socks_server::SocksServer;
 use super::test_server::{Seen, Step, TestServer, answer, open_answer};
 use super::*;
@@ -117,7 +117,7 @@ fn every_reply_arrives_byte_by_byte() {
         } else {
             model.complete(&request(), &Stop::default())
         };
-        assert_eq!(told(&reply.unwrap()), sample.says, "{}", sample.name);
+        assert_eq!(describe(&reply.unwrap()), sample.says, "{}", sample.name);
         assert_eq!(parts > 0, sample.is_stream());
     }
 }
@@ -237,8 +237,8 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
     for refusal in passing {
         let server = TestServer::answering([refusal.clone(), answer(200, &[JSON], GOOD)]);
         let reply = openai(&server).complete(&persistent(), &Stop::default());
-        let told = String::from_utf8_lossy(&refusal);
-        assert_eq!(reply.unwrap().text, "Fix login", "{told}");
+        let described = String::from_utf8_lossy(&refusal);
+        assert_eq!(reply.unwrap().text, "Fix login", "{described}");
     }
     let quota =
         r#"{"error":{"message":"gone","type":"insufficient_quota","code":"insufficient_quota"}}"#;
@@ -260,7 +260,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         ),
     ];
     for refusal in hopeless {
-        let told = String::from_utf8_lossy(&refusal).into_owned();
+        let described = String::from_utf8_lossy(&refusal).into_owned();
         let server = TestServer::answering([refusal]);
         let failure = openai(&server)
             .complete(&persistent(), &Stop::default())
@@ -268,7 +268,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         assert_eq!(
             failure.retryability(),
             Retryability::Permanent,
-            "{told}: {failure}"
+            "{described}: {failure}"
         );
         assert_eq!(server.requests().len(), 1);
     }
@@ -484,7 +484,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         Event::Restart | Event::Thinking(_) | Event::CallBegins { .. } => {}
     });
     assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");
-    assert!(told(&reply.unwrap()).contains("call=a:f:{\"key\":\"[redacted]\"}"));
+    assert!(describe(&reply.unwrap()).contains("call=a:f:{\"key\":\"[redacted]\"}"));
 }
 
 #[test]
@@ -570,10 +570,10 @@ fn requests_go_through_socks_proxies() {
         let model = provider(&connector(settings), "vllm:m");
         let reply = model.complete(&request(), &Stop::default());
         assert_eq!(reply.unwrap().text, "Fix login", "{scheme} {login}");
-        let asked = proxy.asked();
-        assert_eq!(asked.target, target, "{scheme} {login}");
+        let request = proxy.next_request();
+        assert_eq!(request.target, target, "{scheme} {login}");
         let login = (!login.is_empty()).then(|| ("user".to_owned(), "proxy-canary".to_owned()));
-        assert_eq!(asked.login, login);
+        assert_eq!(request.login, login);
         let (head, _) = server.requests().remove(0);
         assert!(head.starts_with("POST /v1/chat/completions "), "{head}");
     }
@@ -592,9 +592,9 @@ fn a_socks_proxy_that_is_not_there_is_named_without_its_password() {
     )));
     let model = provider(&connector(settings), "vllm:m");
     let failure = model.complete(&request(), &Stop::default()).unwrap_err();
-    let told = format!("{failure} {failure:?}");
-    assert!(told.contains("socks proxy"), "{told}");
-    assert!(!told.contains("canary"), "{told}");
+    let described = format!("{failure} {failure:?}");
+    assert!(described.contains("socks proxy"), "{described}");
+    assert!(!described.contains("canary"), "{described}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is asked of a model, independent of any API.
+//! A request to a model, independent of any API.
 
 use std::borrow::Cow;
 use std::fmt;

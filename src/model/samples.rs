@@ -11,7 +11,7 @@ pub(in crate::model) struct Sample {
     pub(in crate::model) body: &'static str,
     /// How many bytes at the end may be missing without the reply being cut.
     pub(in crate::model) dispensable: usize,
-    /// As `told` tells it.
+    /// The reply, as `describe` formats it.
     pub(in crate::model) says: &'static str,
 }
 

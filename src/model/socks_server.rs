@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 /// What one client said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct SocksRequest {
     /// Name and password, if it gave them.
     pub(super) login: Option<(String, String)>,
     /// Where it wants to go: `name:port`, or `address:port`.
@@ -16,7 +16,7 @@ pub(super) struct Asked {
 /// Where the proxy stands, and what its clients said.
 pub(super) struct SocksServer {
     pub(super) port: u16,
-    asked: Receiver<Asked>,
+    requests: Receiver<SocksRequest>,
 }
 
 /// Offers of ways to log in, as a client makes them.
@@ -27,7 +27,7 @@ impl SocksServer {
     pub(super) fn leading_to(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap().port();
-        let (sender, asked) = channel();
+        let (sender, requests) = channel();
         std::thread::spawn(move || {
             while let Ok((mut client, _)) = listener.accept() {
                 let Ok(said) = greet(&mut client) else {
@@ -39,19 +39,22 @@ impl SocksServer {
                 relay(server, client);
             }
         });
-        Self { port: own, asked }
+        Self {
+            port: own,
+            requests,
+        }
     }
 
     /// What the next client said.
-    pub(super) fn asked(&self) -> Asked {
-        self.asked
+    pub(super) fn next_request(&self) -> SocksRequest {
+        self.requests
             .recv_timeout(std::time::Duration::from_secs(20))
             .unwrap()
     }
 }
 
-fn greet(client: &mut TcpStream) -> std::io::Result<Asked> {
-    let mut asked = Asked::default();
+fn greet(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
+    let mut request = SocksRequest::default();
     let [5, ways] = bytes(client)? else {
         panic!("another version");
     };
@@ -62,7 +65,7 @@ fn greet(client: &mut TcpStream) -> std::io::Result<Asked> {
         let [1] = bytes(client)? else {
             panic!("another version of logging in");
         };
-        asked.login = Some((short_text(client)?, short_text(client)?));
+        request.login = Some((short_text(client)?, short_text(client)?));
         client.write_all(&[1, 0])?;
     } else {
         client.write_all(&[5, 0])?;
@@ -75,9 +78,9 @@ fn greet(client: &mut TcpStream) -> std::io::Result<Asked> {
         3 => short_text(client)?,
         _ => panic!("an address of kind {kind}"),
     };
-    asked.target = format!("{host}:{}", u16::from_be_bytes(bytes(client)?));
+    request.target = format!("{host}:{}", u16::from_be_bytes(bytes(client)?));
     client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
-    Ok(asked)
+    Ok(request)
 }
 
 fn bytes<const COUNT: usize>(client: &mut TcpStream) -> std::io::Result<[u8; COUNT]> {

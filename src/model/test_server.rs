@@ -1,4 +1,4 @@
-//! A server that sends exactly the bytes it is told to, for tests.
+//! A server for tests that sends exactly the given bytes.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -99,7 +99,7 @@ fn play(mut stream: TcpStream, script: &[Step], seen: &Sender<Seen>) {
     };
     let _ = seen.send(request);
     for step in script {
-        // Whoever does not want to hear the rest has gone.
+        // The client may have gone before the end.
         match step {
             Step::Send(bytes) => {
                 let _ = stream.write_all(bytes);

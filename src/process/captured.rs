@@ -25,8 +25,8 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The text as far as it was kept, invalid UTF-8 replaced. A gap is marked by a line of its
-    /// own: `[N bytes dropped]`. All of it is in memory then; see [`Captured::write_to`].
+    /// The text that was kept, with invalid UTF-8 replaced. A gap is marked by a line of its own:
+    /// `[N bytes dropped]`. This loads all of it into memory; see [`Captured::write_to`].
     ///
     /// # Errors
     /// The spill file could not be read back.

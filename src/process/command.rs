@@ -63,7 +63,7 @@ impl Default for Capture {
 /// The deadlines of one child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// When it is told to end (TERM to its group).
+    /// When it is asked to end (TERM to its group).
     pub timeout: Duration,
     /// How long after TERM it is killed.
     pub grace: Duration,

@@ -1,9 +1,8 @@
-//! How a child is brought to its end, without any I/O: given what is seen of it, what is to be done
-//! next.
+//! Decides how to end a child: maps observations to the next step, without any I/O.
 //!
-//! A child that runs is told to end (TERM) when its time is up or its token fires, and killed when
-//! the grace is over. When it ended by itself, what it left behind (processes of its group, or
-//! holders of its pipes) has the drain time to finish; then it is ended in the same way.
+//! A running child is asked to end (TERM) when its time is up or its token fires, and killed after
+//! the grace period. If it ended by itself, the processes that it left behind (in its group, or
+//! holding its pipes) have the drain time to finish. Then they are ended in the same way.
 
 use std::time::Duration;
 
@@ -87,7 +86,7 @@ impl Escalation {
         }
     }
 
-    /// Who ended the child, as far as is known.
+    /// Who ended the child, if known.
     pub(super) fn ended(&self) -> Ended {
         self.ended
     }

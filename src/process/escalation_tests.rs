@@ -139,8 +139,8 @@ prop_compose! {
 }
 
 proptest! {
-    /// Whatever is seen, if we wait as long as we are told each time, the end comes, and a child
-    /// that is alive is told to end before it is killed unless the token says otherwise.
+    /// Whatever is observed, waiting for the requested time at each step leads to the end. A child
+    /// that is alive gets TERM before it is killed, unless the token says otherwise.
     #[test]
     fn it_always_ends(seen in prop::collection::vec(observation(), 1..40)) {
         let mut escalation = escalation();

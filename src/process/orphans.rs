@@ -222,7 +222,7 @@ mod tests {
             (100, 60, vec![rival(Some(pid(200)), 10)], true),
             // In the session of another.
             (200, 60, vec![rival(Some(pid(200)), 70)], false),
-            // In a session of its own: nobody else, somebody who came later, somebody who was there.
+            // In a session of its own: no other process, one that came later, one that was there.
             (300, 60, vec![], true),
             (300, 60, vec![rival(Some(pid(200)), 61)], true),
             (300, 60, vec![rival(Some(pid(200)), 60)], false),

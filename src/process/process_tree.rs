@@ -21,7 +21,7 @@ pub(super) struct ProcessTree {
     leader: Pid,
     descriptor: Option<OwnedFd>,
     status: Option<ExitStatus>,
-    /// All that was seen of it so far, for what loses its parent can no longer be told from others.
+    /// All processes seen so far. A process that loses its parent can no longer be attributed.
     #[cfg(target_os = "linux")]
     known: ProcessTable,
 }
@@ -52,7 +52,7 @@ impl ProcessTree {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
 
-    /// How the leader ended as far as that was noticed, see [`ProcessTree::look_for_end`].
+    /// How the leader ended, once noticed; see [`ProcessTree::look_for_end`].
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.status
     }

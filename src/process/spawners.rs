@@ -54,7 +54,7 @@ impl Spawners {
 
     /// A pool for the parallel lane: its threads restrict themselves before they start anything,
     /// so that no child can change a file, use a socket, or signal what is not its own. With
-    /// [`Enforcement::Auto`] as far as the kernel can do that, see [`Spawners::witnessed`].
+    /// [`Enforcement::Auto`] only if the kernel supports it, see [`Spawners::witnessed`].
     ///
     /// # Errors
     /// Enforcement is required, and the kernel does not do it.

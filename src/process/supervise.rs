@@ -36,7 +36,7 @@ const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 #[cfg(target_os = "linux")]
 const REAPING: Duration = Duration::from_secs(1);
 
-/// How long what is left after a kill is killed again, and how often in a row none must be found.
+/// How long to keep killing leftover processes, and how many consecutive checks must find none.
 const PERSISTENCE: Duration = Duration::from_secs(2);
 const LAST_LOOKS: u32 = 3;
 

@@ -10,7 +10,7 @@ use std::thread;
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;
 
 /// At most a given number of threads, each started when no other is idle. When this is dropped,
-/// waiting jobs are still done, then the threads end; nobody waits for them.
+/// waiting jobs are still done, then the threads end. Dropping does not wait for them.
 pub struct ThreadPool<Local = ()> {
     name: &'static str,
     most: usize,
@@ -111,7 +111,7 @@ impl<Local> Shared<Local> {
         let mut state = self.lock();
         if state.jobs.is_empty() && !state.closed {
             // Where all processors are busy, the next job is there when it is this thread's turn
-            // again, and nobody has to sleep and be woken.
+            // again, and no thread has to sleep and be woken.
             state.idle += 1;
             drop(state);
             thread::yield_now();

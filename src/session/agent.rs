@@ -1,4 +1,4 @@
-//! Whose files there are.
+//! The agents whose session files turnpipe reads.
 
 use super::claude::Claude;
 use super::codex::Codex;
@@ -23,7 +23,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// All of them.
+    /// All agents.
     pub const ALL: [Self; 5] = [
         Self::Claude,
         Self::Qwen,
@@ -43,7 +43,7 @@ impl Agent {
         }
     }
 
-    /// How its files are read.
+    /// The format of its session files.
     pub fn format(self) -> &'static dyn Format {
         match self {
             Self::Claude => &Claude,

@@ -8,16 +8,16 @@ use ruzstd::decoding::StreamingDecoder;
 use super::open::SessionFile;
 use crate::jsonl::read_at;
 
-/// What a name ends with.
+/// The extension of a compressed session file.
 pub(super) const EXTENSION: &str = ".jsonl.zst";
 
-/// What every compressed file begins with.
+/// The first bytes of every zstd file.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The largest session that is unpacked, in bytes: a small file may hold a very large one.
+/// The largest session that is unpacked, in bytes. A small archive may hold a very large one.
 const LARGEST: u64 = 16 * 1024 * 1024 * 1024;
 
-/// Whether it is compressed.
+/// Whether the file is compressed.
 ///
 /// # Errors
 /// Reading failed.
@@ -27,11 +27,11 @@ pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
     Ok(magic[..filled] == MAGIC)
 }
 
-/// The same file, which is compressed, unpacked into a temporary one without a name. Path and identity
-/// stay those of the archive.
+/// Unpacks a compressed file into a temporary file without a name. Path and identity stay those of
+/// the archive.
 ///
 /// # Errors
-/// Reading or writing failed, it is damaged, or there is too much in it.
+/// Reading or writing failed, the archive is damaged, or its content is too large.
 pub(super) fn unpacked(file: SessionFile) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
     let size = unpack(&file.file, &mut target)?;
@@ -52,7 +52,7 @@ fn unpack(mut packed: &File, target: &mut File) -> io::Result<u64> {
         let mut decoder = match StreamingDecoder::new(packed) {
             Ok(decoder) => decoder,
             Err(error) if before == 0 => return Err(io::Error::other(error.to_string())),
-            // What follows the last frame is none.
+            // The remaining bytes are not a frame.
             Err(_) => return Ok(size),
         };
         loop {
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(session.file.size, SESSION.len() as u64);
         let facts = session.summary(Mapping::Allowed).unwrap();
         assert_eq!(facts.first_prompt.as_deref(), Some("hello"));
-        // Two frames are two parts of one file.
+        // Two frames make one file.
         packed.extend(compress_to_vec(
             SESSION.as_bytes(),
             CompressionLevel::Fastest,

@@ -1,4 +1,4 @@
-//! What is wrong with a session file.
+//! Checks session files for damage.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -13,39 +13,39 @@ use super::tree::Key;
 use crate::dialog::Pairs;
 use crate::wire::records::DamageKind;
 
-/// How many unknown kinds are told one by one.
+/// How many unknown kinds are listed one by one.
 const MOST_IDS: usize = 10_000;
 
-/// One thing that is wrong.
+/// A problem in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind.
+    /// The kind of problem.
     pub kind: DamageKind,
-    /// More about it.
+    /// Details.
     pub detail: String,
-    /// The line, counted from 1.
+    /// The line number, from 1.
     pub line: Option<u64>,
-    /// Where, in bytes.
+    /// The offset in bytes.
     pub offset: Option<u64>,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The session, if the file tells.
+    /// The session id, if the file names one.
     pub session_id: Option<String>,
-    /// Lines that are not blank.
+    /// Non-blank lines.
     pub lines: u64,
     /// Records.
     pub records: u64,
     /// Records by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// What is wrong, lines first.
+    /// The problems, those of lines first.
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// How many findings there are of each kind.
+    /// The number of findings of each kind.
     pub fn sums(&self) -> BTreeMap<DamageKind, u64> {
         let mut sums = BTreeMap::new();
         for finding in &self.findings {
@@ -54,8 +54,7 @@ impl Report {
         sums
     }
 
-    /// Whether nothing is lost or broken. Calls without results, new kinds and the like are
-    /// everyday life.
+    /// Whether nothing is lost or broken. Calls without results and unknown kinds are normal.
     pub fn is_sound(&self) -> bool {
         let is_damage = |finding: &Finding| {
             matches!(
@@ -68,7 +67,7 @@ impl Report {
 }
 
 impl Session {
-    /// Looks at the whole file.
+    /// Checks the whole file.
     ///
     /// # Errors
     /// Reading failed.
@@ -135,7 +134,7 @@ impl Check {
         *self.report.kinds.entry(label).or_insert(0) += 1;
         let session_id = &mut self.report.session_id;
         *session_id = session_id.take().or(entry.facts.session_id);
-        // Rows of a log are written again on purpose.
+        // Logs repeat rows on purpose.
         if shape == Shape::Tree
             && let Some(uuid) = &entry.uuid
             && let Some(first) = self.ids.insert(Key::of(uuid), line)

@@ -1,10 +1,10 @@
-//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, and files of turnpipe itself.
+//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, and turnpipe's own files.
 
 use serde_json::value::RawValue;
 
 use super::content::{anthropic_blocks, anthropic_usage, is_true, note, string, user_messages};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
-use super::title::{Standing, TitleRecord};
+use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, Title, TitleSource};
 use crate::dialog::{Message, Origin, Role};
 use crate::wire::object::{elements, non_null, object, text};
@@ -91,7 +91,7 @@ object! {
     }
 }
 
-/// Known types of records.
+/// Known record types.
 const KINDS: &str = "agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
     artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement \
     custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
@@ -128,7 +128,7 @@ impl Format for Claude {
             part: match (kind.as_str(), subtype.as_deref()) {
                 _ if is_true(row.sidechain) => Part::Side,
                 ("user" | "assistant", _) => Part::Turn,
-                // A recap is the last thing in a file until somebody goes on.
+                // A recap stays the last record until the conversation goes on.
                 ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
                 _ => Part::Aside,
             },
@@ -188,21 +188,21 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
             source,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        standing: standing(row.turnpipe),
+        manual_title: manual_title(row.turnpipe),
     })
 }
 
-/// Whether a title record says that a person asked for it.
-pub(super) fn standing(turnpipe: Option<&RawValue>) -> Standing {
+/// Whether a title record replaces a manual title.
+pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
     let extension = Extension::of(turnpipe).unwrap_or_default();
     if is_true(extension.supersedes_manual) {
-        Standing::OnRequest
+        ManualTitle::Supersede
     } else {
-        Standing::Ordinary
+        ManualTitle::Keep
     }
 }
 
-/// What a record of ours says besides: which service spoke, and what that cost.
+/// What turnpipe's own records add: which service made the request, and its cost.
 fn add_extension(entry: &mut Entry, extension: &Extension<'_>) {
     for message in &mut entry.messages {
         message.prompt_id = string(extension.prompt_id);
@@ -252,13 +252,13 @@ fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
     user_messages(origin, anthropic_blocks(said.content))
 }
 
-/// Whether a sender is missing, or a person.
+/// Whether the sender is absent or a person.
 fn is_by_a_person(sender: Option<&RawValue>) -> bool {
     let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
     kind.is_none_or(|kind| kind == "human")
 }
 
-/// The model that speaks, if it is one.
+/// The model that replied, unless the reply is synthetic.
 fn model(said: &Said<'_>) -> Option<String> {
     string(said.model).filter(|model| model != "<synthetic>")
 }
@@ -296,7 +296,7 @@ fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
     Some(note(Role::System, origin, content))
 }
 
-/// What an error of the API says, in whichever of its layers.
+/// The text of an API error, at whichever level it is nested.
 fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(reason) = string(raw) {
         return reason;
@@ -313,7 +313,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
     }
 }
 
-/// What was typed while the model was at work.
+/// A prompt that was typed while the model was working.
 fn attachment(row: &Row<'_>) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
     let content = anthropic_blocks(attachment.prompt);

@@ -1,12 +1,12 @@
-//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; the newer form with a `payload`, and
-//! the old one of bare items.
+//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. Newer files wrap each item in a
+//! `payload`; older files have bare items.
 
 use serde_json::value::RawValue;
 
 use super::codex_item::{Payload, content, item_messages};
 use super::content::{count, message, note, string};
 use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
-use super::title::{Standing, TitleRecord};
+use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, History, Title, TitleSource};
 use crate::dialog::{Message, Origin, Role, Usage};
 use crate::wire::object::{non_null, number, object, text};
@@ -63,7 +63,7 @@ object! {
     }
 }
 
-/// Known types of rows, and of the bare items of old files.
+/// Known row types, and the types of bare items in old files.
 const KINDS: &str = "session_meta turn_context response_item event_msg compacted \
     token_usage_record world_state inter_agent_communication_metadata message reasoning \
     function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
@@ -174,7 +174,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
             source: TitleSource::Manual,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        standing: Standing::Ordinary,
+        manual_title: ManualTitle::Keep,
     })
 }
 
@@ -197,7 +197,7 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// What `response_item` rows say again in most files.
+/// Event messages that most files repeat as `response_item` rows.
 fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Option<Message> {
     let spoken = |role, origin| Some(note(role, origin, string(payload.message)?));
     match text(payload.kind)?.as_ref() {
@@ -218,7 +218,7 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Option
     }
 }
 
-/// A reading of the token meter. What comes from a cache is a part of the input.
+/// A reading of the token meter. Cached tokens are part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
     let tokens = Tokens::of(non_null(raw))?;
     let cache_read = count(tokens.cached);

@@ -1,5 +1,5 @@
-//! Codex's `session_index.jsonl`: the names that people gave to threads. The last line of a thread
-//! counts.
+//! Codex's `session_index.jsonl`: the names that people gave to threads. The last line for a thread
+//! wins.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,7 +21,7 @@ object! {
     }
 }
 
-/// The names of threads by their ids. A file that is missing or cannot be read names none.
+/// Thread names by thread id. A missing or unreadable file is empty.
 pub(super) fn thread_names(home: &Path) -> HashMap<String, String> {
     read(home).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The items of the Responses API, of which Codex files consist.
+//! The items of the Responses API, as Codex stores them.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role}
 use crate::wire::object::{object, text};
 
 object! {
-    /// The payload of a row, which may be an item; or a bare item.
+    /// The payload of a row, which may be an item, or a bare item.
     Payload {
         kind = "type",
         id = "id",
@@ -59,10 +59,10 @@ object! {
     }
 }
 
-/// How Codex begins the answer to a call of a tool that does not exist.
+/// How Codex begins the result of a call to an unknown tool.
 const UNKNOWN_TOOL: &str = "unsupported call: ";
 
-/// What an item says.
+/// The message in an item.
 pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
     if text(item.kind).as_deref() != Some("message") {
         return step(item).into_iter().collect();
@@ -76,7 +76,7 @@ pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
     }
 }
 
-/// A thought, a call or a result.
+/// Thinking, a call or a result.
 fn step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
     let call = |id, name, input| reply(vec![Block::Call(Call { id, name, input })]);
@@ -119,7 +119,7 @@ fn reply(blocks: Vec<Block>) -> Message {
     message(Role::Assistant, Origin::Reply, blocks)
 }
 
-/// The blocks of a content: a string or a list.
+/// The blocks of `content`, which is a string or a list.
 pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
@@ -137,7 +137,7 @@ pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
     .collect()
 }
 
-/// An image in a `data:` address, or elsewhere.
+/// An image from a `data:` URL or from elsewhere.
 fn image(raw: Option<&RawValue>) -> Media {
     let address = string(raw).unwrap_or_default();
     let inline = address
@@ -150,7 +150,7 @@ fn image(raw: Option<&RawValue>) -> Media {
     }
 }
 
-/// Arguments are JSON in a string; anything else stays as it is.
+/// Arguments are JSON in a string. Anything else is kept unchanged.
 fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed
@@ -158,13 +158,13 @@ fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
         .unwrap_or_default()
 }
 
-/// An object with one member.
+/// Builds an object with one member.
 fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     let value = raw.map_or("null", RawValue::get);
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 
-/// The result of a call: a string (which may be JSON itself), an object, or a list.
+/// The result of a call: a string (possibly JSON itself), an object, or a list.
 fn output(id: String, raw: Option<&RawValue>) -> CallResult {
     let plain = text(raw);
     let object = match &plain {

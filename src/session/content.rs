@@ -1,4 +1,4 @@
-//! Content in the forms of the Anthropic and the Gemini API, and what all formats share.
+//! Content of the Anthropic and Gemini APIs, and helpers that all formats share.
 
 use serde_json::value::RawValue;
 
@@ -91,7 +91,7 @@ object! {
     }
 }
 
-/// A string that is there and not empty.
+/// A string that is present and not empty.
 pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
     non_empty(raw).map(std::borrow::Cow::into_owned)
 }
@@ -100,12 +100,12 @@ pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// A count; 0 if it is absent.
+/// A count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
 }
 
-/// The input of a call; the empty object if it has none.
+/// The input of a call, or the empty object if there is none.
 pub(super) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     match raw {
         Some(raw) => raw.to_owned(),
@@ -113,12 +113,12 @@ pub(super) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     }
 }
 
-/// A message of one text.
+/// A message with a single text block.
 pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
     message(role, origin, vec![Block::Text(text)])
 }
 
-/// A message of these blocks.
+/// A message with these blocks.
 pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
     Message {
         blocks,
@@ -126,8 +126,8 @@ pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message
     }
 }
 
-/// The messages in a row of a user, each with blocks of one origin: results, what the agent put in,
-/// and what a person typed.
+/// Splits a user row into messages of one origin each: results, text that the agent injected, and
+/// text that a person typed.
 pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
     if content.is_empty() {
         return vec![message(Role::User, origin, content)];
@@ -153,7 +153,7 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
         .collect()
 }
 
-/// The blocks that can be parts of a result.
+/// The blocks that may be part of a result.
 pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<Part> {
     let parts = blocks.into_iter().filter_map(|block| match block {
         Block::Text(text) => Some(Part::Text(text)),
@@ -163,7 +163,7 @@ pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<Part> {
     parts.collect()
 }
 
-/// Whether the output of a shell tool says that it failed: agents call that a success.
+/// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
 pub(super) fn shell_failed(parts: &[Part]) -> bool {
     let code = parts.iter().find_map(|part| match part {
         Part::Text(text) => exit_code(text),
@@ -172,7 +172,7 @@ pub(super) fn shell_failed(parts: &[Part]) -> bool {
     code.is_some_and(|code| code != 0)
 }
 
-/// The blocks of content in the form of the Anthropic API: a string or a list.
+/// Content blocks of the Anthropic API: a string or a list.
 pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
@@ -216,7 +216,7 @@ pub(super) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
     })
 }
 
-/// The blocks of content in the form of the Gemini API: a string or a list of parts.
+/// Content blocks of the Gemini API: a string or a list of parts.
 pub(super) fn gemini_blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
@@ -269,12 +269,12 @@ fn gemini_result(function: &FunctionResponse<'_>) -> CallResult {
     }
 }
 
-/// Token counts of the Gemini API. What comes from a cache is a part of the prompt's count.
+/// Token counts of the Gemini API. Cached tokens are part of the prompt count.
 pub(super) fn gemini_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = GeminiTokens::of(raw)?;
     let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
     let candidates = count(tokens.candidates);
-    // Thoughts may be counted among the candidates or not; the total shows it.
+    // Thoughts may or may not be included in the candidates' count. The total shows which.
     let output = match number(tokens.total) {
         Some(total) if total >= prompt + candidates => total - prompt,
         _ => candidates,

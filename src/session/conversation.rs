@@ -1,7 +1,7 @@
 //! The messages of a session, in order.
 //!
-//! A file is read twice at most: once to find out which records count, once to read them. Only
-//! places are remembered in between.
+//! A file is read at most twice: first to select the records that count, then to read them. Only
+//! their positions are kept in memory in between.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,14 +18,14 @@ use super::{Counts, Facts};
 use crate::dialog::{Joiner, Message, Origin, Role};
 use crate::jsonl::{Mapping, read_at};
 
-/// Which part of a session.
+/// Which part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The conversation as it is now, with its history and without abandoned branches.
+    /// The current conversation with its history, without abandoned branches.
     Live,
-    /// The same from the last compaction on.
+    /// The current conversation since the last compaction.
     SinceCompaction,
-    /// Everything that was ever said.
+    /// All messages, including those of abandoned branches.
     AllBranches,
 }
 
@@ -36,19 +36,19 @@ struct Pick {
     row: u32,
 }
 
-/// Which records are read, and in what order.
+/// Which records to read, and in what order.
 #[derive(Debug, Default)]
 struct Plan {
-    /// The records; `None` is all of them in file order.
+    /// The records, or `None` for all of them in file order.
     picks: Option<Vec<Pick>>,
-    /// How many turns are left out.
+    /// The number of turns left out.
     left_out: u64,
-    /// Roles whose messages need no repeats.
+    /// Roles for which repeated messages are skipped.
     spoken: Vec<Role>,
 }
 
 impl Session {
-    /// Everything that is known of the session, from all its records, and what is in it.
+    /// All facts and counts of the session, from all its records.
     ///
     /// # Errors
     /// Reading failed.
@@ -69,7 +69,7 @@ impl Session {
         Ok((facts, counter.finish(total)))
     }
 
-    /// Calls `visit` with what every record says, in file order.
+    /// Calls `visit` with each entry, in file order.
     pub(super) fn each_entry(
         &self,
         detail: Detail,
@@ -81,8 +81,8 @@ impl Session {
         })
     }
 
-    /// Calls `shown` with the whole messages of the conversation, in order, until it breaks; labels
-    /// come after the results that they are about. Returns how many turns are left out.
+    /// Calls `shown` with the complete messages of the conversation, in order, until it breaks.
+    /// Labels come after the results they describe. Returns the number of turns left out.
     ///
     /// # Errors
     /// Reading failed.
@@ -91,7 +91,7 @@ impl Session {
         scope: Scope,
         shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
-        let mut labels = Labels::beside(&self.file.path)?;
+        let mut labels = Labels::read(&self.file.path)?;
         let plan = self.plan(scope, &mut labels)?;
         let mut visit = |whole: Message| {
             let due = labels.due_after(&whole);
@@ -131,7 +131,7 @@ impl Session {
         Ok(plan.left_out)
     }
 
-    /// Finds out which records count.
+    /// Selects the records that count.
     fn plan(&self, scope: Scope, labels: &mut Labels) -> io::Result<Plan> {
         match (self.format().shape(), scope) {
             (Shape::Sequence, _) => self.plan_of_sequence(),
@@ -192,7 +192,7 @@ impl Session {
             return Ok(Plan::default());
         }
         let branch = tree.branch(reach);
-        // Labels belong to calls, wherever they are.
+        // Labels belong to calls, wherever they are in the file.
         for (place, label) in own_labels {
             if !branch.places.contains(&place) {
                 labels.add(label);
@@ -206,7 +206,7 @@ impl Session {
         })
     }
 
-    /// All records that are nodes.
+    /// All records that are nodes of the tree.
     pub(super) fn tree(&self) -> io::Result<Tree> {
         let mut tree = Tree::default();
         self.each_entry(Detail::Full, &mut |place, entry| tree.add(&entry, place))?;
@@ -214,7 +214,7 @@ impl Session {
     }
 }
 
-/// Reads records by their places; the line that was read last is kept.
+/// Reads records by position. Keeps the line that was read last.
 #[derive(Default)]
 struct PickedRecords {
     line: Vec<u8>,
@@ -244,19 +244,19 @@ impl PickedRecords {
     }
 }
 
-/// Replays a log whose rows change what was there before.
+/// Replays a log whose rows change earlier ones.
 #[derive(Debug, Default)]
 struct Replay {
-    /// The messages that are there now.
+    /// The current messages.
     rows: Vec<Pick>,
     by_id: HashMap<String, usize>,
     removed: u64,
-    /// Whether messages stay that the log removes.
+    /// Whether to keep messages that the log removes.
     keeps_removed: bool,
 }
 
 impl Replay {
-    /// Takes the next row.
+    /// Applies the next row.
     fn apply(&mut self, change: Change, place: Place) {
         match change {
             Change::Put(id) => self.put(id, Pick { place, row: 0 }),
@@ -284,7 +284,7 @@ impl Replay {
         self.by_id.retain(|_, place| *place < at);
     }
 
-    /// A row that is written again counts as its last writing, at its first place.
+    /// A row that is written again replaces the first one in place.
     fn put(&mut self, id: String, pick: Pick) {
         match self.by_id.get(&id) {
             Some(at) if !id.is_empty() => self.rows[*at] = pick,

@@ -9,7 +9,7 @@ fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Every message as a line: who, what for, and what is in it.
+/// One line per message: role, origin and content.
 fn outline(name: &str, scope: Scope) -> Vec<String> {
     let session = Session::open(&data(name)).unwrap();
     let mut lines = Vec::new();
@@ -165,7 +165,7 @@ fn a_qwen_branch_that_was_left_is_not_shown() {
     );
     let session = Session::open(&data("qwen-rewound.jsonl")).unwrap();
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
-    // Titles of branches that were left count, as in the agent's own reader.
+    // Titles of abandoned branches count, as in the agent's own reader.
     assert_eq!(facts.title.unwrap().text, "Spaces");
     assert_eq!(counts.compactions, 1);
 }
@@ -277,7 +277,7 @@ fn what_is_no_session_is_refused() {
     }
 }
 
-/// Changes, and what is left of them.
+/// A sequence of changes and the messages that remain.
 type Row<'a> = (Vec<Change>, &'a [(u64, u32)]);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whose file it is: its content decides, not its name.
+//! Detects the agent that wrote a file by its content, not its name.
 
 use super::Agent;
 use crate::wire::object::{is_object, non_null, object, text};
@@ -34,7 +34,7 @@ object! {
     }
 }
 
-/// Kinds of rows that only Claude Code writes.
+/// Row types that only Claude Code writes.
 const CLAUDE_KINDS: [&str; 16] = [
     "agent-name",
     "ai-title",
@@ -54,7 +54,7 @@ const CLAUDE_KINDS: [&str; 16] = [
     "worktree-state",
 ];
 
-/// Kinds of the bare items of old Codex files.
+/// Types of the bare items in old Codex files.
 const CODEX_ITEMS: [&str; 4] = [
     "function_call",
     "function_call_output",
@@ -62,7 +62,7 @@ const CODEX_ITEMS: [&str; 4] = [
     "local_shell_call",
 ];
 
-/// Whose record it is, if it tells.
+/// The agent that wrote a record, if the record shows it.
 pub(super) fn agent_of(record: &str) -> Option<Agent> {
     let row = Row::read(record)?;
     let kind = text(row.kind);

@@ -1,4 +1,4 @@
-//! Finding session files in folders, without opening them.
+//! Finds session files in folders without opening them.
 
 use std::fs::{self, DirEntry};
 use std::num::NonZeroUsize;
@@ -8,65 +8,65 @@ use std::time::SystemTime;
 use super::Agent;
 use super::folders::{Keep, walk};
 
-/// The folder with the files of subagents.
+/// The folder that holds the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
 
-/// A folder with session files.
+/// A folder to search for session files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
-    /// Whose files are there; `None` if anybody's may be.
+    /// The agent whose files are there, or `None` for any agent.
     pub agent: Option<Agent>,
     /// The folder, or a single file.
     pub path: PathBuf,
 }
 
-/// A file that may be a session.
+/// A possible session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The file.
     pub path: PathBuf,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was changed last. It was not active later, unless somebody set its time.
+    /// The time of the last change. The session was not active later, unless the time was set.
     pub modified: SystemTime,
-    /// What may stand around it.
-    pub(super) around: Around,
+    /// What the folder holds besides the file.
+    pub(super) context: FolderContext,
 }
 
-/// A file that may be a session by its name; nothing was asked about it.
+/// A file whose name fits a session. Its metadata was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// What may stand around it.
-    pub(super) around: Around,
+    /// What the folder holds besides the file.
+    pub(super) context: FolderContext,
 }
 
-/// What may stand around a file, as its folders were read.
+/// What the folder of a file holds besides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Around {
-    /// A file of ours beside it.
+pub(super) struct FolderContext {
+    /// A side file of turnpipe.
     pub(super) side_file: bool,
     /// A folder of subagents.
     pub(super) subagents: bool,
-    /// Whether the file itself was asked for, and not a folder that holds it.
+    /// Whether the user named the file itself and not a folder that holds it.
     pub(super) is_named: bool,
 }
 
-/// No folder was read.
-const ANYTHING: Around = Around {
+/// The folder was not read.
+const UNREAD: FolderContext = FolderContext {
     side_file: true,
     subagents: true,
     is_named: true,
 };
 
-/// The files in `roots` that may be sessions, the last changed first. Folders that are missing or
-/// unreadable have none; links are not followed; files of subagents are not sessions.
+/// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
+/// are empty, links are not followed, and files of subagents are left out.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
     discover_with(NonZeroUsize::MIN, roots)
 }
 
-/// The same, on as many threads as that once there are many files.
+/// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     let mut found = files_in(roots, threads, candidate, of_entry);
     found.sort_unstable_by(|one, other| {
@@ -79,15 +79,15 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     found
 }
 
-/// The same files, in no order, without asking the system about each: for those who open all of them.
+/// The same files, in no order and without their metadata, for callers that open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     let named = |path| {
-        let around = ANYTHING;
-        Some(Found { path, around })
+        let context = UNREAD;
+        Some(Found { path, context })
     };
-    let mut found = files_in(roots, threads, named, |entry, around| {
+    let mut found = files_in(roots, threads, named, |entry, context| {
         let path = entry.path();
-        Some(Found { path, around })
+        Some(Found { path, context })
     });
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
@@ -96,7 +96,7 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     found
 }
 
-/// What `named` makes of roots that are files, and `keep` of the files below those that are folders.
+/// Applies `named` to roots that are files, and `keep` to the files below roots that are folders.
 fn files_in<File: Send>(
     roots: &[Root],
     threads: NonZeroUsize,
@@ -114,13 +114,13 @@ fn files_in<File: Send>(
     found
 }
 
-fn of_entry(entry: &DirEntry, around: Around) -> Option<Candidate> {
+fn of_entry(entry: &DirEntry, context: FolderContext) -> Option<Candidate> {
     let metadata = entry.metadata().ok()?;
     Some(Candidate {
         path: entry.path(),
         size: metadata.len(),
         modified: metadata.modified().ok()?,
-        around,
+        context,
     })
 }
 
@@ -130,12 +130,11 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
         size: metadata.len(),
         modified: metadata.modified().ok()?,
         path,
-        around: ANYTHING,
+        context: UNREAD,
     })
 }
 
-/// The folder with the files of the subagents of a session, whether it is there or not; some agents
-/// have none.
+/// The folder for the subagent files of a session, whether or not it exists. Some agents have none.
 pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
     let (folder, stem) = (path.parent()?, path.file_stem()?);
     match agent {
@@ -145,7 +144,7 @@ pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
     }
 }
 
-/// The files of the subagents of a session, by name.
+/// The subagent files of a session, sorted by name.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let entries = subagent_folder(path, agent).and_then(|folder| fs::read_dir(folder).ok());
     let Some(entries) = entries else {

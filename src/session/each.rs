@@ -1,19 +1,20 @@
-//! The same work for many items, on several threads. A thread that is done takes the next item.
+//! Runs the same work for many items on several threads. A thread that finishes takes the next
+//! item.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What was found out about an item.
+/// The result for one item.
 pub(super) struct Done<Output> {
-    /// Its place among the items.
+    /// The index of the item.
     pub(super) item: usize,
-    /// The thread that did it.
+    /// The thread that did the work.
     pub(super) worker: usize,
-    /// What that was.
+    /// The output.
     pub(super) output: Output,
 }
 
-/// The output of `look` for each item, in no order, and what each thread has collected.
+/// Calls `look` for each item. Returns the outputs, in no order, and the state of each thread.
 pub(super) fn each<Item: Sync, Own: Default + Send, Output: Send>(
     items: &[Item],
     threads: NonZeroUsize,

@@ -1,4 +1,4 @@
-//! What the two ends of a session file say, without reading what lies between.
+//! Reads the two ends of a session file and skips what lies between.
 
 use std::fs::File;
 use std::io;
@@ -16,30 +16,30 @@ use super::opened::{Positioned, Session};
 use super::recover::each_record_on;
 use crate::jsonl::{Beginning, FixedFile, Mapping};
 
-/// How far the first lines go, in bytes: they show how the session began in nearly every file.
+/// The size of the head, in bytes. It shows how the session began in nearly every file.
 const FIRST_LINES: usize = 8 * 1024;
 
-/// A file that is no larger is read as a whole at once, in bytes.
+/// Files up to this size are read at once, in bytes.
 const SMALL_FILE: usize = 24 * 1024;
 
-/// How far the first prompt is looked for, in bytes.
+/// How far to search for the first prompt, in bytes.
 const LONGEST_HEAD: u64 = 1024 * 1024;
 
-/// How much of the end is read at first, in bytes: it holds a time in 97 of 100 files.
+/// How much of the end is read first, in bytes. It holds a timestamp in 97 of 100 files.
 const TAIL: u64 = 16 * 1024;
 
-/// How much of the end is read if that was not enough, in bytes.
+/// How much of the end is read if the first part was not enough, in bytes.
 const LONG_TAIL: u64 = 64 * 1024;
 
-/// How much of the end is read if that was a part of one line only, in bytes.
+/// How much of the end is read if all of that was part of one line, in bytes.
 const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 
-/// How many of the last lines are read in any case: times run backwards now and then.
+/// How many of the last lines are always read, since timestamps sometimes run backwards.
 const LAST_LINES: u32 = 3;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The whole lines at the start of a file, read once for all who need them.
+/// The complete lines at the start of a file, read once.
 #[derive(Debug)]
 pub(super) struct Head {
     beginning: Arc<Beginning>,
@@ -47,7 +47,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads it. If that is the whole file, its last line needs no newline.
+    /// Reads the head. If it is the whole file, the last line needs no newline.
     pub(super) fn read(file: &SessionFile) -> io::Result<Self> {
         let size = usize::try_from(file.size).unwrap_or(usize::MAX);
         let read = if size <= SMALL_FILE {
@@ -69,7 +69,7 @@ impl Head {
         })
     }
 
-    /// What was read, which may be more than the lines.
+    /// All bytes that were read, possibly more than the lines.
     pub(super) fn beginning(&self) -> Arc<Beginning> {
         Arc::clone(&self.beginning)
     }
@@ -79,7 +79,7 @@ impl Head {
         self.beginning.bytes().starts_with(bytes)
     }
 
-    /// The lines, each with the place of its end in bytes.
+    /// The lines, each with the offset of its end in bytes.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let lines = &self.beginning.bytes()[..self.length];
         let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);
@@ -98,8 +98,8 @@ impl Head {
 }
 
 impl Session {
-    /// What the ends of the file say, and its title, wherever that is. The last activity is the
-    /// latest time of the last records that have one.
+    /// The facts at both ends of the file, and the title from anywhere in it. The last activity is
+    /// the latest timestamp among the last records that have one.
     ///
     /// # Errors
     /// Reading failed.
@@ -115,7 +115,7 @@ impl Session {
         })
     }
 
-    /// The session's id, if its file names it.
+    /// The session id, if the file names one.
     ///
     /// # Errors
     /// Reading failed.
@@ -138,7 +138,7 @@ impl Session {
         if end >= self.file.size {
             return Ok(facts);
         }
-        // Messages are read for the first prompt only.
+        // Messages are only needed for the first prompt.
         let detail = match facts.first_prompt {
             Some(_) => Detail::Outline,
             None => Detail::Full,
@@ -146,7 +146,7 @@ impl Session {
         Ok(facts.followed_by(self.facts_of_tail(bytes, end, detail)?))
     }
 
-    /// What the head says, and where it ends.
+    /// Reads the facts in the head. Returns the offset of its end.
     fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
         let mut facts = Facts::default();
         for (end, line) in self.head.lines() {
@@ -172,7 +172,7 @@ impl Session {
         Ok((facts, end.unwrap_or(self.file.size)))
     }
 
-    /// What the tail says, from the first whole line that starts at `from` or later.
+    /// Reads the facts in the tail, from the first complete line at or after `from`.
     fn facts_of_tail(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -181,13 +181,13 @@ impl Session {
     ) -> io::Result<Facts> {
         let length = bytes.length();
         let mut known = Facts::default();
-        // Where the lines begin that were read.
+        // Where the lines that were read begin.
         let mut read = length;
         let mut lines = 0;
         let mut size = TAIL;
         loop {
             let start = length.saturating_sub(size).max(from);
-            // Up to the end, so that a search for the title finds it in memory.
+            // Read to the end, so that the search for the title finds it in memory.
             let window = bytes.window(start..length)?;
             let unread = usize::try_from(read - start).unwrap_or(usize::MAX);
             let window = &window[..unread.min(window.len())];
@@ -237,7 +237,7 @@ impl Session {
     }
 }
 
-/// Whether it is known how the session began.
+/// Whether the start of the session is known.
 fn has_begun(facts: &Facts) -> bool {
     facts.first_prompt.is_some()
         && facts.session_id.is_some()
@@ -245,31 +245,31 @@ fn has_begun(facts: &Facts) -> bool {
         && (facts.first_cwd.is_some() || facts.cwd_hash.is_some())
 }
 
-/// Whether it is known how it ended.
+/// Whether the end of the session is known.
 fn has_ended(facts: &Facts) -> bool {
     facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
 }
 
-/// Whether a line may hold what is missing.
+/// Whether a line may hold a missing fact.
 fn may_add_to(known: &Facts, line: &[u8]) -> bool {
     known.last_activity.is_none()
         || known.model.is_none() && names_a_model(line)
         || known.cwd.is_none() && DIRECTORIES.iter().any(|key| key.find(line).is_some())
 }
 
-/// Keys of directories.
+/// Keys of working directories.
 static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
     LazyLock::new(|| [Finder::new(b"\"cwd\""), Finder::new(b"\"directories\"")]);
 
-/// What keys of models begin with.
+/// Prefixes of the keys of models.
 static MODEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"model"));
 
-/// Whether there is a key of a model; in some formats `model` is a role, too.
+/// Whether the line has a key of a model. In some formats `model` is also a role.
 fn names_a_model(line: &[u8]) -> bool {
     MODEL.find_iter(line).any(|at| {
         let rest = &line[at + MODEL.needle().len()..];
         let key = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end));
-        // Within a text, quotation marks have backslashes.
+        // Inside a string, quotation marks are escaped.
         key.is_some_and(|(key, behind)| {
             !key.contains(&b'\\') && behind[1..].trim_ascii_start().starts_with(b":")
         })

@@ -1,9 +1,9 @@
 use std::fs;
 
 use super::*;
-use crate::session::record::BESIDE;
+use crate::session::record::SIDE_FILE_SUFFIX;
 
-/// A title is looked up alone as it is with all that is known.
+/// `Session::title` and `Session::summary` find the same title.
 #[test]
 fn the_title_is_the_same_whatever_else_is_asked() {
     let own = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hi"}}"#;
@@ -13,14 +13,14 @@ fn the_title_is_the_same_whatever_else_is_asked() {
     let custom = r#"{"type":"custom-title","customTitle":"Custom","sessionId":"s"}"#;
     let qwen = r#"{"uuid":"q1","parentUuid":null,"sessionId":"q","timestamp":"2026-01-01T00:00:00Z","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}"#;
     let auto = r#"{"uuid":"q2","type":"system","subtype":"custom_title","systemPayload":{"customTitle":"Auto","titleSource":"auto"}}"#;
-    let beside = r#"{"type":"custom-title","customTitle":"Beside","sessionId":"s"}"#;
+    let side_file_title = r#"{"type":"custom-title","customTitle":"Beside","sessionId":"s"}"#;
     let rows: [(Vec<&str>, Option<&str>, Option<&str>); 8] = [
         (vec![own], None, None),
         (vec![own, &sum], None, Some("Sum")),
         (vec![&foreign, own], None, None),
         (vec![own, &sum, custom], None, Some("Custom")),
-        (vec![own, custom], Some(beside), Some("Custom")),
-        (vec![own, &foreign], Some(beside), Some("Beside")),
+        (vec![own, custom], Some(side_file_title), Some("Custom")),
+        (vec![own, &foreign], Some(side_file_title), Some("Beside")),
         (vec![qwen, auto], None, Some("Auto")),
         (vec![qwen], None, None),
     ];
@@ -30,7 +30,7 @@ fn the_title_is_the_same_whatever_else_is_asked() {
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         if let Some(side) = side {
             let mut name = path.clone().into_os_string();
-            name.push(BESIDE);
+            name.push(SIDE_FILE_SUFFIX);
             fs::write(name, format!("{side}\n")).unwrap();
         }
         let session = Session::open(&path).unwrap();

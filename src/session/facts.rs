@@ -1,4 +1,4 @@
-//! What is known of a session, and how much is in it.
+//! What is known about a session, and counts of its content.
 
 use std::collections::HashMap;
 
@@ -10,58 +10,58 @@ use super::tree::Key;
 use crate::dialog::{Message, Origin, Pairs, Role, Thread, Usage};
 use crate::wire::object::text;
 
-/// How much of the first prompt is kept, in characters.
+/// The longest excerpt of the first prompt, in characters.
 const PROMPT_CHARACTERS: usize = 200;
 
-/// What one record, some records or all records say about their session.
+/// The facts in one record, in some records or in all records of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
-    /// The session.
+    /// The session id.
     pub session_id: Option<String>,
     /// Its title.
     pub title: Option<Title>,
-    /// The beginning of the first prompt that a person typed.
+    /// The beginning of the first prompt.
     pub first_prompt: Option<String>,
-    /// The directory in which it began.
+    /// The first working directory.
     pub first_cwd: Option<String>,
-    /// The directory that was named last.
+    /// The last working directory.
     pub cwd: Option<String>,
-    /// A hash of the directory, where the agent records no more.
+    /// A hash of the directory, for agents that record only that.
     pub cwd_hash: Option<String>,
-    /// The branch that was named last.
+    /// The last branch.
     pub branch: Option<String>,
-    /// The model that spoke last.
+    /// The last model.
     pub model: Option<String>,
-    /// The session that it was forked from.
+    /// The session it was forked from.
     pub forked_from: Option<String>,
-    /// What it begins with, if that is in another file.
+    /// The part of another file that this session begins with.
     pub history: Option<History>,
-    /// The earliest time in its records.
+    /// The earliest timestamp.
     pub started: Option<Timestamp>,
-    /// The latest time in its records.
+    /// The latest timestamp.
     pub last_activity: Option<Timestamp>,
-    /// Whether it is the file of a subagent.
+    /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
-    /// Whether they are from the head of a session. A file may hold heads of other sessions, too;
-    /// the first is its own.
+    /// Whether the facts come from the head of a session. A file may hold the heads of other
+    /// sessions too. The first head is its own.
     pub is_head: bool,
 }
 
-/// The beginning of another session's file, which is the beginning of this one too.
+/// The beginning of another session's file, which is also the beginning of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
     /// The other session.
     pub session_id: String,
-    /// How much of its file, in bytes.
+    /// How much of its file belongs to this session, in bytes.
     pub end: u64,
 }
 
-/// How much of what is in a session.
+/// Counts of the content of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counts {
     /// Records.
     pub records: u64,
-    /// Prompts.
+    /// Prompts that a person typed.
     pub prompts: u64,
     /// Replies.
     pub replies: u64,
@@ -82,7 +82,7 @@ pub struct Counts {
 }
 
 impl Facts {
-    /// Nothing but the time of a record.
+    /// Facts with no more than a timestamp.
     pub(super) fn at(time: Option<&RawValue>) -> Self {
         let time = text(time).and_then(|time| time.parse().ok());
         Self {
@@ -92,14 +92,14 @@ impl Facts {
         }
     }
 
-    /// The same in this directory, if there is one.
+    /// The same facts with this directory, if there is one.
     pub(super) fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
         self
     }
 
-    /// What these records and later ones say together.
+    /// Merges the facts of these records with those of later ones.
     pub(super) fn followed_by(self, later: Self) -> Self {
         let last_activity = self.last_activity.max(later.last_activity);
         if later.is_head && self.session_id.is_some() {
@@ -134,12 +134,12 @@ impl Facts {
         }
     }
 
-    /// Adds what later records say.
+    /// Adds the facts of later records.
     pub(super) fn add(&mut self, later: Self) {
         *self = std::mem::take(self).followed_by(later);
     }
 
-    /// Adds what a message says.
+    /// Adds the facts of a message.
     pub(super) fn add_message(&mut self, message: &Message) {
         if message.thread == Thread::Subagent {
             return;
@@ -155,7 +155,7 @@ impl Facts {
     }
 }
 
-/// The first characters, and an ellipsis if there are more.
+/// Truncates text to this many characters and adds an ellipsis.
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(PROMPT_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -163,7 +163,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Counts whole messages.
+/// Counts complete messages.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
     counts: Counts,
@@ -173,7 +173,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Takes the next whole message.
+    /// Counts the next complete message.
     pub(super) fn add(&mut self, message: &Message) {
         let counts = &mut self.counts;
         match (message.role, message.origin) {
@@ -197,7 +197,7 @@ impl Counter {
         self.replies.put(key, usage);
     }
 
-    /// The sums.
+    /// The totals.
     pub(super) fn finish(mut self, records: u64) -> Counts {
         self.counts.records = records;
         self.counts.unanswered = self.pairs.unanswered().len() as u64;
@@ -209,12 +209,12 @@ impl Counter {
     }
 }
 
-/// What is known of each reply. The rows of a reply need not be neighbours, and each repeats what
-/// it cost so far: the last row that says something counts.
+/// What is known about each reply. The rows of a reply may be apart, and each repeats the usage so
+/// far. The last row with a value wins.
 #[derive(Debug, Clone)]
 pub(super) struct LastOfEach<Value> {
     places: HashMap<Key, usize>,
-    /// In the order of the first rows.
+    /// The replies, ordered by their first rows.
     pub(super) values: Vec<Value>,
 }
 
@@ -228,7 +228,7 @@ impl<Value> Default for LastOfEach<Value> {
 }
 
 impl<Value> LastOfEach<Value> {
-    /// Takes a row of the reply with this key; without one it is a reply of its own.
+    /// Adds a row to the reply with this key. A row without a key is a reply of its own.
     pub(super) fn put(&mut self, key: Option<Key>, value: Value) {
         let place = key.and_then(|key| self.places.get(&key).copied());
         if let Some(known) = place.and_then(|place| self.values.get_mut(place)) {
@@ -242,14 +242,14 @@ impl<Value> LastOfEach<Value> {
     }
 }
 
-/// The token meter of a session, which shows the sum so far.
+/// The token meter of a session, which shows a running total.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     last: Option<Usage>,
 }
 
 impl Meter {
-    /// What a message adds to the tokens of its session.
+    /// The tokens that a message adds to the total of its session.
     pub(super) fn usage_of(&mut self, message: &Message) -> Usage {
         let Some(usage) = message.usage else {
             return Usage::default();

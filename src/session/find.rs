@@ -1,4 +1,4 @@
-//! Which file somebody means: by path, id, the beginning of an id, title, or `latest`.
+//! Finds a session by path, id, prefix of an id, title, or `latest`.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use super::Candidate;
 use super::listing::{Filter, Listing, list};
 
-/// The name of the session that was active last.
+/// The name of the most recently active session.
 pub const LATEST: &str = "latest";
 
-/// How many names an error tells.
-const MOST_TOLD: usize = 4;
+/// How many matches an error lists.
+const MOST_SHOWN: usize = 4;
 
 /// Why no file was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// Nothing has that name.
+    /// No session has that name.
     #[error("there is no such session")]
     Nothing,
-    /// Several have.
+    /// Several sessions have that name.
     #[error("several sessions have that name: {}", .0.join(", "))]
     Several(Vec<String>),
 }
 
-/// The file that `name` means among `candidates` (the last changed first).
+/// Finds the file that `name` stands for among `candidates` (most recently changed first).
 ///
 /// # Errors
-/// None, or more than one.
+/// No file matches, or more than one.
 pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     if name.contains('/') || Path::new(name).is_file() {
         return Ok(name.into());
@@ -46,7 +46,7 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
             .map(|session| session.path)
             .ok_or(FindError::Nothing);
     }
-    // File names hold ids, as a rule: that saves opening everything.
+    // Most file names contain the id, which saves opening all files.
     let named: Vec<Candidate> = candidates
         .iter()
         .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
@@ -58,13 +58,13 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
     one_of(name, candidates, listing)
 }
 
-/// What a session is called.
+/// The names of a session.
 struct Names<'a> {
     id: Option<&'a str>,
     title: Option<&'a str>,
 }
 
-/// The one session that has this id, that begins with it, or that has this title.
+/// The one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
     let tests: [&dyn Fn(&Names<'_>) -> bool; 3] = [
@@ -87,16 +87,16 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
             [] => {}
             [one] => return Ok(one.path.clone()),
             several => {
-                let told = several.iter().take(MOST_TOLD);
-                let told = told.map(|session| session.path.display().to_string());
-                return Err(FindError::Several(told.collect()));
+                let shown = several.iter().take(MOST_SHOWN);
+                let shown = shown.map(|session| session.path.display().to_string());
+                return Err(FindError::Several(shown.collect()));
             }
         }
     }
     Err(FindError::Nothing)
 }
 
-/// The ids that may stand in a file's name: all of it, and what follows a separator.
+/// The possible ids in a file name: the whole stem, and the part after each separator.
 fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem

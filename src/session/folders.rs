@@ -1,4 +1,4 @@
-//! Reads folders and those below them, on several threads where there is much to read.
+//! Reads folders recursively, on several threads if there is much to read.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::archive;
-use super::discover::{Around, SUBAGENTS};
-use super::record::BESIDE;
+use super::discover::{FolderContext, SUBAGENTS};
+use super::record::SIDE_FILE_SUFFIX;
 
-/// Agents nest their files no deeper than this below a root.
+/// How many levels of folders below a root may hold session files.
 const DEEPEST: u32 = 8;
 
-/// Folders that hold no sessions but what belongs to one.
+/// Folders that hold no sessions, only files that belong to one.
 const BELONGINGS: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"];
 
-/// After this many files it is worth it to start threads for the folders that are left.
+/// After this many files, threads are worth starting for the remaining folders.
 const MANY: usize = 512;
 
-/// A folder that is to be read.
+/// A folder to read.
 struct Folder {
     path: PathBuf,
-    /// How many levels below it are read, too.
+    /// How many levels below it to read.
     depth: u32,
-    /// Whether a folder of subagents may stand beside it.
+    /// Whether subagent folders may be beside its files.
     subagents_beside: bool,
 }
 
@@ -35,10 +35,10 @@ struct Contents<File> {
     folders: Vec<Folder>,
 }
 
-/// What is kept of a file, if it is still there.
-pub(super) type Keep<File> = fn(&DirEntry, Around) -> Option<File>;
+/// Converts an entry, unless the file is gone.
+pub(super) type Keep<File> = fn(&DirEntry, FolderContext) -> Option<File>;
 
-/// What `keep` makes of the files below `root` that may be sessions, in no order.
+/// Applies `keep` to the possible session files below `root`, in no order.
 pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
     let mut found = Vec::new();
     let mut folders = vec![Folder {
@@ -58,10 +58,10 @@ pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<Fi
     found
 }
 
-/// What several threads share.
+/// The state that the threads share.
 struct Waiting {
     folders: Vec<Folder>,
-    /// How many are being read, which may bring more.
+    /// How many folders are being read. Each may add more.
     read: usize,
 }
 
@@ -130,7 +130,7 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         }
         if kind.is_file() && may_be_a_session(&text) {
             files.push((entry, name));
-        } else if kind.is_file() && text.ends_with(BESIDE) {
+        } else if kind.is_file() && text.ends_with(SIDE_FILE_SUFFIX) {
             side_files.insert(name);
         } else if !kind.is_file() {
             folders.insert(name);
@@ -142,25 +142,25 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
     }
     let found = files.into_iter().filter_map(|(entry, name)| {
         let own_folder = Path::new(&name).file_stem().unwrap_or_default();
-        let around = Around {
+        let context = FolderContext {
             subagents: folder.subagents_beside || folders.contains(own_folder),
             is_named: false,
             side_file: !side_files.is_empty() && side_files.contains(&side_file_of(name)),
         };
-        keep(&entry, around)
+        keep(&entry, context)
     });
     contents.found = found.collect();
     contents
 }
 
 fn side_file_of(mut name: OsString) -> OsString {
-    name.push(BESIDE);
+    name.push(SIDE_FILE_SUFFIX);
     name
 }
 
-/// By its name: side files and files of subagents are none.
+/// Decides by name alone. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
-    let side_files = [BESIDE, ".ledger.jsonl", ".meta.json"];
+    let side_files = [SIDE_FILE_SUFFIX, ".ledger.jsonl", ".meta.json"];
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
@@ -174,7 +174,7 @@ fn may_be_a_session(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// More folders than one thread reads, some of them in others.
+    /// More folders than one thread reads, partly nested.
     #[test]
     fn threads_find_what_one_finds() {
         let root = tempfile::tempdir().unwrap();
@@ -209,9 +209,9 @@ mod tests {
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }
-        let mut found = walk(root.path(), NonZeroUsize::MIN, |entry, around| {
+        let mut found = walk(root.path(), NonZeroUsize::MIN, |entry, context| {
             let name = entry.file_name().to_string_lossy().into_owned();
-            Some((name, around.subagents, around.side_file))
+            Some((name, context.subagents, context.side_file))
         });
         found.sort();
         let expected = [

@@ -1,7 +1,8 @@
-//! Following a file that others write: whole lines as they come, and what becomes of the file.
+//! Follows a file that others write to: returns complete lines as they arrive, and reports when the
+//! file is replaced or truncated.
 //!
-//! [`Lines`] is pure. Bytes are held back until their newline, so that a record that is written in
-//! two steps, or cut inside a character, never appears broken.
+//! [`Lines`] does no I/O. It holds bytes back until their newline arrives. So a record that is
+//! written in two steps, or cut inside a character, never appears broken.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,20 +13,20 @@ use super::open::{Identity, OpenError, SessionFile, open_safely};
 use crate::jsonl::{read_at, room_to_read};
 use crate::wire::records::SwitchReason;
 
-/// How much is read at once, in bytes.
+/// How many bytes are read at once.
 const READ_SIZE: usize = 256 * 1024;
 
-/// How much is read at once where nothing more is known to be there, in bytes.
+/// How many bytes are read at once if no more are expected.
 const SMALL_READ: usize = 16 * 1024;
 
-/// Cuts bytes into whole lines.
+/// Splits bytes into complete lines.
 #[derive(Debug, Default)]
 pub struct Lines {
     held: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes bytes; returns the whole lines that they complete, newlines included.
+    /// Adds bytes. Returns the lines that they complete, with their newlines.
     pub fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         let Some(newline) = memrchr(b'\n', &bytes) else {
             self.held.extend_from_slice(&bytes);
@@ -41,45 +42,45 @@ impl Lines {
         whole
     }
 
-    /// How many bytes are held back.
+    /// The number of bytes held back.
     pub fn pending(&self) -> u64 {
         self.held.len() as u64
     }
 
-    /// What is held back, given up.
+    /// Takes the bytes held back.
     pub fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }
 }
 
-/// What a look at the file brought.
+/// The result of [`Follower::look`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// Nothing new.
     Nothing,
-    /// Whole lines.
+    /// Complete lines.
     Lines(Vec<u8>),
-    /// More bytes, but no whole line.
+    /// More bytes, but no complete line.
     Bytes,
-    /// Reading starts anew.
+    /// Reading starts over.
     Switch(SwitchReason),
 }
 
-/// A file that is followed.
+/// Follows one file.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
-    /// The file, if there is one at the path.
+    /// The open file, if the path exists.
     file: Option<SessionFile>,
-    /// Up to where it was read, in bytes.
+    /// How far the file was read, in bytes.
     read: u64,
-    /// How much may come next, by what came last, in bytes.
+    /// How many bytes to expect, judging by the last read.
     expected: usize,
     lines: Lines,
 }
 
 impl Follower {
-    /// Follows `file` from `start` on, in bytes.
+    /// Follows `file` from the offset `start`.
     pub fn new(file: SessionFile, start: u64) -> Self {
         Self {
             path: file.path.clone(),
@@ -95,25 +96,25 @@ impl Follower {
         &self.path
     }
 
-    /// Behind the last whole line that was handed out, in bytes.
+    /// The offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
         self.read - self.lines.pending()
     }
 
-    /// How many bytes are held back.
+    /// The number of bytes held back.
     pub fn pending(&self) -> u64 {
         self.lines.pending()
     }
 
-    /// What is held back, given up: the writer did not end its line.
+    /// Takes the bytes held back. Used when the writer did not end its last line.
     pub fn take_rest(&mut self) -> Vec<u8> {
         self.lines.take_rest()
     }
 
-    /// Looks once.
+    /// Reads what is new, once.
     ///
     /// # Errors
-    /// Reading failed, or something that is no file stands at the path now.
+    /// Reading failed, or the path is no longer a regular file.
     pub fn look(&mut self) -> Result<Seen, OpenError> {
         let Some(file) = &self.file else {
             return self.look_for_a_new_one();
@@ -122,7 +123,7 @@ impl Follower {
         let size = known.max(self.expected).clamp(SMALL_READ, READ_SIZE);
         let mut bytes = room_to_read(size);
         let filled = read_at(&file.file, &mut bytes, self.read)?;
-        // Where as much came as could, though nobody knew, twice that may come next.
+        // An unexpected full read: twice as much may come next.
         let is_surprise = known == 0 && filled == size;
         self.expected = if is_surprise { 2 * size } else { 0 };
         if filled > 0 {
@@ -135,7 +136,7 @@ impl Follower {
                 Seen::Lines(lines)
             });
         }
-        // All was read; only now may the file be left for another.
+        // The old file is fully read; only now may reading move on to the new one.
         if file.file.metadata()?.len() < self.read {
             self.restart(0);
             return Ok(Seen::Switch(SwitchReason::Truncated));

@@ -1,24 +1,24 @@
-//! How a format reads its records: each once, into the same model.
+//! The trait of a session format: each format maps its records to the same model.
 
 use super::title::TitleRecord;
 use super::{Agent, Facts};
 use crate::dialog::{Message, Thread, Usage};
 
-/// How the records of a file make a conversation.
+/// How the records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One after the other.
+    /// In file order.
     Sequence,
-    /// Each names the one before it; some branches are abandoned.
+    /// Each names its parent. Some branches are abandoned.
     Tree,
-    /// They change what earlier ones said.
+    /// Later records change earlier ones.
     Replay,
 }
 
-/// The title records of a format.
+/// How to search for title records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TitleSearch {
-    /// Part of every record that gives a title.
+    /// Bytes that every title record contains.
     pub needle: &'static str,
     /// Which of several titles counts.
     pub precedence: Precedence,
@@ -27,16 +27,16 @@ pub struct TitleSearch {
 /// Which of two titles counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precedence {
-    /// The later one.
+    /// The later title.
     Later,
-    /// The manual one, wherever it is.
+    /// A manual title, wherever it is.
     Manual,
 }
 
-/// How much of a record is read.
+/// How much of a record to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Everything but what was said and what it cost.
+    /// Everything except messages and usage.
     Outline,
     /// Everything.
     Full,
@@ -44,16 +44,16 @@ pub enum Detail {
 
 /// A file format.
 pub trait Format: std::fmt::Debug + Sync {
-    /// The agent that writes it.
+    /// The agent that writes this format.
     fn agent(&self) -> Agent;
 
-    /// How records make a conversation.
+    /// How records form a conversation.
     fn shape(&self) -> Shape;
 
-    /// Which records give titles.
+    /// How to find title records.
     fn title_search(&self) -> TitleSearch;
 
-    /// Reads the text of one record; `None` if it is no JSON object.
+    /// Reads one record. Returns `None` if the text is not a JSON object.
     fn read(&self, record: &str, detail: Detail) -> Option<Entry>;
 
     /// The messages in a record.
@@ -63,38 +63,38 @@ pub trait Format: std::fmt::Debug + Sync {
     }
 }
 
-/// How a record takes part in the conversation of a tree.
+/// The role of a record in a conversation tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Part {
-    /// Something was said: a branch may end here.
+    /// A message. A branch may end here.
     Turn,
-    /// It stands between turns, and a branch may end here.
+    /// A record between turns at which a branch may end.
     Step,
-    /// It stands between turns, and no branch ends here.
+    /// A record between turns at which no branch ends.
     #[default]
     Aside,
-    /// It belongs to a subagent.
+    /// A record of a subagent.
     Side,
 }
 
-/// What a record does to the messages before it (see [`Shape::Replay`]).
+/// How a record changes earlier messages (see [`Shape::Replay`]).
 #[derive(Debug, Default)]
 pub enum Change {
-    /// Nothing.
+    /// No change.
     #[default]
     Nothing,
-    /// It adds a message, or replaces the one with this id.
+    /// Adds a message, or replaces the one with this id.
     Put(String),
-    /// These messages replace all others; each row with its id.
+    /// Replaces all messages. Each row has its id.
     Reset(Vec<(String, Vec<Message>)>),
-    /// The message with this id is removed, and all after it.
+    /// Removes the message with this id and all later ones.
     RewindTo(String),
 }
 
-/// What a request beside the conversation cost, if no message of its record carries it.
+/// The cost of a request outside the conversation, if no message of its record has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
-    /// What the model was asked for.
+    /// The purpose of the request.
     pub prompt_id: Option<String>,
     /// The model.
     pub model: Option<String>,
@@ -102,45 +102,45 @@ pub struct SideCost {
     pub usage: Usage,
 }
 
-/// What one record says.
+/// The content of one record.
 #[derive(Debug, Default)]
 pub struct Entry {
-    /// Its type; empty if it has none.
+    /// The type, or empty if there is none.
     pub kind: String,
-    /// What refines the type.
+    /// The subtype.
     pub subtype: Option<String>,
-    /// Whether records of this kind are known.
+    /// Whether this kind of record is known.
     pub is_known: bool,
-    /// Names the record.
+    /// The id of the record.
     pub uuid: Option<String>,
-    /// The record that it follows.
+    /// The id of the parent record.
     pub parent: Option<String>,
-    /// The record that it follows across a compaction.
+    /// The id of the parent record across a compaction.
     pub logical_parent: Option<String>,
-    /// How it takes part in a tree.
+    /// Its role in a tree.
     pub part: Part,
-    /// When it was written, as it says.
+    /// When it was written, according to the record.
     pub time: Option<String>,
-    /// What it says about the session.
+    /// The facts in the record.
     pub facts: Facts,
-    /// The title that it gives.
+    /// The title in the record.
     pub title: Option<TitleRecord>,
-    /// A summary of the conversation that ends with the record of this id.
+    /// A summary of the conversation, and the id of that conversation's last record.
     pub summary: Option<(String, String)>,
-    /// What was said in it.
+    /// The messages.
     pub messages: Vec<Message>,
-    /// Messages that other records say again; they count in files that lack those.
+    /// Messages that other records repeat. They count only in files without those records.
     pub repeats: Vec<Message>,
-    /// The calls that its message is a label of.
+    /// The calls that its message labels.
     pub labelled_calls: Vec<String>,
-    /// What it does to the messages before it.
+    /// How it changes earlier messages.
     pub change: Change,
-    /// What a request beside the conversation cost.
+    /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
 }
 
 impl Entry {
-    /// The kind for counts: `type` or `type/subtype`.
+    /// The kind, for counts: `type` or `type/subtype`.
     pub fn label(&self) -> String {
         let kind = match self.kind.as_str() {
             "" => "(none)",
@@ -161,7 +161,7 @@ impl Entry {
         messages
     }
 
-    /// The messages of one of the rows of a record that replaces all others.
+    /// The messages of one row of a record that replaces all others.
     pub(super) fn into_row(self, row: u32) -> Vec<Message> {
         match self.change {
             Change::Reset(rows) => {
@@ -172,7 +172,7 @@ impl Entry {
         }
     }
 
-    /// The same with these messages, which share the record's id, time and thread.
+    /// A message with this content and the record's id, time and thread.
     pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         let stamped = messages.into_iter().map(|message| Message {
             uuid: self.uuid.clone(),

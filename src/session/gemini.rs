@@ -1,7 +1,7 @@
-//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, and the older `.json` documents.
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, and older `.json` documents.
 //!
-//! The newer files are logs to be replayed (see [`super::format::Change`]); an old document is read as if
-//! its head and each of its messages were a row.
+//! Newer files are logs to replay (see [`super::format::Change`]). The head of an old document and
+//! each of its messages are read like rows.
 
 use serde_json::value::RawValue;
 
@@ -9,7 +9,7 @@ use super::content::{
     count, gemini_blocks, input_of, message, note, shell_failed, string, user_messages,
 };
 use super::format::{Change, Detail, Entry, Format, Precedence, Shape, TitleSearch};
-use super::title::{Standing, TitleRecord};
+use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
 use crate::wire::object::{elements, object, text};
@@ -77,7 +77,7 @@ object! {
     }
 }
 
-/// Known types of records.
+/// Known record types.
 const KINDS: [&str; 8] = [
     "$set",
     "$rewindTo",
@@ -139,7 +139,7 @@ impl Format for Gemini {
     }
 }
 
-/// What a row does to the log.
+/// How a row changes the log.
 fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
@@ -181,11 +181,11 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
             source: TitleSource::Auto,
         },
         time: None,
-        standing: Standing::Ordinary,
+        manual_title: ManualTitle::Keep,
     })
 }
 
-/// What is said in a row: a reply with calls is followed by their results.
+/// The messages in a row. The results of calls follow the reply.
 fn said(row: &Row<'_>) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") => user(row),
@@ -209,7 +209,7 @@ fn plain(content: Option<&RawValue>) -> String {
     message(Role::System, Origin::Injected, gemini_blocks(content)).text()
 }
 
-/// Results stand in the row of the calls too, and there with their status.
+/// The row of the calls also holds the results and their status.
 fn user(row: &Row<'_>) -> Vec<Message> {
     let mut content = gemini_blocks(row.display.or(row.content));
     let had_results = content
@@ -255,7 +255,7 @@ fn thought(thought: &Thought<'_>) -> Block {
     Block::Thinking(parts.join(": "))
 }
 
-/// The result of a call, if it has one yet.
+/// The result of a call, if there is one yet.
 fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));

@@ -6,36 +6,36 @@ use std::ops::ControlFlow;
 use super::recover::records_on_line;
 use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
 
-/// Where a record stands.
+/// The position of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Where its line starts, in bytes from the start of the file.
+    /// The offset of its line in bytes.
     pub offset: u64,
-    /// The length of the line in bytes, with its newline.
+    /// The length of the line in bytes, including the newline.
     pub length: u32,
-    /// Which of the records on the line it is.
+    /// The index of the record on its line.
     pub index: u32,
 }
 
 /// A line.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
-    /// As it stands there; empty if it is too long to be looked into.
+    /// The text, or empty if the line is too long to parse.
     pub raw: &'a [u8],
-    /// The whole records on it.
+    /// The complete records on the line.
     pub records: &'a [Record],
     /// What is wrong with it.
     pub damage: &'a [Damage],
-    /// Counted from 1.
+    /// The line number, from 1.
     pub number: u64,
-    /// Where it starts, in bytes.
+    /// The offset in bytes.
     pub offset: u64,
-    /// Whether it has its newline.
+    /// Whether it ends with a newline.
     pub terminated: bool,
 }
 
 impl<'a> Line<'a> {
-    /// The records with their places.
+    /// The records with their positions.
     pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
         (0..).zip(self.records).map(move |(index, record)| {
             let place = Place {
@@ -47,13 +47,13 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Whether there is nothing on it.
+    /// Whether the line is blank.
     pub fn is_blank(self) -> bool {
         self.damage.is_empty() && self.raw.trim_ascii().is_empty()
     }
 }
 
-/// Wants every line.
+/// A prefilter that accepts every line.
 #[derive(Debug)]
 struct Everything;
 
@@ -63,7 +63,7 @@ impl Prefilter for Everything {
     }
 }
 
-/// Shows the lines of `source` to `visit` until it breaks; offsets count from `start`.
+/// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.
 ///
 /// # Errors
 /// Reading failed.
@@ -75,7 +75,7 @@ pub fn for_each_line<Value>(
     for_each_line_with(Everything, source, start, visit)
 }
 
-/// The same for the lines that `prefilter` wants.
+/// The same, limited to the lines that `prefilter` accepts.
 ///
 /// # Errors
 /// Reading failed.

@@ -1,4 +1,4 @@
-//! Many sessions at once: what is known of each, filtered, the last active first.
+//! Lists sessions with their facts, filtered, most recently active first.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -9,76 +9,76 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::codex_index::{FILE_NAME, thread_names};
-use super::discover::{Around, subagent_files};
+use super::discover::{FolderContext, subagent_files};
 use super::each::each;
 use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
 use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
 use crate::jsonl::Mapping;
 
-/// How many more files are looked at before one asks whether that is enough.
+/// How many files to read between checks whether there are enough.
 const STEP: usize = 64;
 
-/// How much is found out about each session.
+/// How much to read of each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// What the ends of its file tell.
+    /// The two ends of the file.
     Ends,
-    /// What is in it too; its whole file is read.
+    /// The whole file, with counts.
     Whole,
 }
 
-/// Which sessions are listed.
+/// Which sessions to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Active at this time or later.
+    /// Active at or after this time.
     pub since: Option<Timestamp>,
     /// Last active before this time.
     pub before: Option<Timestamp>,
-    /// Began in this directory, or below it.
+    /// Started in this directory or below it.
     pub cwd: Option<PathBuf>,
-    /// Of this agent.
+    /// Written by this agent.
     pub agent: Option<Agent>,
     /// Without a title.
     pub untitled: bool,
-    /// No more than this many.
+    /// At most this many.
     pub limit: Option<NonZeroUsize>,
 }
 
-/// What a look at a file tells; nothing if it is filtered out.
-type Looked = Result<Option<Box<Listed>>, SessionError>;
+/// The result for one file. `None` if it is filtered out.
+type Examined = Result<Option<Box<Listed>>, SessionError>;
 
-/// How sessions are listed.
+/// How to list sessions.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Which.
+    /// Which sessions to list.
     pub filter: Filter,
-    /// How much is found out about each.
+    /// How much to read of each.
     pub depth: Depth,
-    /// Whether files may be mapped.
+    /// Whether files may be memory-mapped.
     pub mapping: Mapping,
-    /// How many threads read, a file each.
+    /// The number of threads. Each reads one file at a time.
     pub jobs: NonZeroUsize,
 }
 
-/// A session of the list.
+/// A session in the list.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// Its file.
+    /// Its path.
     pub path: PathBuf,
-    /// Whose it is.
+    /// The agent that wrote it.
     pub agent: Agent,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What is known of it.
+    /// Its facts.
     pub facts: Facts,
-    /// What is in it, if that was asked for.
+    /// Its counts, with [`Depth::Whole`].
     pub counts: Option<Counts>,
-    /// How many files of subagents belong to it.
+    /// The number of its subagent files.
     pub subagents: u64,
 }
 
-/// Sessions of the list. They are sorted and handed on, and each is half a kilobyte.
+/// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
 pub type Sessions = Vec<Box<Listed>>;
 
 impl Listed {
@@ -87,8 +87,8 @@ impl Listed {
     }
 }
 
-/// The sessions among `candidates` (the last changed first), the last active first, and what could
-/// not be read. Files that are no sessions are passed over.
+/// Lists the sessions among `candidates` (most recently changed first), most recently active first,
+/// with the files that could not be read. Skips files that are not sessions.
 pub fn list(
     candidates: &[Candidate],
     listing: &Listing,
@@ -102,7 +102,7 @@ pub fn list(
             break;
         }
         let step = match listing.filter.limit {
-            // As a rule the last changed were active last, and are enough.
+            // The most recently changed files are usually the most recently active, and enough.
             Some(limit) if rest.len() == candidates.len() => limit.get().min(rest.len()),
             Some(limit) => limit.get().max(STEP).min(rest.len()),
             None => rest.len(),
@@ -128,8 +128,8 @@ pub fn list(
     (listed, failed)
 }
 
-/// The last active first; then by path, as bytes: to compare paths part by part takes as long as reading
-/// the files.
+/// Most recently active first, then by path. Paths are compared as bytes, because comparing them by
+/// component takes as long as reading the files.
 pub(super) fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
     let newest_first = other.0.cmp(&one.0);
     newest_first.then_with(|| one.1.as_os_str().cmp(other.1.as_os_str()))
@@ -142,8 +142,8 @@ fn sort(listed: &mut [Box<Listed>]) {
 }
 
 impl Listing {
-    /// Whether no candidate from `next` on can be among the sessions that are wanted: none was
-    /// active later than it was changed.
+    /// Whether the list is complete before `next`. No session was active later than its file was
+    /// changed.
     fn is_enough(&self, listed: &mut [Box<Listed>], next: &Candidate) -> bool {
         let changed = timestamp(next.modified);
         if self.filter.since.is_some_and(|since| changed < since) {
@@ -158,44 +158,49 @@ impl Listing {
             .is_some_and(|last| last.activity() >= changed)
     }
 
-    /// What is known of one candidate; `None` if it is filtered out.
-    fn look_at(&self, candidate: &Candidate, names: &ThreadNames) -> Looked {
+    /// Reads one candidate. Returns `None` if it is filtered out.
+    fn look_at(&self, candidate: &Candidate, names: &ThreadNames) -> Examined {
         if candidate.size == 0 {
             return Ok(None);
         }
-        self.look(&candidate.path, candidate.around, names)
+        self.look(&candidate.path, candidate.context, names)
     }
 
-    /// What is known of the session in a file; `None` if it is filtered out.
-    pub(super) fn look(&self, path: &Path, around: Around, names: &ThreadNames) -> Looked {
-        let side_file = if around.side_file {
+    /// Reads the session in a file. Returns `None` if it is filtered out.
+    pub(super) fn look(
+        &self,
+        path: &Path,
+        context: FolderContext,
+        names: &ThreadNames,
+    ) -> Examined {
+        let side_file = if context.side_file {
             SideFile::Possible
         } else {
             SideFile::Absent
         };
         let session = Session::open(path)?.with_side_file(side_file);
-        self.examine(&session, path, around, names)
+        self.examine(&session, path, context, names)
     }
 
-    /// Whether sessions of this agent are wanted.
+    /// Whether sessions of this agent pass the filter.
     pub(super) fn admits_agent(&self, agent: Agent) -> bool {
         self.filter.agent.is_none_or(|wanted| wanted == agent)
     }
 
-    /// Whether a file may be wanted by what is known without opening it.
+    /// Whether a file may pass the filter, without opening it.
     pub(super) fn may_admit(&self, candidate: &Candidate) -> bool {
         let changed = timestamp(candidate.modified);
         candidate.size > 0 && self.filter.since.is_none_or(|since| changed >= since)
     }
 
-    /// What is known of an open session; `None` if it is filtered out.
+    /// Reads an open session. Returns `None` if it is filtered out.
     pub(super) fn examine(
         &self,
         session: &Session,
         path: &Path,
-        around: Around,
+        context: FolderContext,
         names: &ThreadNames,
-    ) -> Looked {
+    ) -> Examined {
         let agent = session.agent();
         if !self.admits_agent(agent) {
             return Ok(None);
@@ -207,13 +212,13 @@ impl Listing {
                 (facts, Some(counts))
             }
         };
-        if facts.is_subagent && !around.is_named {
+        if facts.is_subagent && !context.is_named {
             return Ok(None);
         }
         if agent == Agent::Codex && facts.title.is_none() {
             facts.title = names.of(path, &facts);
         }
-        let subagents = if around.subagents {
+        let subagents = if context.subagents {
             subagent_files(path, agent).len() as u64
         } else {
             0
@@ -239,7 +244,7 @@ impl Filter {
         let is_there = self.cwd.as_ref().is_none_or(|wanted| {
             let named = facts.first_cwd.iter().chain(&facts.cwd);
             let is_below = |cwd: &String| Path::new(cwd).starts_with(wanted);
-            // A hash tells of the directory itself only, not of what lies above it.
+            // A hash matches the directory itself only, not its parents.
             let is_hashed = facts.first_cwd.is_none()
                 && facts.cwd_hash.is_some()
                 && facts.cwd_hash == Some(project_hash(wanted));
@@ -249,7 +254,7 @@ impl Filter {
     }
 }
 
-/// The names in the indexes of Codex, each read once.
+/// The names in Codex's indexes. Each index is read once.
 #[derive(Debug, Default)]
 pub(super) struct ThreadNames {
     homes: Mutex<HashMap<PathBuf, HashMap<String, String>>>,
@@ -275,7 +280,7 @@ impl ThreadNames {
     }
 }
 
-/// `sessions/YYYY/MM/DD/` lie between a file and the home of Codex.
+/// The number of levels from a file in `sessions/YYYY/MM/DD/` up to the home of Codex.
 const DEPTH_BELOW_HOME: usize = 5;
 
 fn timestamp(time: SystemTime) -> Timestamp {

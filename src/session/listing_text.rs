@@ -1,4 +1,4 @@
-//! Many sessions at once, each made into text as soon as it is known.
+//! Lists many sessions and formats each one as soon as it is read.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -7,17 +7,17 @@ use super::each::each;
 use super::listing::{Listed, Listing, ThreadNames, in_order};
 use super::{Found, SessionError};
 
-/// Appends a session to a text.
+/// Appends one session to a buffer.
 pub type WriteListed<'a, Failure> = dyn Fn(Listed, &mut Vec<u8>) -> Result<(), Failure> + Sync + 'a;
 
-/// The sessions among all these files as `write` makes text of them, and what could not be read. A limit
-/// is not looked at.
+/// Lists the sessions among `files`, formatted by `write`, with the files that could not be read.
+/// Ignores the limit of the filter.
 ///
-/// Each is written at once, on the thread that found out about it: thousands of them in memory, to be
-/// written later, take longer than their text.
+/// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
+/// format them later takes longer than formatting.
 ///
 /// # Errors
-/// Those of `write`.
+/// The first error of `write`.
 pub fn list_as_text<Failure: Send>(
     files: &[Found],
     listing: &Listing,
@@ -25,7 +25,7 @@ pub fn list_as_text<Failure: Send>(
 ) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
     let names = ThreadNames::default();
     let (looked, texts) = each(files, listing.jobs, &|file, text: &mut Vec<u8>| {
-        let looked = listing.look(&file.path, file.around, &names);
+        let looked = listing.look(&file.path, file.context, &names);
         looked.map(|session| {
             session.map(|session| {
                 let (activity, start) = (session.activity(), text.len());
@@ -54,12 +54,12 @@ pub fn list_as_text<Failure: Send>(
     Ok((Texts { texts, places }, failed))
 }
 
-/// Texts of sessions, the last active first.
+/// Formatted sessions, most recently active first.
 #[derive(Debug)]
 pub struct Texts {
-    /// What each thread wrote.
+    /// The buffer of each thread.
     texts: Vec<Vec<u8>>,
-    /// Which thread wrote it, and where it stands in what that wrote.
+    /// The thread and the range in its buffer.
     places: Vec<(usize, Range<usize>)>,
 }
 

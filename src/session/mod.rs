@@ -1,8 +1,8 @@
-//! Session files of coding agents: finding them, telling formats apart, reading from either end,
-//! following, checking.
+//! Session files of coding agents: finding them, detecting formats, reading from either end,
+//! following and checking them.
 //!
-//! Formats turn records into messages of [`crate::dialog`]; how those look is not known here. No
-//! models are called. What is appended to a file goes through `durable`.
+//! Formats convert records to messages of [`crate::dialog`]. This module formats nothing for
+//! display and calls no models. All appending goes through `durable`.
 
 mod agent;
 mod archive;
@@ -63,5 +63,5 @@ pub use opened::{Session, SessionError, holds_only_lines};
 pub use project::project_hash;
 pub use stats::{Share, Stats, Tally, ToolCalls};
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
-pub use title::{Standing, Title, TitleRecord, TitleSource, find_title};
-pub use watch::{Watch, Woken};
+pub use title::{ManualTitle, Title, TitleRecord, TitleSource, find_title};
+pub use watch::{WakeReason, Watch};

@@ -1,4 +1,4 @@
-//! Opening a session file without being led elsewhere.
+//! Opens session files safely.
 
 use std::fs::File;
 use std::io;
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Which file it is, whatever its name.
+/// The identity of a file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     device: u64,
     inode: u64,
 }
 
-/// An open session file and its size at that moment.
+/// An open session file and its size at the time of opening.
 #[derive(Debug)]
 pub struct SessionFile {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
     /// Open for reading.
     pub file: File,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Which file it is.
+    /// The identity of the file.
     pub identity: Identity,
 }
 
@@ -33,15 +33,15 @@ pub enum OpenError {
     /// The last part of the path is a symbolic link.
     #[error("is a symbolic link")]
     Link,
-    /// A directory, pipe, device, …
+    /// It is a directory, a pipe, a device, …
     #[error("is no regular file")]
     NotAFile,
-    /// What the system said.
+    /// The system reported an error.
     #[error("{0}")]
     System(#[from] io::Error),
 }
 
-/// Opens a regular file for reading; links are not followed, and nothing waits for a writer of a
+/// Opens a regular file for reading. Does not follow links, and does not wait for the writer of a
 /// pipe.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub fn open_safely(path: &Path) -> Result<SessionFile, OpenError> {
 }
 
 impl Identity {
-    /// The identity of the file that this is about.
+    /// The identity of the file with this metadata.
     pub fn of(metadata: &std::fs::Metadata) -> Self {
         Self {
             device: metadata.dev(),

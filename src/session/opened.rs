@@ -16,13 +16,13 @@ use super::recover::each_record_on;
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::{elements, object};
 
-/// How many records without a sign of their agent are read before a file counts as unknown.
+/// How many records to read before a file counts as unknown.
 const MOST_UNKNOWN: u32 = 40;
 
-/// Larger documents are not read, in bytes: their agent rewrites them as a whole.
+/// Larger documents are not read, in bytes. Their agent rewrites them as a whole.
 const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
 
-/// Whether a file is so large that it can be nothing but lines, as they stand there.
+/// Whether a file must consist of lines, because it is too large for a document and not compressed.
 ///
 /// # Errors
 /// Reading failed.
@@ -30,10 +30,10 @@ pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
     Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
 }
 
-/// Whether there may be a file of ours beside the session.
+/// Whether the session may have a side file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SideFile {
-    /// There may be one.
+    /// It may have one.
     Possible,
     /// Its folder was read, and there is none.
     Absent,
@@ -42,13 +42,13 @@ pub(super) enum SideFile {
 /// Why a session cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// It was not opened.
+    /// The file cannot be opened.
     #[error("{0}")]
     Open(#[from] OpenError),
     /// Reading failed.
     #[error("{0}")]
     Read(#[from] io::Error),
-    /// It is of no known format.
+    /// The format is unknown.
     #[error("not a session file of a known agent")]
     Unknown,
 }
@@ -59,7 +59,7 @@ pub struct Session {
     /// The file.
     pub file: SessionFile,
     format: &'static dyn Format,
-    /// The rows of an old document; all other files are read by lines.
+    /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
     /// The first lines.
     pub(super) head: Head,
@@ -67,7 +67,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session file and finds out whose it is.
+    /// Opens a session file and detects its format.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -75,7 +75,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// The session in an open file.
+    /// Reads the session in an open file.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -104,41 +104,41 @@ impl Session {
         })
     }
 
-    /// The same session, as if its file ended at this place, in bytes.
+    /// The same session, as if its file ended at the offset `end`.
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
     }
 
-    /// The same session, if it is known whether there is a file of ours beside it.
+    /// The same session, with what is known about its side file.
     pub(super) fn with_side_file(mut self, side_file: SideFile) -> Self {
         self.side_file = side_file;
         self
     }
 
-    /// Whose it is.
+    /// The agent that wrote it.
     pub fn agent(&self) -> Agent {
         self.format.agent()
     }
 
-    /// How its records are read.
+    /// The format of its records.
     pub fn format(&self) -> &'static dyn Format {
         self.format
     }
 
-    /// Whether it is one document, which has no lines.
+    /// Whether it is a single JSON document, which has no lines.
     pub fn is_document(&self) -> bool {
         self.document.is_some()
     }
 
-    /// The bytes as they were when it was opened.
+    /// The content of the file as of opening.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
             .with_beginning(self.head.beginning())
     }
 
-    /// Calls `visit` with every record, in file order.
+    /// Calls `visit` with each record, in file order.
     pub(super) fn each_record(&self, visit: &mut dyn FnMut(Place, &str)) -> io::Result<()> {
         if let Some(rows) = &self.document {
             for (offset, row) in (0..).zip(rows) {
@@ -153,7 +153,7 @@ impl Session {
         })
     }
 
-    /// Calls `visit` with every line; a document has none.
+    /// Calls `visit` with each line. A document has none.
     ///
     /// # Errors
     /// Reading failed.
@@ -173,7 +173,7 @@ impl Session {
     }
 }
 
-/// Reads a file from a place of its own, whatever other readers do.
+/// Reads a file at its own position, independent of other readers.
 pub(super) struct Positioned<'a> {
     pub(super) file: &'a SessionFile,
     pub(super) at: u64,
@@ -233,7 +233,7 @@ object! {
     }
 }
 
-/// The rows of an old document: its head, and its messages.
+/// The rows of an old document: its head and its messages.
 fn document(file: &SessionFile) -> io::Result<Option<Vec<String>>> {
     if file.size == 0 || file.size > LARGEST_DOCUMENT {
         return Ok(None);
@@ -252,7 +252,7 @@ fn document(file: &SessionFile) -> io::Result<Option<Vec<String>>> {
     if members.session.is_none() || !is_list {
         return Ok(None);
     }
-    // The head is the document itself: formats do not look at its messages.
+    // The head is the document itself. Formats ignore its messages.
     let mut rows = vec![json.to_owned()];
     let messages = elements(members.messages);
     rows.extend(messages.into_iter().map(|raw| raw.get().to_owned()));

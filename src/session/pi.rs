@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::content::{count, input_of, is_true, message, note, result_parts, string};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
-use super::title::{Standing, TitleRecord};
+use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, Title, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
 use crate::wire::object::{object, text};
@@ -73,7 +73,7 @@ object! {
     }
 }
 
-/// Known types of records.
+/// Known record types.
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
     branch_summary custom custom_message label";
 
@@ -100,7 +100,7 @@ impl Format for Pi {
         let entry = Entry {
             is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
             subtype: string(said.role),
-            // The id of the head is that of the session.
+            // The id of the head is the session id.
             uuid: string(row.id).filter(|_| kind != "session"),
             parent: string(row.parent),
             part: match kind.as_str() {
@@ -160,7 +160,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
             source: TitleSource::Manual,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        standing: Standing::Ordinary,
+        manual_title: ManualTitle::Keep,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
-use super::claude::{side_cost_in, standing};
+use super::claude::{manual_title, side_cost_in};
 use super::content::{gemini_blocks, gemini_usage, is_true, message, note, string, user_messages};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
@@ -70,7 +70,7 @@ object! {
     }
 }
 
-/// Known types of records.
+/// Known record types.
 const KINDS: [&str; 4] = ["user", "assistant", "tool_result", "system"];
 
 /// Subtypes of system records at which no branch ends.
@@ -84,7 +84,7 @@ const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_se
     mid_turn_user_message notification omni_recall parent_session realtime_message rewind \
     session_model session_source slash_command turn_result ui_telemetry user_text_elements";
 
-/// How the text begins that hooks add to a prompt.
+/// The prefix of text that hooks add to a prompt.
 const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 
 impl Format for Qwen {
@@ -182,7 +182,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
             source,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        standing: standing(row.turnpipe),
+        manual_title: manual_title(row.turnpipe),
     })
 }
 
@@ -211,14 +211,14 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
 }
 
 fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
-    // What hooks add to a prompt is not shown by the agent either.
+    // The agent does not display text that hooks add to a prompt either.
     content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
     let mut origin = match subtype {
         None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
         Some(_) => Origin::Injected,
     };
     match text(payload.display) {
-        // Nothing is displayed: the agent speaks.
+        // A notice for the model only; nothing is displayed.
         Some(display) if display.is_empty() => origin = Origin::Injected,
         Some(display) if origin == Origin::Prompt => {
             content.retain(|block| !matches!(block, Block::Text(_)));

@@ -1,13 +1,12 @@
-//! The records on a damaged line.
+//! Recovers the records on a damaged line.
 //!
-//! Where nothing is at stake but reading, one may hope for more than the line reader does: text
-//! between whole records hides none of them. What stands inside of a torn record stays lost, since
-//! a part of it is no record.
+//! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
+//! record inside a torn one stays lost, because it may be only a part of it.
 
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, split_line};
 
-/// The whole records on a line, in order, and what is wrong with it. Offsets are bytes from the
-/// start of the line.
+/// The complete records on a line, in order, and its defect. Offsets are bytes from the start of
+/// the line.
 pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     let (records, damage) = split_line(line);
     if damage.is_empty() {
@@ -21,7 +20,7 @@ pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     }
 }
 
-/// Shows the whole records on a line to `visit`, in order; returns how many there are.
+/// Calls `visit` with each complete record on a line, in order. Returns their number.
 pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize {
     if let Some(record) = only_record(line) {
         visit(record);
@@ -56,8 +55,8 @@ fn recover(line: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Where the next object may start. Before the first one only the ends of a lost one may stand;
-/// anything else may be the start of an object that this is a part of.
+/// Where the next object may start. Only closing delimiters of a lost record and blanks may
+/// precede the first one. After any other text it may be part of an object.
 fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;
     let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);
@@ -97,7 +96,7 @@ mod tests {
             ("null", &[]),
             (r#"}{"a":1}"#, &[r#"{"a":1}"#]),
             (r#"{"a":1},{"b":2}"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
-            // The object is a part of a record whose start is lost.
+            // The object is part of a record whose start is lost.
             (r#"tle":"x","y":{"a":1}}"#, &[]),
             (r#"{"torn":{"in":1},"x{"b":2}"#, &[r#"{"b":2}"#]),
             (r#"[{"a":1}]"#, &[]),

@@ -1,4 +1,5 @@
-//! The side file beside another agent's session file: labels, and what that agent has no record for.
+//! The side file of another agent's session file: labels, and everything the agent has no record
+//! for.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,7 +10,7 @@ use super::Agent;
 use super::format::{Detail, Entry};
 use super::lines::for_each_line;
 use super::open::{OpenError, SessionFile, open_safely};
-use super::record::file_beside;
+use super::record::side_file_path;
 use super::title::{Title, find_title};
 use crate::dialog::Message;
 use crate::jsonl::{FixedFile, Mapping};
@@ -17,20 +18,20 @@ use crate::jsonl::{FixedFile, Mapping};
 /// Labels and recaps that are not at their place in the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// Each with how many of its calls have no result yet.
+    /// Each label with the number of its calls that have no result yet.
     waiting: Vec<(usize, Option<Message>)>,
-    /// Which labels a call belongs to.
+    /// The labels of each call.
     by_call: HashMap<String, Vec<usize>>,
     /// Messages that belong to no call.
     rest: Vec<Message>,
 }
 
 impl Labels {
-    /// Those beside the session file at `path`; none if there is no such file.
+    /// Reads the side file of the session file at `path`. A missing file is empty.
     ///
     /// # Errors
     /// Reading failed.
-    pub(super) fn beside(path: &Path) -> io::Result<Self> {
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
         let mut labels = Self::default();
         each_entry_beside(path, &mut |entry| labels.add(entry))?;
         Ok(labels)
@@ -52,7 +53,7 @@ impl Labels {
         }
     }
 
-    /// The labels that come after this message, since it answers the last of their calls.
+    /// The labels to show after this message, because it has the result of the last of their calls.
     pub(super) fn due_after(&mut self, message: &Message) -> Vec<Message> {
         let mut due = Vec::new();
         if self.by_call.is_empty() {
@@ -76,8 +77,8 @@ impl Labels {
     }
 }
 
-/// Calls `visit` with the records beside the session file at `path`, which are in the form of Claude
-/// Code.
+/// Calls `visit` with the records of the side file of the session file at `path`. They have the
+/// form of Claude Code's records.
 ///
 /// # Errors
 /// Reading failed.
@@ -95,11 +96,11 @@ pub(super) fn each_entry_beside(path: &Path, visit: &mut dyn FnMut(Entry)) -> io
     Ok(())
 }
 
-/// The title that stands beside a session file, for agents that have no record for it.
+/// The title in the side file, for agents that have no record for titles.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn title_beside(path: &Path, mapping: Mapping) -> io::Result<Option<Title>> {
+pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<Title>> {
     let Some(file) = open(path)? else {
         return Ok(None);
     };
@@ -107,9 +108,9 @@ pub(super) fn title_beside(path: &Path, mapping: Mapping) -> io::Result<Option<T
     find_title(&mut bytes, Agent::Claude.format())
 }
 
-/// Opens the side file, if there is one that may be read.
+/// Opens the side file, if there is a readable one.
 fn open(path: &Path) -> io::Result<Option<SessionFile>> {
-    match open_safely(&file_beside(path)) {
+    match open_safely(&side_file_path(path)) {
         Ok(file) => Ok(Some(file)),
         Err(OpenError::Link | OpenError::NotAFile) => Ok(None),
         Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -133,7 +134,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, SESSION.join("\n")).unwrap();
-        std::fs::write(file_beside(&path), lines_beside.join("\n")).unwrap();
+        std::fs::write(side_file_path(&path), lines_beside.join("\n")).unwrap();
         let session = Session::open(&path).unwrap();
         let mut texts = Vec::new();
         session

@@ -1,5 +1,5 @@
-//! Tokens and calls by model, tool, day and prompt id. All branches count: they were paid for. A
-//! reply counts once, in however many files and rows it is.
+//! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
+//! for. A reply counts once, however many files and rows repeat it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -17,10 +17,10 @@ use super::side_file::each_entry_beside;
 use super::tree::Key;
 use crate::dialog::{Message, Origin, Role, Usage};
 
-/// What the model was asked for when no service is named.
+/// The purpose of a request that names no service.
 const MAIN: &str = "main";
 
-/// A model or day that no record names.
+/// The name for an unknown model or day.
 const UNKNOWN: &str = "(unknown)";
 
 /// Replies and tokens.
@@ -37,11 +37,11 @@ pub struct Share {
 pub struct ToolCalls {
     /// Calls.
     pub calls: u64,
-    /// Results that tell of a failure.
+    /// Results that report a failure.
     pub failed: u64,
 }
 
-/// The sums over sessions.
+/// The totals over all sessions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stats {
     /// Sessions.
@@ -54,7 +54,7 @@ pub struct Stats {
     pub by_model: BTreeMap<String, Share>,
     /// By day (UTC).
     pub by_day: BTreeMap<String, Share>,
-    /// By what asked the model.
+    /// By purpose of the request.
     pub by_prompt_id: BTreeMap<String, Share>,
     /// By tool.
     pub by_tool: BTreeMap<String, ToolCalls>,
@@ -68,7 +68,7 @@ pub struct Tally {
     replies: LastOfEach<Reply>,
 }
 
-/// What is counted of a reply, or of another request.
+/// What is counted for a reply or another request.
 #[derive(Debug)]
 struct Reply {
     share: Share,
@@ -77,22 +77,22 @@ struct Reply {
     prompt_id: Option<String>,
 }
 
-/// What is known while a session is read.
+/// State while reading one session.
 #[derive(Debug, Default)]
 struct Current {
-    /// The model that spoke last.
+    /// The last model.
     model: Option<String>,
-    /// The model that the file names first.
+    /// The first model that the file names.
     first_model: Option<String>,
     meter: Meter,
     /// The tool of each call.
     tools: HashMap<String, String>,
-    /// Which file it is, where ids of messages mean something in their file only.
+    /// The identity of the file, for formats whose message ids are only unique per file.
     file: Option<u64>,
 }
 
 impl Tally {
-    /// Adds a session, with the files of its subagents.
+    /// Adds a session and the files of its subagents.
     ///
     /// # Errors
     /// Reading failed.
@@ -106,7 +106,7 @@ impl Tally {
                 self.add_file(&subagent)?;
             }
         }
-        // A subagent is prompted by the model.
+        // Subagents are prompted by the model, not by a person.
         self.stats.prompts = prompts;
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Adds what a request beside the conversation cost.
+    /// Adds the cost of a request outside the conversation.
     fn side_cost(&mut self, entry: Entry) {
         let Some(cost) = entry.side_cost else {
             return;
@@ -191,7 +191,7 @@ impl Tally {
         self.replies.put(key, reply);
     }
 
-    /// The sums.
+    /// The totals.
     pub fn finish(self) -> Stats {
         let mut stats = self.stats;
         for reply in self.replies.values {

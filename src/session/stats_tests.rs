@@ -79,7 +79,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     };
     let prompt = r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#;
     std::fs::write(&path, format!("{prompt}\n{}\n", title(10))).unwrap();
-    std::fs::write(crate::session::record::file_beside(&path), title(200)).unwrap();
+    std::fs::write(crate::session::record::side_file_path(&path), title(200)).unwrap();
     let stats = stats_of(&[&path]);
     let titles = stats.by_prompt_id["session_title"];
     assert_eq!(

@@ -1,5 +1,5 @@
-//! The end of a session file: where its last records or messages start, and the messages of its
-//! lines as they come.
+//! The end of a session file: finds where its last records or messages start, and converts lines to
+//! messages as they arrive.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -13,12 +13,12 @@ use super::recover::each_record_on;
 use crate::dialog::{Message, Origin};
 use crate::jsonl::{FixedFile, lines_backward};
 
-/// How many bytes of lines may be in memory as messages at once.
+/// How many bytes of lines may be held in memory as messages.
 const MOST_AT_ONCE: usize = 1024 * 1024;
 
-/// Where the last `count` things start, in bytes. `weigh` tells how many things start on a line; it
-/// sees the lines from the last one on, without those that are too long to be looked into, which
-/// count as one.
+/// The offset at which the last `count` items start. `weigh` returns how many items start on a
+/// line. It is called from the last line backwards. Lines that are too long to parse are skipped
+/// and count as one item.
 ///
 /// # Errors
 /// Reading failed.
@@ -40,7 +40,7 @@ pub fn start_of_last<Source: Borrow<File>>(
     Ok(start)
 }
 
-/// How many records are on a line; a line that holds none but is not blank counts as one.
+/// The number of records on a line. A line that has none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
     match each_record_on(line, &mut |_| {}) {
         0 => u64::from(!line.trim_ascii().is_empty()),
@@ -48,16 +48,17 @@ pub fn records_on(line: &[u8]) -> u64 {
     }
 }
 
-/// The messages of lines, one after the other.
+/// Converts lines to messages one by one.
 #[derive(Debug, Default)]
 pub struct MessageLines {
     format: Option<&'static dyn Format>,
-    /// How many blocks of a message were handed out, where rows are written again.
+    /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
 }
 
 impl MessageLines {
-    /// Messages of this format; if it is not known yet, the first record that tells decides.
+    /// Converts lines of this format. If it is `None`, the first record that identifies an agent
+    /// decides.
     pub fn new(format: Option<&'static dyn Format>) -> Self {
         Self {
             format,
@@ -65,18 +66,18 @@ impl MessageLines {
         }
     }
 
-    /// Forgets what was handed out: the file starts anew.
+    /// Forgets what was returned, because the file starts over.
     pub fn restart(&mut self) {
         self.format = None;
         self.handed_out.clear();
     }
 
-    /// The messages on a line, without readings of meters.
+    /// The messages on a line, without meter readings.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
         self.messages_and_repeats(line).0
     }
 
-    /// The same, and the messages that repeat what other lines say.
+    /// The messages on a line, including those that other lines repeat.
     pub(super) fn messages_and_repeats(&mut self, line: &[u8]) -> (Vec<Message>, Vec<Message>) {
         let (mut messages, mut repeats) = (Vec::new(), Vec::new());
         each_record_on(line, &mut |record| {
@@ -100,7 +101,7 @@ impl MessageLines {
         (messages, repeats)
     }
 
-    /// What of a message was not handed out yet.
+    /// The part of a message that was not returned yet.
     fn fresh(&mut self, mut message: Message) -> Option<Message> {
         let Some(row) = &message.uuid else {
             return Some(message);
@@ -115,7 +116,7 @@ impl MessageLines {
     }
 }
 
-/// Tells how many messages start on lines that come from the end of a file.
+/// Counts how many messages start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub struct BackwardMessages {
     format: &'static dyn Format,
@@ -123,18 +124,18 @@ pub struct BackwardMessages {
 }
 
 impl BackwardMessages {
-    /// Nothing was seen.
+    /// Starts with no messages seen.
     pub fn new(format: &'static dyn Format) -> Self {
         Self { format, last: None }
     }
 
-    /// How many messages that were not counted yet are on the line.
+    /// The number of messages on the line that were not counted yet.
     pub fn count(&mut self, line: &[u8]) -> u64 {
         let said = self.said_on(line);
         self.count_of(&said)
     }
 
-    /// The messages on the line, without readings of meters.
+    /// The messages on the line, without meter readings.
     fn said_on(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
@@ -155,8 +156,8 @@ impl BackwardMessages {
     }
 }
 
-/// The last `count` messages, those of one whole message one after the other; nothing if their lines
-/// are too long for all of them to be in memory at once.
+/// The last `count` messages, with the parts of each message joined. `None` if their lines are too
+/// long to be held in memory.
 ///
 /// # Errors
 /// Reading failed.
@@ -204,7 +205,7 @@ mod tests {
     fn records_are_counted_from_the_end() {
         let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
         let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
-        // The torn line counts, the blank one does not; two records on a line stay together.
+        // The torn line counts, the blank one does not. Two records on a line stay together.
         assert_eq!(starts(0), text.len() as u64);
         assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
         assert_eq!(starts(3), 23);

@@ -1,4 +1,4 @@
-//! The title of a session: which of its title records counts, found from the end of its file.
+//! The title of a session, searched from the end of its file.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -12,15 +12,15 @@ use super::Agent;
 use super::format::{Detail, Format, Precedence};
 use super::opened::{Session, SideFile};
 use super::recover::each_record_on;
-use super::side_file::title_beside;
+use super::side_file::side_file_title;
 use super::tree::Key;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward, split_line};
 
-/// How far behind an automatic title one looks for a manual one that lost a race, in bytes.
+/// How far before an automatic title to search for a manual one that lost a race, in bytes.
 const RACE_DISTANCE: u64 = 1024 * 1024;
 
-/// A manual title that was written less than this before an automatic one lost a race: the writer
-/// of the latter did not see it.
+/// A manual title less than this much older than an automatic one lost a race: the writer of the
+/// automatic title did not see it.
 const RACE_TIME: Duration = Duration::from_mins(1);
 
 /// Where a title comes from.
@@ -45,36 +45,36 @@ impl TitleSource {
     }
 }
 
-/// A title and where it comes from; both are from one record.
+/// A title and its source, both from one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Title {
-    /// The title, as it stands in the file.
+    /// The title, as stored in the file.
     pub text: String,
     /// Where it comes from.
     pub source: TitleSource,
 }
 
-/// Whether an automatic title was written over a manual one on request.
+/// Whether an automatic title replaces a manual one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It says nothing about that.
-    Ordinary,
-    /// A person asked for it.
-    OnRequest,
+pub enum ManualTitle {
+    /// A manual title stays.
+    Keep,
+    /// The automatic title replaces it, because a person requested that.
+    Supersede,
 }
 
-/// What a record that gives a title says.
+/// The content of a title record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TitleRecord {
-    /// The title. An empty one takes the title away.
+    /// The title. An empty one removes the title.
     pub title: Title,
     /// When it was written.
     pub time: Option<Timestamp>,
-    /// Whether it may stand above a manual title.
-    pub standing: Standing,
+    /// Whether it replaces a manual title.
+    pub manual_title: ManualTitle,
 }
 
-/// Chooses among title records that come from the end of a file.
+/// Chooses among title records, from the end of a file backwards.
 #[derive(Debug)]
 struct TitleRule {
     precedence: Precedence,
@@ -82,7 +82,7 @@ struct TitleRule {
 }
 
 impl TitleRule {
-    /// No title was seen.
+    /// Starts without a title.
     fn new(precedence: Precedence) -> Self {
         Self {
             precedence,
@@ -90,16 +90,16 @@ impl TitleRule {
         }
     }
 
-    /// Takes the next record from the end, which stands on the line at `offset`; says how far one
-    /// must look on.
+    /// Considers the next record from the end, on the line at `offset`. Returns how far to search
+    /// on.
     fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
         let is_manual = record.title.source == TitleSource::Manual;
         let Some(best) = &mut self.best else {
-            let control = match (self.precedence, record.standing) {
+            let control = match (self.precedence, record.manual_title) {
                 _ if is_manual => SearchControl::Stop,
                 (Precedence::Manual, _) => SearchControl::Continue,
-                (Precedence::Later, Standing::OnRequest) => SearchControl::Stop,
-                (Precedence::Later, Standing::Ordinary) => {
+                (Precedence::Later, ManualTitle::Supersede) => SearchControl::Stop,
+                (Precedence::Later, ManualTitle::Keep) => {
                     SearchControl::DownTo(offset.saturating_sub(RACE_DISTANCE))
                 }
             };
@@ -113,7 +113,7 @@ impl TitleRule {
             return SearchControl::Stop;
         }
         if best.title == record.title {
-            // Agents append the title again now and then: it was given when it first appeared.
+            // Agents repeat the title now and then. It dates from its first record.
             best.time = record.time.or(best.time);
         }
         SearchControl::Continue
@@ -135,8 +135,8 @@ fn lost_a_race(manual: &TitleRecord, automatic: &TitleRecord) -> bool {
     limit.is_ok_and(|limit| before > limit)
 }
 
-/// The title that counts, with its source. Takes constant memory; reads as little of the end of
-/// the file as it takes, and all of it if there is no title.
+/// Finds the title that counts, with its source. Uses constant memory. Reads only as much of the
+/// end of the file as needed, and the whole file if there is no title.
 ///
 /// # Errors
 /// Reading failed.
@@ -166,7 +166,7 @@ pub fn find_title<Source: Borrow<File>>(
 }
 
 impl Session {
-    /// The title that counts, wherever it is.
+    /// The title that counts, from the session file or the side file.
     ///
     /// # Errors
     /// Reading failed.
@@ -180,18 +180,18 @@ impl Session {
         });
         match title.filter(|title| !title.text.is_empty()) {
             Some(title) => Ok(Some(title)),
-            None => self.title_beside(mapping),
+            None => self.side_file_title(mapping),
         }
     }
 
-    fn title_beside(&self, mapping: Mapping) -> io::Result<Option<Title>> {
+    fn side_file_title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
         match self.side_file {
-            SideFile::Possible => title_beside(&self.file.path, mapping),
+            SideFile::Possible => side_file_title(&self.file.path, mapping),
             SideFile::Absent => Ok(None),
         }
     }
 
-    /// The same, if the file's bytes are at hand.
+    /// The same, with the file's bytes already at hand.
     pub(super) fn title_in(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -202,12 +202,12 @@ impl Session {
         }
         match self.summary_title(bytes)? {
             Some(title) => Ok(Some(title)),
-            None => self.title_beside(mapping),
+            None => self.side_file_title(mapping),
         }
     }
 
-    /// The last summary of the conversation. Older versions of Claude Code wrote summaries, most of
-    /// them of other sessions: one counts only if the record that it names is in this file.
+    /// The last summary of the conversation. Older versions of Claude Code wrote summaries, mostly
+    /// of other sessions. A summary counts only if the record it names is in this file.
     fn summary_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
         if self.agent() != Agent::Claude {
             return Ok(None);

@@ -134,7 +134,7 @@ fn in_claude_files_custom_titles_stand_above_all() {
 }
 
 proptest! {
-    /// The window search agrees with reading every line.
+    /// The window search gives the same result as reading every line.
     #[test]
     fn the_last_manual_title_wins_wherever_windows_lie(
         sizes in prop::collection::vec(0_usize..90_000, 1..8),
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// The rule alone.
+/// The rule alone, without a file.
 mod rule {
     use super::*;
 
@@ -165,7 +165,7 @@ mod rule {
                 source,
             },
             time: second.map(|second| Timestamp::from_second(1000 + second).unwrap()),
-            standing: Standing::Ordinary,
+            manual_title: ManualTitle::Keep,
         }
     }
 
@@ -177,7 +177,7 @@ mod rule {
         record(text, TitleSource::Auto, Some(second))
     }
 
-    /// Offers records, the last one of the file first, until the rule has heard enough.
+    /// Offers records in reverse order until the rule stops.
     fn winner(precedence: Precedence, records: &[TitleRecord]) -> Option<String> {
         let mut rule = TitleRule::new(precedence);
         for record in records {
@@ -191,7 +191,7 @@ mod rule {
     #[test]
     fn the_last_title_counts_but_for_lost_races() {
         let on_request = TitleRecord {
-            standing: Standing::OnRequest,
+            manual_title: ManualTitle::Supersede,
             ..auto("a", 50)
         };
         let timeless = record("a", TitleSource::Auto, None);

@@ -1,9 +1,9 @@
-//! The live branch of a file whose records name the record before them. Pure.
+//! The live branch of a file whose records name their parents. Does no I/O.
 //!
-//! The end of the branch is the last record that can be one; from there the parents are followed.
-//! Parallel calls make a graph of what should be a line: several records of one message hang off
-//! different places, so that all records of a message on the branch belong to it, and the results
-//! of their calls too.
+//! The last record that can end a branch is the end of the live one. Its parents are followed from
+//! there. Parallel calls turn the chain into a graph: records of one message have different
+//! parents. So all records of a message on the branch belong to the branch, and so do the results
+//! of their calls.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,12 +14,12 @@ use super::format::{Entry, Part};
 use super::lines::Place;
 use crate::dialog::Message;
 
-/// An id in a fixed size: files may hold millions of them.
+/// An id of fixed size. Files may hold millions of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(u128);
 
 impl Key {
-    /// The key of an id. UUIDs keep their bits; other ids are hashed to 128 bits.
+    /// Converts an id. UUIDs keep their bits. Other ids are hashed to 128 bits.
     pub(super) fn of(id: &str) -> Self {
         if let Ok(uuid) = Uuid::try_parse(id) {
             return Self(uuid.as_u128());
@@ -33,12 +33,12 @@ impl Key {
     }
 }
 
-/// How much of the history belongs to the branch.
+/// How much of the history to include.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// All of it, across compactions and gaps.
     Everything,
-    /// What follows the last compaction or gap.
+    /// Only what follows the last compaction or gap.
     SinceCompaction,
 }
 
@@ -49,9 +49,9 @@ pub(super) struct Tree {
     by_id: HashMap<Key, usize>,
     by_message: HashMap<Key, Vec<usize>>,
     answers: HashMap<Key, Vec<usize>>,
-    /// Turns without an id: the file is no tree.
+    /// Turns without an id. With any of these, the file is not a tree.
     loose_turns: u64,
-    /// Records whose id another record had before.
+    /// Records whose id was already used.
     repeated: u64,
 }
 
@@ -70,7 +70,7 @@ struct Node {
 pub(super) struct Branch {
     /// The records, in order.
     pub(super) places: Vec<Place>,
-    /// How many turns are on other branches.
+    /// The number of turns on other branches.
     pub(super) left_out: u64,
 }
 
@@ -88,7 +88,7 @@ impl Tree {
         let message = message.map(Key::of);
         if self.by_id.contains_key(&id) {
             self.repeated += 1;
-            // A message that has the id of its records may have several.
+            // A message that shares its id with its records may have several.
             if message != Some(id) {
                 return;
             }
@@ -118,7 +118,7 @@ impl Tree {
         self.nodes.push(node);
     }
 
-    /// Whether the file is a tree: every turn is a node, and ids tell records apart.
+    /// Whether the file is a tree: every turn is a node, and ids are unique.
     pub(super) fn is_whole(&self) -> bool {
         let has_ids = self.repeated < self.by_id.len() as u64;
         self.loose_turns == 0 && has_ids
@@ -134,9 +134,9 @@ impl Tree {
             .collect()
     }
 
-    /// One record of each circle of parents.
+    /// One record of each cycle of parents.
     pub(super) fn cycles(&self) -> Vec<Place> {
-        // The number of the walk that came by, or 0.
+        // The number of the walk that visited the node, or 0.
         let mut walks = vec![0_u32; self.nodes.len()];
         let mut found = Vec::new();
         for (start, walk) in (0..self.nodes.len()).zip(1..) {
@@ -159,8 +159,8 @@ impl Tree {
         self.by_id.get(&id?).copied()
     }
 
-    /// The record before one. After a compaction the agent names it as the logical parent; where the
-    /// parent is missing, it is the turn before in the file.
+    /// The parent of a record. After a compaction the agent names a logical parent. If the parent
+    /// is missing, the previous turn in the file takes its place.
     fn before(&self, at: usize, reach: Reach) -> Option<usize> {
         let node = &self.nodes[at];
         let parent = self.place_of(node.parent);
@@ -197,15 +197,15 @@ impl Tree {
         }
     }
 
-    /// The end of the live branch: a subagent's only if there is nothing else.
+    /// The end of the live branch. It belongs to a subagent only if there is nothing else.
     fn leaf(&self) -> Option<usize> {
         let ends = |node: &Node| matches!(node.part, Part::Turn | Part::Step);
         let end = self.nodes.iter().rposition(ends);
         end.or_else(|| self.nodes.len().checked_sub(1))
     }
 
-    /// Puts the other records of messages on the branch beside them, and the results of their calls
-    /// behind them.
+    /// Adds the other records of messages on the branch next to them, and the results of their
+    /// calls after them.
     fn with_siblings(&self, branch: &[usize], on_branch: &HashSet<usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(branch.len());
         let mut placed = HashSet::new();

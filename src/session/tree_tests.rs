@@ -17,7 +17,7 @@ fn answer(id: &str) -> Block {
     })
 }
 
-/// A node by letters: `parent>id`, then what it is.
+/// Builds a node from `parent>id` and its kind.
 fn tree(rows: &[(&str, Part, Option<&str>)]) -> Tree {
     let mut tree = Tree::default();
     for (offset, (link, part, message)) in (0..).zip(rows) {
@@ -101,7 +101,7 @@ fn parallel_calls_stand_together_with_their_results() {
         ("a2>r2 answer:2", TURN, None),
         ("r2>b", TURN, Some("n")),
     ];
-    // The first result hangs off its own record, beside the branch.
+    // The first result's parent is its own record, beside the branch.
     assert_eq!(branch(&tree(&rows)), (vec![0, 1, 2, 3, 4, 5], 0));
     let late = [
         (">u", TURN, None),

@@ -1,4 +1,4 @@
-//! Recorded answers of Qwen Code's own readers, if they are at hand (`TURNPIPE_TEST_DATA`).
+//! Recorded answers of Qwen Code's own readers, if available (`TURNPIPE_TEST_DATA`).
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Agent, find_title};
 use crate::jsonl::{FixedFile, Mapping};
 
-/// Rows that are answered differently here, by a part of their note, and why.
+/// Rows with a different answer here, by a part of their note, and why.
 const DIFFERENT: [(&str, &str); 5] = [
     ("nested object", "a nested object is no title record"),
     ("a space after the colon", "a space hides no title"),
@@ -92,7 +92,7 @@ fn titles_are_those_of_the_agent_itself() {
         let (found, found_source) = title_of(&decoded(text));
         let same_title = found.as_deref() == title.as_str();
         assert_eq!(same_title, !differs, "{row}: found {found:?}");
-        // A source that is not there counts as manual.
+        // A missing source counts as manual.
         if let (Some(source), false) = (source, differs) {
             let expected = title.as_str().map(|_| source.as_str().unwrap_or("manual"));
             assert_eq!(found_source, expected, "{row}");
@@ -102,7 +102,7 @@ fn titles_are_those_of_the_agent_itself() {
     assert!(compared > 20, "only {compared} rows");
 }
 
-/// The rows of an area, if they are at hand.
+/// The rows of an area, if available.
 fn rows_of(area: &str) -> Option<Vec<Value>> {
     let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
         println!("skipped: TURNPIPE_TEST_DATA is not set");
@@ -114,8 +114,8 @@ fn rows_of(area: &str) -> Option<Vec<Value>> {
     Some(rows.filter(|row: &Value| row["area"] == area).collect())
 }
 
-/// Lines from which the agent itself takes a part of a torn record; here it stays lost, since what
-/// is left of a record is no record.
+/// Lines from which the agent itself reads a part of a torn record. Here such a record stays lost,
+/// because a part of a record is not a record.
 #[test]
 fn records_on_a_line_are_those_of_the_agent_itself() {
     for row in rows_of("jsonl.parseLineTolerant").into_iter().flatten() {

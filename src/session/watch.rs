@@ -1,8 +1,7 @@
-//! Waiting until something may have been written: told by the system where it can, else for a short
-//! while.
+//! Waits until a file may have changed. Uses inotify where available, and polls otherwise.
 //!
-//! Notices are hints. Whoever waits looks at the file itself afterwards, and after the longest wait in
-//! any case: some file systems never tell.
+//! Notifications are hints. The caller reads the file after every wait, and no wait is longer than
+//! half a second, because some file systems never notify.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -10,52 +9,51 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How long one waits where nobody tells.
+/// The longest wait without notifications.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long one waits where the system tells.
+/// The longest wait with notifications.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// See the module.
+/// Waits for changes in folders.
 #[derive(Debug, Default)]
 pub struct Watch {
-    notices: Option<OwnedFd>,
+    inotify: Option<OwnedFd>,
 }
 
-/// Why waiting ended.
+/// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
-    /// Something may have changed, or time is over.
-    Look,
-    /// Whoever reads what the waiter writes is gone.
-    ReaderIsGone,
+pub enum WakeReason {
+    /// Something may have changed, or the time is over.
+    Check,
+    /// The reader of the output is gone.
+    ReaderGone,
 }
 
 impl Watch {
-    /// Nobody tells anything.
-    pub fn without_notices() -> Self {
+    /// Polls only.
+    pub fn polling() -> Self {
         Self::default()
     }
 
-    /// Tells of changes in the folder of `file`; where that cannot be, as
-    /// [`Watch::without_notices`].
-    pub fn beside(file: &Path) -> Self {
+    /// Watches the folder of `file`. Falls back to [`Watch::polling`].
+    pub fn folder_of(file: &Path) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut watch = Self { notices: notices() };
+        let mut watch = Self { inotify: inotify() };
         if !watch.add(folder) {
-            watch.notices = None;
+            watch.inotify = None;
         }
         watch
     }
 
-    /// Tells of changes in this folder, too. Says whether it does.
+    /// Also watches this folder. Returns whether that succeeded.
     #[cfg(target_os = "linux")]
     pub fn add(&mut self, folder: &Path) -> bool {
         use rustix::fs::inotify::{WatchFlags, add_watch};
-        let Some(notices) = &self.notices else {
+        let Some(inotify) = &self.inotify else {
             return false;
         };
         let wanted = WatchFlags::MODIFY
@@ -64,19 +62,19 @@ impl Watch {
             | WatchFlags::MOVED_FROM
             | WatchFlags::MOVED_TO
             | WatchFlags::ONLYDIR;
-        add_watch(notices, folder, wanted).is_ok()
+        add_watch(inotify, folder, wanted).is_ok()
     }
 
-    /// The same where it is not known how to ask.
+    /// Other systems have no inotify.
     #[cfg(not(target_os = "linux"))]
     pub fn add(&mut self, _: &Path) -> bool {
         false
     }
 
-    /// Waits for a notice, at most for `longest`, and less where nobody tells. `output` is watched for
-    /// its reader's end.
-    pub fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> Woken {
-        let usual = if self.notices.is_some() {
+    /// Waits for a notification, for at most `longest`. Also returns when the reader of `output`
+    /// goes away.
+    pub fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> WakeReason {
+        let usual = if self.inotify.is_some() {
             LONGEST
         } else {
             POLL
@@ -85,42 +83,42 @@ impl Watch {
             tv_sec: 0,
             tv_nsec: 0,
         });
-        let notices = self.notices.as_ref().map(AsFd::as_fd);
-        let watched = notices
+        let inotify = self.inotify.as_ref().map(AsFd::as_fd);
+        let watched = inotify
             .iter()
             .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN));
         let outputs = output
             .iter()
             .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::empty()));
         let mut watched: Vec<PollFd<'_>> = outputs.chain(watched).collect();
-        // Interrupted or failed: the next look tells.
+        // If it is interrupted or fails, the next read finds the changes.
         let _ = poll(&mut watched, Some(&time));
         let ends = PollFlags::ERR | PollFlags::HUP;
         if output.is_some() && watched[0].revents().intersects(ends) {
-            return Woken::ReaderIsGone;
+            return WakeReason::ReaderGone;
         }
-        if let Some(notices) = notices {
-            drain(notices);
+        if let Some(inotify) = inotify {
+            drain(inotify);
         }
-        Woken::Look
+        WakeReason::Check
     }
 }
 
 #[cfg(target_os = "linux")]
-fn notices() -> Option<OwnedFd> {
+fn inotify() -> Option<OwnedFd> {
     use rustix::fs::inotify::{CreateFlags, init};
     init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn notices() -> Option<OwnedFd> {
+fn inotify() -> Option<OwnedFd> {
     None
 }
 
-/// What notices say is not looked at, only that there were some.
-fn drain(notices: BorrowedFd<'_>) {
+/// Discards notifications. Only their presence matters.
+fn drain(inotify: BorrowedFd<'_>) {
     let mut buffer = [0; 4096];
-    while rustix::io::read(notices, &mut buffer).is_ok_and(|length| length > 0) {}
+    while rustix::io::read(inotify, &mut buffer).is_ok_and(|length| length > 0) {}
 }
 
 #[cfg(test)]
@@ -133,12 +131,12 @@ mod tests {
     fn a_change_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        let watch = Watch::beside(&path);
+        let watch = Watch::folder_of(&path);
         std::fs::write(&path, "x").unwrap();
         let begun = Instant::now();
-        assert_eq!(watch.wait(Duration::from_mins(1), None), Woken::Look);
-        assert!(begun.elapsed() < LONGEST || watch.notices.is_none());
-        // Old notices do not end the next wait.
+        assert_eq!(watch.wait(Duration::from_mins(1), None), WakeReason::Check);
+        assert!(begun.elapsed() < LONGEST || watch.inotify.is_none());
+        // Old notifications do not end the next wait.
         let begun = Instant::now();
         watch.wait(Duration::from_millis(20), None);
         assert!(begun.elapsed() >= Duration::from_millis(20));
@@ -147,10 +145,10 @@ mod tests {
     #[test]
     fn a_reader_that_goes_ends_the_wait() {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        let watch = Watch::without_notices();
+        let watch = Watch::polling();
         let wait = || watch.wait(Duration::from_millis(1), Some(writer.as_fd()));
-        assert_eq!(wait(), Woken::Look);
+        assert_eq!(wait(), WakeReason::Check);
         drop(reader);
-        assert_eq!(wait(), Woken::ReaderIsGone);
+        assert_eq!(wait(), WakeReason::ReaderGone);
     }
 }

@@ -188,7 +188,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 self.skip(1);
             }
             b'~' if !self.is_lenient() && self.is_tilde_prefix(word.span.start) => {
-                // A home directory: a path, whoever's it is.
+                // A home directory of any user is a path.
                 word.push(if self.position == word.span.start {
                     "/"
                 } else {

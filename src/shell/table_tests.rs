@@ -57,8 +57,8 @@ fn what_others_refuse_is_accepted_for_a_reason() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Rows that change something, or start a process that stays. Those whose effect needs settings of
-/// git are told by what the verdict requires.
+/// Rows that change something, or start a process that stays. If the effect depends
+/// on git settings, the verdict requires them.
 #[test]
 fn attacks_are_refused() {
     let mut accepted = Vec::new();

@@ -32,8 +32,8 @@ enum Accepted {
     OneOf(&'static [&'static str]),
 }
 
-/// Whether setting a variable of the shell changes nothing but its expansion. Names that are in no
-/// list of anybody's variables: plain lower-case ones and a few more.
+/// Whether setting a variable of the shell changes nothing but its expansion. These
+/// are names that no program reads: plain lower-case ones and a few more.
 pub(super) fn may_be_set(name: &str) -> bool {
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name

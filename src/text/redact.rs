@@ -1,7 +1,7 @@
 //! Masking what looks like a key or a password.
 //!
-//! Well-known forms only: what has none cannot be told from other text, so that this keeps the worst
-//! from being written down and promises nothing.
+//! Knows only common formats. Other secrets look like any other text, so this is a best effort and
+//! no guarantee.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use regex::{Captures, Regex};
 /// What stands in for a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Forms of secrets. A group named `kept` stays: it tells what kind of secret it was.
+/// Patterns of secrets. A group named `kept` stays, because it shows the kind of secret.
 const FORMS: [&str; 19] = [
     // A private key with all its lines; one that is cut off, too.
     r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",

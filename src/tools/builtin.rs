@@ -84,8 +84,8 @@ fn input_schema<P: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Leaves out what tells a model nothing: names of Rust types, formats of numbers, and null as
-/// another way to leave out a parameter.
+/// Removes what is useless to a model: names of Rust types, formats of numbers, and null as
+/// another way to omit a parameter.
 fn reduce(schema: &mut Schema) {
     schema.remove("title");
     schema.remove("format");

@@ -24,7 +24,7 @@ pub(super) fn absolute(text: &str, context: &ToolContext) -> PathBuf {
     normalised(&context.directory.join(path))
 }
 
-/// A path without `.` and `..`, as spelled: links are not looked at.
+/// Removes `.` and `..` from a path lexically, without resolving links.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {

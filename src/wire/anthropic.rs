@@ -10,7 +10,7 @@ use super::reply::{Reply, Whole};
 use super::{Event, MessageId, ResultSeen, ToolUseId};
 
 object! {
-    /// A message of the Messages API, and what tells other agents' messages from it.
+    /// A message of the Messages API, and the members that mark other agents' messages.
     Message {
         role = "role",
         id = "id",

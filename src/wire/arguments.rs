@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::{CutOff, Event, InvalidCall, MessageId, ToolCall, ToolUseId};
 
-/// The arguments of a call, as far as they are known.
+/// The arguments of a call, possibly incomplete.
 #[derive(Debug, Clone)]
 pub(super) enum Arguments<'a> {
     /// The dialect leaves the arguments out where there are none.

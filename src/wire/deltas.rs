@@ -209,7 +209,7 @@ impl Joiner {
             }
             if call.ready() {
                 let event = call.settle(self.message.as_ref());
-                // Whoever was told that a call is unusable must not then be told to run it.
+                // A consumer that saw a call reported as unusable must not then see it as runnable.
                 let wins_alone = !matches!(event, Event::Call(_));
                 events.push(event);
                 let copies = std::mem::take(&mut call.copies);

@@ -13,7 +13,7 @@ pub enum Event {
     /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
     /// seen or differs from the last one seen. That of subagent traffic does not count.
     Session(SessionId),
-    /// A `system/executor` record: somebody already runs the calls of this stream.
+    /// A `system/executor` record: another process already runs the calls of this stream.
     Executor,
     /// Content of an assistant message begins or goes on. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.

@@ -12,7 +12,7 @@ macro_rules! identifier {
         pub struct $name(pub String);
 
         impl $name {
-            /// The id as it stands in records.
+            /// The id as written in records.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

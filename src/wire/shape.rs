@@ -107,7 +107,7 @@ pub(super) fn shape<'a>(
     }
 }
 
-/// A message in a record that says whose it is.
+/// A message in a record with a type.
 fn wrapped<'a>(kind: &str, message: Message<'a>) -> Shape<'a> {
     if message.parts.is_some() {
         return Shape::Content(Content {

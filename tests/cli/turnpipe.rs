@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "a run is there to be looked at"]
+#[must_use = "check the result of the run"]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,

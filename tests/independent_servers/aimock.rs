@@ -124,7 +124,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
     asked += 7;
     let reply = complete(&request("THOUGHTS")).unwrap();
     assert_eq!(reply.text, "Said aloud", "{provider}");
-    // What is hostile arrives as it is: cleaning is the business of whoever shows it.
+    // Hostile text arrives unchanged. Cleaning is the job of the program that displays it.
     assert_eq!(
         complete(&request("HOSTILE")).unwrap().text,
         "\u{1b}]0;title\u{7}red\u{1b}[31m"

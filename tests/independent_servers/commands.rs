@@ -70,7 +70,7 @@ struct Services<'a> {
     name: &'a str,
     server: &'a Server,
     provider: &'a str,
-    /// What tells the address of the provider.
+    /// The option or variable for the address of the provider.
     variable: &'a str,
     base: &'a str,
 }

@@ -102,7 +102,7 @@ fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_waited_for() {
         drain: Duration::from_millis(100),
         ..patient()
     };
-    // It ends by itself: nobody here may signal what is not ours any more.
+    // It ends by itself. The test may not signal a process that is no longer its own.
     let script =
         "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
     let began = Instant::now();

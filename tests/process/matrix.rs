@@ -51,7 +51,7 @@ enum UseOfRun {
     Plain,
     /// Its reader goes away as soon as the script has begun.
     ReaderLeaves,
-    /// So many other calls come before.
+    /// This many other calls come before.
     AfterCalls(usize),
     /// The script ends at the very moment of its timeout.
     EndsAtDeadline,
@@ -222,8 +222,8 @@ struct Run {
     child: Child,
     stdin: Option<ChildStdin>,
     reader: Option<JoinHandle<Vec<u8>>>,
-    /// How long the last command of a script sleeps that is to be ended: seen in the process table
-    /// it tells that the trouble is there.
+    /// How long the last command of a script sleeps. The number identifies the process in the
+    /// process table.
     length: String,
 }
 

@@ -68,7 +68,7 @@ fn a_child_leads_its_own_session_and_group_without_a_terminal() {
 fn a_child_sees_the_descriptors_0_to_2_and_no_other() {
     let room = Room::new();
     // One that our own parent might have left us, not marked close-on-exec.
-    // SAFETY: duplicates a descriptor onto a number nobody uses, and closes only that one.
+    // SAFETY: duplicates a descriptor onto an unused number, and closes only that one.
     let inheritable = unsafe { libc::dup2(2, 200) };
     assert_eq!(inheritable, 200);
     for stdin in [Stdin::Null, Stdin::Bytes(b"x".to_vec())] {

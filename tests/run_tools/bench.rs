@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 
 /// How a pipeline ended.
 #[derive(Debug)]
-#[must_use = "a run is there to be looked at"]
+#[must_use = "check the result of the run"]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,

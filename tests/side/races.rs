@@ -7,7 +7,7 @@ use serde_json::json;
 use turnpipe::io::{RandomIds, SystemClock};
 use turnpipe::jsonl::Mapping;
 use turnpipe::session::record::{Kept, Moment, keep_title};
-use turnpipe::session::{Session, Standing, TitleSource};
+use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, qwen, write};
 
@@ -53,7 +53,7 @@ fn a_manual_title_wins_every_race() {
                 keep_title(
                     &path,
                     "Automatic",
-                    Standing::Ordinary,
+                    ManualTitle::Keep,
                     &json!({"v": 1}),
                     &moment,
                 )

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The sessions of Claude Code and Qwen Code; none where nobody names any.
+/// The sessions of Claude Code and Qwen Code, or none if no folder is configured.
 pub(crate) fn sessions() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
         return Vec::new();

@@ -33,7 +33,7 @@ pub(crate) fn fed(mut command: Command, input: &str) -> Run {
     }
 }
 
-/// See the module.
+/// A server on a local port that records the requests it gets.
 pub(crate) struct Server {
     address: String,
     pub(crate) bodies: Arc<Mutex<Vec<Value>>>,

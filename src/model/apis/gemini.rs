@@ -242,7 +242,7 @@ const FAILED: &[&str] = &[
 ];
 
 fn end_of(reason: &str, message: Option<&RawValue>) -> End {
-    let told = || match text(message) {
+    let explanation = || match text(message) {
         Some(message) => format!("{reason}: {message}"),
         None => reason.to_owned(),
     };
@@ -250,8 +250,8 @@ fn end_of(reason: &str, message: Option<&RawValue>) -> End {
         // A call ends with `STOP` as well.
         "STOP" => End::Regular,
         "MAX_TOKENS" => End::Budget,
-        reason if DECLINED.contains(&reason) => End::Declined(told()),
-        reason if FAILED.contains(&reason) => End::Failed(told()),
+        reason if DECLINED.contains(&reason) => End::Declined(explanation()),
+        reason if FAILED.contains(&reason) => End::Failed(explanation()),
         _ => End::Regular,
     }
 }

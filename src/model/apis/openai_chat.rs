@@ -202,8 +202,8 @@ fn end_of(reason: &str, choice: &Choice<'_>, message: &Message<'_>) -> End {
             // The text of the error is in the place of the answer.
             let content = text(message.content).filter(|text| !text.trim().is_empty());
             let error = non_null(choice.error).map(|error| error.get().to_owned());
-            let told = content.map(std::borrow::Cow::into_owned).or(error);
-            End::Failed(told.unwrap_or_else(|| "the answer ended with an error".to_owned()))
+            let text = content.map(std::borrow::Cow::into_owned).or(error);
+            End::Failed(text.unwrap_or_else(|| "the answer ended with an error".to_owned()))
         }
         // A call may end with `stop` as well as `tool_calls`.
         _ => End::Regular,

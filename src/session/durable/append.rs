@@ -4,42 +4,42 @@ use std::io;
 
 use super::tail::{Tail, read_fully, uninterrupted};
 
-/// How much of the end is looked at for the damage that crashes leave, in bytes.
+/// How much of the end to check for damage that a crash left, in bytes.
 const LOOKED_AT: usize = 4096;
-/// How often a record is written anew when others tore or buried it.
+/// How often to write a record again after other writers damaged it.
 const ATTEMPTS: usize = 8;
 
-/// A record that is in the file, whole, and was read back.
+/// A record that is complete in the file and was read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
-    /// Where its first byte is.
+    /// The offset of its first byte.
     pub offset: u64,
 }
 
-/// Why a record is not in the file, or may not be.
+/// Why a record is not in the file, or possibly not.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// What was to be written is not one line.
+    /// The text is not a single line of JSON.
     #[error("a record must be one line of valid JSON")]
     NotALine,
-    /// The system refused; a torn part of the record may be at the end of the file.
+    /// The system reported an error. A torn part of the record may be at the end of the file.
     #[error("cannot append: {source} ({written} bytes of the record were written)")]
     Failed {
-        /// Bytes of the record that are in the file.
+        /// How many bytes of the record were written.
         written: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Others kept writing into the record.
+    /// Other writers kept writing into the record.
     #[error("cannot append: other writers got in the way {ATTEMPTS} times")]
     Contended,
 }
 
-/// Appends `record`, a line without its line feed, and reads it back. Never truncates, never
-/// rewrites: what others wrote stays. The caller holds whatever lock cooperating writers use.
+/// Appends `record`, a line without its newline, and reads it back. Never truncates or rewrites, so
+/// the bytes of other writers stay. The caller holds the lock that cooperating writers use.
 ///
 /// # Errors
-/// See [`AppendError`]. "Appended" is only said of a record that can be read.
+/// See [`AppendError`]. Only a record that can be read back counts as appended.
 pub fn append_record(file: &impl Tail, record: &str) -> Result<Appended, AppendError> {
     if record.contains('\n') || serde_json::from_str::<serde::de::IgnoredAny>(record).is_err() {
         return Err(AppendError::NotALine);
@@ -59,8 +59,7 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<Appended, AppendE
     Err(AppendError::Contended)
 }
 
-/// Whether the file does not end cleanly: inside of a line, or in the zero bytes that a crash of
-/// the machine leaves.
+/// Whether the file ends inside a line, or in the zero bytes that a crash of the machine leaves.
 fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
     if size == 0 {
         return Ok(false);
@@ -72,14 +71,14 @@ fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
     Ok(end.last() != Some(&b'\n') || end.contains(&0))
 }
 
-/// The bytes to write for a record. A line feed before it ends the torn line of somebody else.
+/// The bytes to write for a record. A leading newline ends the torn line of another writer.
 fn framed(record: &str, leads: bool) -> Vec<u8> {
     let lead = if leads { "\n" } else { "" };
     [lead, record, "\n"].concat().into_bytes()
 }
 
-/// Writes a line, going on after a short write only while nobody else wrote: otherwise the rest
-/// would land in the middle of something else. Returns the bytes that were written.
+/// Writes a line. Continues after a short write only if no other writer appended in between; the
+/// rest would otherwise end up inside another record. Returns the number of bytes written.
 fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendError> {
     let mut written = 0;
     while written < line.len() {
@@ -110,13 +109,13 @@ fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendEr
     Ok(written as u64)
 }
 
-/// Looks for the record as a whole line in what was written since the file had the size `from`.
+/// Searches for the record as a complete line in the bytes after the offset `from`.
 fn find_back(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64>> {
     let size = uninterrupted(|| file.size())?;
-    // The line before may have been torn; its end belongs to what is looked at.
+    // The previous line may have been torn. Include its end in the search.
     let start = from.saturating_sub(1);
     let length = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
-    // Others may have written gigabytes meanwhile; ours is near the start.
+    // Other writers may have added gigabytes in the meantime. The record is near the start.
     let mut written = vec![0; length.min(record.len() + 2 * LOOKED_AT + (1 << 20))];
     let read = read_fully(file, &mut written, start)?;
     let written = &written[..read];

@@ -1,4 +1,4 @@
-//! A session file, opened and locked for appending.
+//! A session file, open and locked for appending.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -11,72 +11,72 @@ use super::tail::{Tail, uninterrupted};
 #[cfg(unix)]
 use crate::process::write_detached;
 
-/// How long another of our processes may hold the lock.
+/// How long to wait for another turnpipe process that holds the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often the lock is tried again.
+/// How often to retry the lock.
 const RETRY: Duration = Duration::from_millis(2);
-/// The size of a page, in bytes. A process that is killed inside of `write` leaves the pages behind
-/// that were copied so far.
+/// The size of a page, in bytes. A process that is killed inside `write` leaves complete pages
+/// behind.
 #[cfg(unix)]
 const PAGE: u64 = 4096;
 
-/// Whether the file must be there.
+/// Whether the file must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// It must exist.
     Required,
-    /// It is created (mode 0600) where it is missing.
+    /// It is created with mode 0600 if it is missing.
     CreatedIfMissing,
 }
 
-/// How much is done for a record to survive a crash of the machine.
+/// How durable a record is after a crash of the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sync {
     /// All data is on disk before the run ends.
     #[default]
     Data,
-    /// Nothing is forced; the system writes the data to disk when it likes.
+    /// The system writes the data to disk when it likes.
     #[value(name = "none")]
     Never,
 }
 
-/// Why a file is not written to. Nothing was changed.
+/// Why a file cannot be written to. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It is something that must not be written to.
+    /// It must not be written to.
     #[error("{}: {reason}", path.display())]
     Refused {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// It is on a file system of another machine, where nothing keeps writers apart.
+    /// It is on a network file system, where nothing keeps writers apart.
     #[error("{}: is on a network file system ({name})", path.display())]
     Network {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// The file system.
+        /// The name of the file system.
         name: &'static str,
     },
     /// Another process holds the lock.
     #[error("{}: locked by another process", path.display())]
     Locked {
-        /// The file.
+        /// The path.
         path: PathBuf,
     },
-    /// The system refused.
+    /// The system reported an error.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// A regular file of ours with one name, under an advisory lock that our own processes respect;
-/// agents do not, which is why nothing here relies on it for their records.
+/// A regular file with one name, under an advisory lock that turnpipe's own processes respect.
+/// Agents do not, so nothing here relies on the lock to protect their records.
 #[derive(Debug)]
 pub struct LockedFile {
     file: File,
@@ -84,8 +84,7 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens a file of this machine without following a link and without waiting for a FIFO, and
-    /// locks it.
+    /// Opens and locks a local file. Does not follow links, and does not wait for a FIFO.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -93,7 +92,7 @@ impl LockedFile {
         Self::open_on(path, presence, FileSystems::Local)
     }
 
-    /// The same on these file systems.
+    /// The same, on these file systems.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -158,12 +157,12 @@ impl LockedFile {
         }
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file itself.
+    /// The open file.
     pub(in crate::session) fn file(&self) -> &File {
         &self.file
     }
@@ -192,10 +191,10 @@ impl LockedFile {
         append_record(&self.file, record)
     }
 
-    /// Makes everything appended durable, if that is wanted. Once per run, after the last record.
+    /// Makes all appended records durable, if requested. Call it once, after the last record.
     ///
     /// # Errors
-    /// What is on the disk is unknown then; it is never tried again.
+    /// The state on disk is then unknown. It is not retried.
     pub fn finish(&self, sync: Sync) -> io::Result<()> {
         match sync {
             Sync::Data => uninterrupted(|| Tail::sync(&self.file)),
@@ -204,7 +203,7 @@ impl LockedFile {
     }
 }
 
-/// Some things fail to open in ways that deserve a plain word.
+/// Replaces the errors of some kinds of files with a plain reason.
 fn refusal_or(source: io::Error, path: &Path) -> OpenError {
     let refused = |reason| OpenError::Refused {
         path: path.to_owned(),
@@ -253,8 +252,8 @@ impl Tail for File {
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        // Within one page a kill leaves all of it or nothing. Elsewhere a process writes that is not
-        // killed with this one.
+        // Within one page, a kill leaves either all or nothing. A longer write is left to another
+        // process, which is not killed with this one.
         let start = self.metadata()?.len() % PAGE;
         if start + bytes.len() as u64 > PAGE {
             write_detached(std::os::fd::AsFd::as_fd(self), bytes)
@@ -284,7 +283,7 @@ mod tests {
         )
     }
 
-    /// What must not be written to is not.
+    /// Refuses files that must not be written to.
     #[test]
     fn links_pipes_devices_directories_and_second_names_are_refused() {
         let folder = tempfile::tempdir().unwrap();

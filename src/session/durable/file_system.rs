@@ -1,10 +1,10 @@
-//! On which file systems an append is one append.
+//! Detects file systems on which an append is not atomic.
 
 use std::fs::File;
 use std::io;
 
-/// Types of file systems on other machines (`statfs(2)`). There `O_APPEND` is not atomic between
-/// machines, and locks may bind nobody.
+/// Types of network file systems (`statfs(2)`). There `O_APPEND` is not atomic between machines,
+/// and locks may have no effect.
 #[cfg(target_os = "linux")]
 const ELSEWHERE: [(u32, &str); 14] = [
     (0x0000_6969, "nfs"),
@@ -23,17 +23,17 @@ const ELSEWHERE: [(u32, &str); 14] = [
     (0x0116_1970, "gfs2"),
 ];
 
-/// Which file systems are written to.
+/// Which file systems may be written to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileSystems {
-    /// Those of this machine.
+    /// Local ones.
     #[default]
     Local,
-    /// All: whoever asks for it knows that nobody else writes.
+    /// All. The caller guarantees that there is no other writer.
     Any,
 }
 
-/// The name of the file system that `file` is on, if that is on another machine.
+/// The name of the file system of `file`, if it is a network file system.
 ///
 /// # Errors
 /// As the system reports.
@@ -43,13 +43,13 @@ pub(super) fn network_of(file: &File) -> io::Result<Option<&'static str>> {
     Ok(named(u64::try_from(kind).unwrap_or(0)))
 }
 
-/// The same where it is not known how to ask.
+/// Other systems cannot detect it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn network_of(_: &File) -> io::Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// The lower half counts: some systems extend the sign of the number.
+/// Only the lower half counts, because some systems sign-extend the number.
 #[cfg(target_os = "linux")]
 fn named(kind: u64) -> Option<&'static str> {
     let known = ELSEWHERE

@@ -1,7 +1,6 @@
-//! Appending records to a file that others write to as well, without losing a byte of anybody's.
-//!
-//! The rules are a function over an abstract file ([`Tail`]), which is tested with files that tear,
-//! fill up, fail and change under it. What a record means is not known here.
+//! Appends records to a file that others write to as well, without losing any of their bytes.
+//! The rules work on an abstract file ([`Tail`]). Tests use files that tear, fill up, fail and
+//! change during a write. The content of records is opaque here.
 
 mod append;
 mod file;

@@ -1,30 +1,30 @@
-//! A file that does what files do at the worst moment.
+//! A simulated file that fails at chosen operations.
 
 use std::cell::{Cell, RefCell};
 use std::io;
 
 use super::Tail;
 
-/// What goes wrong at one operation.
+/// What goes wrong during one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// It fails with this kind.
+    /// It fails with this kind of error.
     Fails(io::ErrorKind),
-    /// A write takes only so many bytes.
+    /// A write takes only this many bytes.
     Short(usize),
-    /// Somebody else appends this just before.
+    /// Another writer appends this just before.
     Foreign(Vec<u8>),
 }
 
-/// A file in memory with troubles at chosen operations, counted from 0.
+/// A file in memory with faults at chosen operations, counted from 0.
 #[derive(Debug, Default)]
 pub(super) struct Simulated {
     pub(super) content: RefCell<Vec<u8>>,
     troubles: RefCell<Vec<(usize, Trouble)>>,
     operations: Cell<usize>,
-    /// How often somebody else wrote.
+    /// How often another writer appended.
     pub(super) foreign_writes: Cell<usize>,
-    /// No more than this fits on the disk.
+    /// The capacity of the disk in bytes.
     pub(super) capacity: Cell<Option<usize>>,
 }
 
@@ -41,7 +41,7 @@ impl Simulated {
         self
     }
 
-    /// Every line that parses.
+    /// All lines that parse.
     pub(super) fn records(&self) -> Vec<String> {
         let content = self.content.borrow();
         content

@@ -1,9 +1,9 @@
-//! The end of a file, as far as appending needs it.
+//! The end of a file, as an interface for appending.
 
 use std::io;
 
-/// A file that is open for appending. Every operation may fail or be cut short like the system
-/// call behind it, and others may append at any time.
+/// A file that is open for appending. Every operation may fail or be cut short like the system call
+/// behind it, and others may append at any time.
 pub trait Tail {
     /// The size in bytes.
     ///
@@ -11,22 +11,23 @@ pub trait Tail {
     /// As the system reports.
     fn size(&self) -> io::Result<u64>;
 
-    /// Reads at `offset` without moving anything; returns how many bytes were read, 0 at the end.
+    /// Reads at `offset` without moving a position. Returns the number of bytes read, 0 at the end.
     ///
     /// # Errors
     /// As the system reports.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Appends with one system call; returns how many bytes were written, perhaps fewer than given.
+    /// Appends with one system call. Returns the number of bytes written, possibly fewer than
+    /// requested.
     ///
     /// # Errors
-    /// As the system reports; nothing was written then.
+    /// As the system reports. Nothing was written then.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Makes what was written durable.
+    /// Makes written data durable.
     ///
     /// # Errors
-    /// As the system reports; what is on the disk is unknown then.
+    /// As the system reports. The state on disk is then unknown.
     fn sync(&self) -> io::Result<()>;
 }
 

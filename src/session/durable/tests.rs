@@ -1,4 +1,4 @@
-//! Appending under every trouble that files can make.
+//! Appending under every fault that files can have.
 
 use std::io::ErrorKind;
 
@@ -38,7 +38,7 @@ fn what_is_not_one_line_of_json_is_refused() {
     assert!(file.content.borrow().is_empty());
 }
 
-/// Every prefix of a record, cut in the middle of a character too; zero bytes; no line feed.
+/// Every prefix of a record, also cut inside a character; zero bytes; no newline.
 #[test]
 fn after_any_torn_tail_both_neighbours_are_readable() {
     let mut tails: Vec<Vec<u8>> = (0..=OURS.len())
@@ -56,18 +56,18 @@ fn after_any_torn_tail_both_neighbours_are_readable() {
     }
 }
 
-/// A short write at every split point.
+/// A short write at every possible length.
 #[test]
 fn a_short_write_is_continued() {
     for split in 1..OURS.len() {
-        // 0 size, 1 read of the tail, 2 the write.
+        // Operation 0 is the size, 1 reads the tail, 2 is the write.
         let file = Simulated::holding(&lines(&[OLD])).with_trouble(2, Trouble::Short(split));
         append_record(&file, OURS).unwrap();
         assert_eq!(file.records(), [OLD, OURS], "split at {split}");
     }
 }
 
-/// A short write, and somebody else gets in between: both records must be readable.
+/// A short write, and another writer appends in between: both records must be readable.
 #[test]
 fn a_short_write_that_others_bury_is_started_anew() {
     for split in 1..OURS.len() {
@@ -80,7 +80,7 @@ fn a_short_write_that_others_bury_is_started_anew() {
     }
 }
 
-/// Any operation fails or is interrupted: never "appended" without a readable record.
+/// Any operation fails or is interrupted: a record only counts as appended if it is readable.
 #[test]
 fn a_failing_operation_is_never_reported_as_success() {
     let kinds = [
@@ -104,7 +104,7 @@ fn a_failing_operation_is_never_reported_as_success() {
     }
 }
 
-/// The disk is full after any number of bytes; the next append finds a clean start.
+/// The disk is full after any number of bytes. The next append starts on a new line.
 #[test]
 fn a_full_disk_glues_nothing() {
     let before = lines(&[OLD]);
@@ -130,7 +130,7 @@ proptest! {
     ) {
         let mut file = Simulated::holding(&lines(&[OLD]));
         for (index, at) in foreign_at.iter().enumerate() {
-            // A careful foreign writer: it starts a line of its own.
+            // A careful foreign writer starts a line of its own.
             let record = format!("\n{{\"foreign\":{index}}}\n");
             file = file.with_trouble(*at, Trouble::Foreign(record.into_bytes()));
         }

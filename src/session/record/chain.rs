@@ -1,4 +1,4 @@
-//! The chain of messages in a transcript: each names the one before it.
+//! The chain of messages in a transcript: each names its parent.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ struct Link {
     #[serde(default)]
     is_sidechain: bool,
     session_id: Option<String>,
-    /// Told apart from absent: a record without the field stands beside the chain.
+    /// Distinguished from an absent field: a record without the field is not part of the chain.
     #[serde(default, deserialize_with = "present")]
     parent_uuid: Presence,
 }
@@ -35,7 +35,7 @@ fn present<'de, Source: serde::Deserializer<'de>>(
 }
 
 impl Chain {
-    /// Takes in a line that is in the file. Lines of another kind change nothing.
+    /// Follows a line of the file. Lines of other kinds change nothing.
     pub fn follow(&mut self, line: &str) {
         let Ok(found) = serde_json::from_str::<Link>(line) else {
             return;
@@ -53,7 +53,7 @@ impl Chain {
         self.leaf.as_deref()
     }
 
-    /// The session's id, as the file says.
+    /// The session id in the file.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Whether the loop around a turn goes on (exit status of `session append --exit-status`).
+//! Whether the loop around a turn continues (exit status of `session append --exit-status`).
 
 use serde_json::Value;
 
@@ -7,15 +7,15 @@ use crate::wire::Event;
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuation {
-    /// Calls were made and answered: the model is to see the results.
+    /// Calls were answered: the model must see the results.
     GoOn,
-    /// No call was made: the turn is over.
+    /// No calls were made: the turn is over.
     Over,
-    /// A hook, a limit or an interrupt ended it.
+    /// A hook, a limit or an interrupt ended the turn.
     Stopped,
 }
 
-/// Watches a stream go by.
+/// Observes a stream and decides whether the turn continues.
 #[derive(Debug, Default)]
 pub struct TurnWatch {
     calls: usize,
@@ -24,7 +24,7 @@ pub struct TurnWatch {
 }
 
 impl TurnWatch {
-    /// An event of the stream.
+    /// Observes an event of the stream.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Call(_) | Event::Invalid(_) => self.calls += 1,
@@ -34,7 +34,7 @@ impl TurnWatch {
         }
     }
 
-    /// A record of the stream, for what it says besides.
+    /// Observes a record of the stream.
     pub fn record(&mut self, record: &str) {
         let Ok(record) = serde_json::from_str::<Value>(record) else {
             return;
@@ -46,12 +46,12 @@ impl TurnWatch {
         self.stopped |= interrupted || hook || failed;
     }
 
-    /// The answer at the end of the stream.
+    /// The decision at the end of the stream.
     pub fn continuation(&self) -> Continuation {
         match (self.stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,
             (false, 0, 0) => Continuation::Over,
-            // A call that nobody answered would make the next request invalid.
+            // An unanswered call would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
             (false, _, _) => Continuation::GoOn,
         }

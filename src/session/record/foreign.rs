@@ -1,5 +1,5 @@
-//! Metadata for the session file of another agent: into it what the agent tolerates, the rest into a
-//! file of ours beside it.
+//! Writes metadata for another agent's session file: records that the agent understands go into its
+//! file, all others into a side file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::metadata::{
-    Destination, Metadata, anchor_line, destination, file_beside, metadata_line,
+    Destination, Metadata, anchor_line, destination, metadata_line, side_file_path,
 };
 use super::target::{RecordError, Transcript, follow_file};
 use super::{Chain, RenameFacts, SessionFacts};
@@ -15,40 +15,40 @@ use crate::io::{Clock, Ids};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
 use crate::session::format::{Detail, Format};
-use crate::session::title::{Standing, TitleRecord};
+use crate::session::title::{ManualTitle, TitleRecord};
 use crate::session::{Agent, Title, TitleSource, find_title};
 
-/// How many bytes of other records may follow a title in a file of Qwen Code before it is written
-/// again; that agent's own picker looks at the end only.
+/// How many bytes may follow a title in a Qwen Code file before the title is written again. Qwen
+/// Code's own session picker reads only the end of a file.
 const ANCHOR_DISTANCE: u64 = 32 * 1024;
 
-/// What became of a record.
+/// What happened to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// It is in the agent's file.
-    Within,
-    /// It is in the file beside it.
-    Beside,
-    /// It was not recorded: messages are the agent's own business.
+    /// Written to the agent's session file.
+    SessionFile,
+    /// Written to the side file.
+    SideFile,
+    /// Not written. The agent writes messages itself.
     No,
-    /// It was not recorded: a person chose the title that is there.
+    /// Not written, because a person chose the current title.
     KeptManualTitle,
 }
 
-/// The session file of another agent, and the file of ours beside it.
+/// Another agent's session file and its side file.
 pub struct ForeignSession {
     path: PathBuf,
     agent: Agent,
     facts: SessionFacts,
     systems: FileSystems,
-    beside: Transcript,
-    within: u64,
+    side_file: Transcript,
+    written: u64,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
 
 impl ForeignSession {
-    /// The session in a file of this agent. Nothing is written yet.
+    /// Records into the session file of this agent. Nothing is written yet.
     pub fn new(
         path: &Path,
         agent: Agent,
@@ -58,31 +58,31 @@ impl ForeignSession {
         ids: Arc<dyn Ids>,
     ) -> Self {
         let own = (Arc::clone(&clock), Arc::clone(&ids));
-        let beside = Transcript::new(file_beside(path), facts.clone(), own.0, own.1);
+        let side_file = Transcript::new(side_file_path(path), facts.clone(), own.0, own.1);
         Self {
             path: path.to_owned(),
             agent,
             facts,
             systems,
-            beside: beside.on(systems),
-            within: 0,
+            side_file: side_file.on(systems),
+            written: 0,
             clock,
             ids,
         }
     }
 
-    /// Records one record of a stream, if it is one that has a place.
+    /// Writes a record of the stream, if it has a destination.
     ///
     /// # Errors
-    /// It is not in the file, or nobody knows.
+    /// The record is not in the file, or its state is unknown.
     pub fn record(&mut self, record: &str) -> Result<Recorded, RecordError> {
         let Ok(value) = serde_json::from_str::<Value>(record) else {
             return Ok(Recorded::No);
         };
         match destination(self.agent, &value) {
-            Destination::Within(metadata) => self.write_within(metadata, &value),
-            Destination::Beside => Ok(if self.beside.record(record)? {
-                Recorded::Beside
+            Destination::SessionFile(metadata) => self.write_to_session_file(metadata, &value),
+            Destination::SideFile => Ok(if self.side_file.record(record)? {
+                Recorded::SideFile
             } else {
                 Recorded::No
             }),
@@ -90,23 +90,23 @@ impl ForeignSession {
         }
     }
 
-    /// Writes a title again where it would get out of sight, and makes everything durable. Returns
-    /// how many records there were.
+    /// Writes the title again if it is too far from the end, and makes everything durable. Returns
+    /// the number of records.
     ///
     /// # Errors
-    /// What is on the disk is unknown then.
+    /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
-        if self.within > 0 {
+        if self.written > 0 {
             let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
             if self.agent == Agent::Qwen {
                 self.anchor(&file)?;
             }
             file.finish(sync).map_err(|source| self.unread(source))?;
         }
-        Ok(self.within + self.beside.finish(sync)?)
+        Ok(self.written + self.side_file.finish(sync)?)
     }
 
-    fn write_within(
+    fn write_to_session_file(
         &mut self,
         metadata: Metadata,
         record: &Value,
@@ -120,24 +120,24 @@ impl ForeignSession {
         };
         if metadata == Metadata::Recap {
             self.append(&file, &line)?;
-            return Ok(Recorded::Within);
+            return Ok(Recorded::SessionFile);
         }
-        // Looked at under the lock: whoever renamed the session before must win.
+        // Checked under the lock: a person's earlier rename must win.
         let is_asked_for = format
             .read(&line, Detail::Outline)
             .and_then(|entry| entry.title)
-            .is_some_and(|title| title.standing == Standing::OnRequest);
+            .is_some_and(|title| title.manual_title == ManualTitle::Supersede);
         if !is_asked_for && self.has_manual_title(&file)? {
             return Ok(Recorded::KeptManualTitle);
         }
         let size = file.size().map_err(|source| self.unread(source))?;
         let offset = self.append(&file, &line)?;
-        // Agents take no lock: one of them may have renamed it just now.
+        // Agents take no lock, so one of them may have renamed the session just now.
         if !is_asked_for && let Some(lost) = self.manual_title_between(&file, size, offset)? {
             let again = self.manual_line(&lost, &chain);
             self.append(&file, &again)?;
         }
-        Ok(Recorded::Within)
+        Ok(Recorded::SessionFile)
     }
 
     fn chain(&self, file: &LockedFile) -> Result<Chain, RecordError> {
@@ -149,7 +149,7 @@ impl ForeignSession {
             path: self.path.clone(),
             source,
         })?;
-        self.within += 1;
+        self.written += 1;
         Ok(appended.offset)
     }
 
@@ -232,7 +232,7 @@ impl ForeignSession {
     }
 }
 
-/// The title records on the whole lines between two places, in order.
+/// The title records on the complete lines between two offsets, in order.
 fn titles_in(
     file: &LockedFile,
     format: &dyn Format,

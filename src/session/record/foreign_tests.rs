@@ -74,14 +74,17 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
         json!({"type": "tool_use_summary", "summary": "Looked", "preceding_tool_use_ids": ["t"]});
     let recap = json!({"type": "system", "subtype": "away_summary", "content": "All done."});
     let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
-    assert_eq!(session.record(&title("Fix it")).unwrap(), Recorded::Within);
+    assert_eq!(
+        session.record(&title("Fix it")).unwrap(),
+        Recorded::SessionFile
+    );
     assert_eq!(
         session.record(&recap.to_string()).unwrap(),
-        Recorded::Within
+        Recorded::SessionFile
     );
     assert_eq!(
         session.record(&label.to_string()).unwrap(),
-        Recorded::Beside
+        Recorded::SideFile
     );
     assert_eq!(session.record(&message.to_string()).unwrap(), Recorded::No);
     assert_eq!(session.finish(Sync::Never).unwrap(), 3);
@@ -93,8 +96,8 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
         bench.title(),
         Some(("Fix it".to_owned(), TitleSource::Auto))
     );
-    let beside = std::fs::read_to_string(file_beside(&bench.path())).unwrap();
-    assert!(beside.contains(r#""summary":"Looked""#), "{beside}");
+    let side_file = std::fs::read_to_string(side_file_path(&bench.path())).unwrap();
+    assert!(side_file.contains(r#""summary":"Looked""#), "{side_file}");
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn a_title_that_a_person_gave_stays_unless_asked() {
         "turnpipe": {"v": 1, "supersedes_manual": true}});
     assert_eq!(
         session.record(&asked.to_string()).unwrap(),
-        Recorded::Within
+        Recorded::SessionFile
     );
     assert_eq!(
         bench.title(),
@@ -139,8 +142,8 @@ fn a_title_is_written_again_before_it_gets_out_of_sight() {
     assert_eq!(bench.lines().len(), 6);
 }
 
-/// Plan D8: automatic titles race with people who rename the session and take no lock. Whatever the
-/// order, a title that a person gave is the one that counts.
+/// Automatic titles race with people who rename the session and take no lock. In every order, the
+/// title that a person chose wins.
 #[test]
 fn whoever_renames_a_session_wins_every_race() {
     let rounds = if std::env::var_os("TURNPIPE_FULL").is_some() {

@@ -1,5 +1,5 @@
-//! Writes titles and recaps into session files that others write to as well. A manual title wins
-//! whatever happens.
+//! Writes titles and recaps into session files that others write to as well. A manual title always
+//! wins.
 
 use std::io;
 use std::path::Path;
@@ -12,21 +12,21 @@ use crate::io::{Clock, Ids};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::durable::{AppendError, LockedFile, OpenError, Presence, Sync};
 use crate::session::{
-    Agent, Facts, Session, SessionError, Standing, Title, TitleSource, find_title, open_safely,
+    Agent, Facts, ManualTitle, Session, SessionError, Title, TitleSource, find_title, open_safely,
 };
 
-/// What became of a title or a recap.
+/// What happened to a title or a recap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
-    /// It is in the file.
+    /// Written to the file.
     Written,
-    /// A person gave this title, which stays.
+    /// Not written, because a person chose this title.
     ManualTitle(String),
-    /// The agent's files have no place for it.
+    /// Not written, because the format has no record for it.
     NoPlace,
 }
 
-/// Why it is not in the file.
+/// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     /// The file must not be written to.
@@ -35,23 +35,23 @@ pub enum KeepError {
     /// Writing failed.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// It cannot be read as a session.
+    /// It is not a readable session.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// Reading failed, or making what was written durable.
+    /// Reading or syncing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file does not say which session it is.
+    /// The file names no session id.
     #[error("the file names no session id")]
     NoSession,
 }
 
-/// Where times and ids come from.
+/// The source of timestamps and ids.
 #[derive(Clone)]
 pub struct Moment {
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Fresh ids.
+    /// The source of ids.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -66,16 +66,16 @@ impl Moment {
     }
 }
 
-/// Writes a title that a model made, unless a person gave one. The title is looked for again under
-/// the lock, and once more after the record is in the file: agents take no locks, and their own
-/// readers go by the last record.
+/// Writes an automatic title, unless a person chose one. The title is read under the lock, and
+/// again after the record is in the file: agents take no locks, and their own readers use the last
+/// record.
 ///
 /// # Errors
 /// See [`KeepError`].
 pub fn keep_title(
     path: &Path,
     title: &str,
-    standing: Standing,
+    manual_title: ManualTitle,
     ours: &Value,
     moment: &Moment,
 ) -> Result<Kept, KeepError> {
@@ -88,21 +88,21 @@ pub fn keep_title(
     let facts = moment.facts(&known)?;
     let file = LockedFile::open(path, Presence::Required)?;
     let before = title_in(path, agent)?;
-    if let (Some(manual), Standing::Ordinary) = (manual(before), standing) {
+    if let (Some(manual), ManualTitle::Keep) = (manual(before), manual_title) {
         return Ok(Kept::ManualTitle(manual));
     }
     let chain = follow_file(&file)?;
-    let mut told = json!({"title": title, "title_source": "auto", "turnpipe": ours});
-    if standing == Standing::OnRequest {
-        told["turnpipe"]["supersedes_manual"] = Value::from(true);
+    let mut fields = json!({"title": title, "title_source": "auto", "turnpipe": ours});
+    if manual_title == ManualTitle::Supersede {
+        fields["turnpipe"]["supersedes_manual"] = Value::from(true);
     }
-    let Some(record) = metadata_line(agent, Metadata::Title, &told, &facts, &chain) else {
+    let Some(record) = metadata_line(agent, Metadata::Title, &fields, &facts, &chain) else {
         return Ok(Kept::NoPlace);
     };
     file.append(&record)?;
     let after = title_in(path, agent)?;
-    let outcome = match (manual(after), standing) {
-        (Some(manual), Standing::Ordinary) => {
+    let outcome = match (manual(after), manual_title) {
+        (Some(manual), ManualTitle::Keep) => {
             let again = moment.facts(&known)?;
             if let Ok(name) = SessionName::new(&manual)
                 && let Some(record) = name_record(agent, &name, &again, &follow_file(&file)?)
@@ -135,8 +135,8 @@ pub fn keep_recap(
     let facts = moment.facts(&session.summary(Mapping::Refused)?)?;
     let file = LockedFile::open(path, Presence::Required)?;
     let chain = follow_file(&file)?;
-    let told = json!({"content": recap, "turnpipe": ours});
-    match metadata_line(agent, Metadata::Recap, &told, &facts, &chain) {
+    let fields = json!({"content": recap, "turnpipe": ours});
+    match metadata_line(agent, Metadata::Recap, &fields, &facts, &chain) {
         Some(record) => {
             file.append(&record)?;
             file.finish(Sync::Data)?;
@@ -146,7 +146,7 @@ pub fn keep_recap(
     }
 }
 
-/// Whether files of an agent have a place for titles and recaps.
+/// Whether an agent's format has records for titles and recaps.
 pub fn has_place(agent: Agent) -> bool {
     matches!(agent, Agent::Claude | Agent::Qwen)
 }
@@ -188,19 +188,20 @@ mod tests {
     fn a_title_is_written_unless_a_person_gave_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = session(folder.path(), CLAUDE);
-        let keep =
-            |standing| keep_title(&path, "Auto", standing, &json!({"v": 1}), &moment()).unwrap();
-        assert_eq!(keep(Standing::Ordinary), Kept::Written);
+        let keep = |manual_title| {
+            keep_title(&path, "Auto", manual_title, &json!({"v": 1}), &moment()).unwrap()
+        };
+        assert_eq!(keep(ManualTitle::Keep), Kept::Written);
         let manual = "{\"type\":\"custom-title\",\"customTitle\":\"Mine\",\"sessionId\":\"s\"}";
         LockedFile::open(&path, Presence::Required)
             .unwrap()
             .append(manual)
             .unwrap();
         assert_eq!(
-            keep(Standing::Ordinary),
+            keep(ManualTitle::Keep),
             Kept::ManualTitle("Mine".to_owned())
         );
-        assert_eq!(keep(Standing::OnRequest), Kept::Written);
+        assert_eq!(keep(ManualTitle::Supersede), Kept::Written);
     }
 
     #[test]

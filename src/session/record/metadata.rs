@@ -1,7 +1,7 @@
-//! What goes into a file of another agent, and what goes beside it (protocol 6.12).
+//! Decides which records go into another agent's session file and which into the side file.
 //!
-//! A title or a recap goes into the file where its agent has a record for it; everything else that
-//! turnpipe knows about the session goes into a file of ours beside it. Pure.
+//! A title or a recap goes into the session file if its agent has a record for it. Everything else
+//! that turnpipe adds goes into the side file. See `docs/protocol.md`, Session files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,55 +10,55 @@ use serde_json::{Map, Value, json};
 use super::{Chain, RenameFacts};
 use crate::session::Agent;
 
-/// What the name of a file beside a session file ends with.
-pub const BESIDE: &str = ".turnpipe.jsonl";
+/// The suffix of side files.
+pub const SIDE_FILE_SUFFIX: &str = ".turnpipe.jsonl";
 
 /// Where a record of a stream goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
-    /// Into the agent's file.
-    Within(Metadata),
-    /// Into the file beside it.
-    Beside,
-    /// Nowhere: messages are the agent's own business.
+    /// Into the agent's session file.
+    SessionFile(Metadata),
+    /// Into the side file.
+    SideFile,
+    /// Nowhere. The agent writes messages itself.
     Nowhere,
 }
 
-/// What agents have records for.
+/// The metadata that agents have records for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metadata {
-    /// A title that a model made.
+    /// An automatic title.
     Title,
-    /// A recap for somebody who was away.
+    /// A recap for a person who was away.
     Recap,
 }
 
-/// The file beside a session file.
-pub fn file_beside(session: &Path) -> PathBuf {
+/// The path of the side file of a session file.
+pub fn side_file_path(session: &Path) -> PathBuf {
     let mut name = session.as_os_str().to_owned();
-    name.push(BESIDE);
+    name.push(SIDE_FILE_SUFFIX);
     name.into()
 }
 
-/// Where a record goes that is recorded beside or in a file of this agent.
+/// The destination of a record for a session of this agent.
 pub fn destination(agent: Agent, record: &Value) -> Destination {
     let text = |name: &str| record.get(name).and_then(Value::as_str);
     let has_records = matches!(agent, Agent::Claude | Agent::Qwen);
     match (text("type"), text("subtype")) {
         (Some("title"), _) if record["ok"] == Value::Bool(true) && has_records => {
-            Destination::Within(Metadata::Title)
+            Destination::SessionFile(Metadata::Title)
         }
         (Some("system"), Some("away_summary")) if has_records => {
-            Destination::Within(Metadata::Recap)
+            Destination::SessionFile(Metadata::Recap)
         }
         (Some("title" | "tool_use_summary"), _)
-        | (Some("system"), Some("away_summary" | "usage")) => Destination::Beside,
+        | (Some("system"), Some("away_summary" | "usage")) => Destination::SideFile,
         _ => Destination::Nowhere,
     }
 }
 
-/// The line for a title or a recap in the agent's own form; nothing if the record lacks its text.
-/// `chain` is the end of the session file as it is now.
+/// The line for a title or a recap in the agent's own form, or `None` if the record lacks the text.
+/// `chain` is the current end of the session file.
 pub fn metadata_line(
     agent: Agent,
     metadata: Metadata,
@@ -109,7 +109,7 @@ pub fn metadata_line(
     Some(line.to_string())
 }
 
-/// A title again, as Qwen Code itself writes it again now and then, so that it stays near the end.
+/// Repeats a title, as Qwen Code itself does now and then, so that it stays near the end.
 pub fn anchor_line(title: &str, source: &str, facts: &RenameFacts, chain: &Chain) -> String {
     let payload = json!({"customTitle": title, "titleSource": source});
     qwen_line("custom_title", &payload, facts, chain).to_string()
@@ -158,19 +158,19 @@ mod tests {
         let recap = json!({"type": "system", "subtype": "away_summary", "content": "x"});
         let label = json!({"type": "tool_use_summary", "summary": "x"});
         let message = json!({"type": "user", "message": {}});
-        let within = Destination::Within;
+        let in_session_file = Destination::SessionFile;
         for (agent, record, expected) in [
-            (Agent::Claude, &title, within(Metadata::Title)),
-            (Agent::Qwen, &recap, within(Metadata::Recap)),
-            (Agent::Codex, &title, Destination::Beside),
-            (Agent::Pi, &recap, Destination::Beside),
-            (Agent::Claude, &label, Destination::Beside),
+            (Agent::Claude, &title, in_session_file(Metadata::Title)),
+            (Agent::Qwen, &recap, in_session_file(Metadata::Recap)),
+            (Agent::Codex, &title, Destination::SideFile),
+            (Agent::Pi, &recap, Destination::SideFile),
+            (Agent::Claude, &label, Destination::SideFile),
             (Agent::Qwen, &message, Destination::Nowhere),
         ] {
             assert_eq!(destination(agent, record), expected, "{agent:?} {record}");
         }
-        let beside = file_beside(Path::new("/x/s.jsonl"));
-        assert_eq!(beside, Path::new("/x/s.jsonl.turnpipe.jsonl"));
+        let side_file = side_file_path(Path::new("/x/s.jsonl"));
+        assert_eq!(side_file, Path::new("/x/s.jsonl.turnpipe.jsonl"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! From the records of a stream to the lines of a session file (protocol 6.12).
+//! Converts the records of a stream to the lines of a session file (`docs/protocol.md`, Session
+//! files).
 //!
-//! What to keep and in which form is decided without looking at a file; `target` does that.
+//! Deciding what to keep and in which form needs no file. `target` does the I/O.
 
 mod chain;
 mod continuation;
@@ -16,7 +17,8 @@ pub use continuation::{Continuation, TurnWatch};
 pub use foreign::{ForeignSession, Recorded};
 pub use keep::{KeepError, Kept, Moment, has_place, keep_recap, keep_title};
 pub use metadata::{
-    BESIDE, Destination, Metadata, anchor_line, destination, file_beside, metadata_line,
+    Destination, Metadata, SIDE_FILE_SUFFIX, anchor_line, destination, metadata_line,
+    side_file_path,
 };
 pub use recorder::{Recorder, SessionFacts};
 pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};

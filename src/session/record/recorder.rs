@@ -1,4 +1,4 @@
-//! Which records of a stream are kept, and in which form.
+//! Selects the records of a stream to keep, and converts them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Chain;
 use crate::io::{Clock, Ids};
 
-/// Types, and subtypes where they matter, of the records that are kept.
+/// Types, and subtypes where they matter, of the records to keep.
 const KEPT: [(&str, Option<&str>); 7] = [
     ("user", None),
     ("assistant", None),
@@ -18,17 +18,17 @@ const KEPT: [(&str, Option<&str>); 7] = [
     ("system", Some("usage")),
 ];
 
-/// What is the same for all lines of a run.
+/// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFacts {
-    /// The session's id.
+    /// The session id.
     pub session_id: String,
     /// The working directory.
     pub directory: String,
 }
 
-/// Turns records into the lines of a transcript in Claude Code's form, so that the tools that
-/// read those read ours. Every line carries the key `turnpipe`.
+/// Converts records to the lines of a transcript in Claude Code's form, so that tools for those
+/// files read ours. Every line has the key `turnpipe`.
 pub struct Recorder {
     facts: SessionFacts,
     chain: Chain,
@@ -37,7 +37,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Goes on after the end of `chain`.
+    /// Continues after the end of `chain`.
     pub fn new(
         facts: SessionFacts,
         chain: Chain,
@@ -52,12 +52,13 @@ impl Recorder {
         }
     }
 
-    /// Takes in a line of the file.
+    /// Follows a line of the file.
     pub(super) fn follow(&mut self, line: &str) {
         self.chain.follow(line);
     }
 
-    /// Whether a record is of a kind that is kept; [`Recorder::line`] may still find it lacking.
+    /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
+    /// incomplete.
     pub(super) fn keeps(record: &str) -> bool {
         #[derive(serde::Deserialize)]
         struct Kind {
@@ -70,7 +71,7 @@ impl Recorder {
         })
     }
 
-    /// The line to append for a record, if it is one that is kept.
+    /// The line to append for a record, or `None` if it is not kept.
     pub fn line(&mut self, record: &str) -> Option<String> {
         let Ok(Value::Object(mut record)) = serde_json::from_str(record) else {
             return None;
@@ -118,23 +119,25 @@ impl Recorder {
             }
             ("title", _) if record.get("ok") == Some(&Value::Bool(true)) => {
                 let title = record.shift_remove("title")?;
-                self.beside("ai-title", [("aiTitle", title)])
+                self.unchained("ai-title", [("aiTitle", title)])
             }
             ("tool_use_summary", _) => {
                 let (summary, ids) = (
                     record.shift_remove("summary")?,
                     record.shift_remove("preceding_tool_use_ids")?,
                 );
-                self.beside(
+                self.unchained(
                     "tool_use_summary",
                     [("summary", summary), ("preceding_tool_use_ids", ids)],
                 )
             }
             ("content-replacement", _) => {
                 let replacements = record.shift_remove("replacements")?;
-                self.beside("content-replacement", [("replacements", replacements)])
+                self.unchained("content-replacement", [("replacements", replacements)])
             }
-            ("system", Some("usage")) => self.beside("system", [("subtype", Value::from("usage"))]),
+            ("system", Some("usage")) => {
+                self.unchained("system", [("subtype", Value::from("usage"))])
+            }
             _ => return None,
         };
         let mut line = line;
@@ -145,7 +148,7 @@ impl Recorder {
         Some(Value::Object(line).to_string())
     }
 
-    /// The members of a line that is a part of the conversation.
+    /// The members of a line that belongs to the conversation.
     fn link(&mut self, record: &mut Map<String, Value>) -> Map<String, Value> {
         let uuid = match record.get("uuid").and_then(Value::as_str) {
             Some(uuid) => uuid.to_owned(),
@@ -168,8 +171,8 @@ impl Recorder {
         ])
     }
 
-    /// A line that stands beside the conversation.
-    fn beside<const COUNT: usize>(
+    /// A line outside the conversation.
+    fn unchained<const COUNT: usize>(
         &self,
         kind: &str,
         own: [(&str, Value); COUNT],

@@ -1,4 +1,4 @@
-//! The record by which an agent's own tools learn a session's new name.
+//! The record from which an agent's own tools read the new name of a session.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use super::Chain;
 use crate::session::Agent;
 use crate::text::{terminal_safe_line, utf16_length};
 
-/// The longest name, in UTF-16 units.
+/// The longest name, in UTF-16 code units.
 const LONGEST: usize = 200;
 
-/// A name that is harmless on a terminal, not empty, and short enough.
+/// A name that is safe for terminals, not empty, and short enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionName(String);
 
-/// Why a text is no name.
+/// Why a text is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing is left of it.
+    /// Nothing is left after cleaning.
     #[error("the name is empty")]
     Empty,
     /// It is too long.
@@ -27,7 +27,7 @@ pub enum NameError {
 }
 
 impl SessionName {
-    /// Makes a name of what somebody typed.
+    /// Cleans and checks a name that a person typed.
     ///
     /// # Errors
     /// See [`NameError`].
@@ -42,29 +42,29 @@ impl SessionName {
         Ok(Self(name))
     }
 
-    /// The name.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What is known about the session and the moment.
+/// Facts that go into the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameFacts {
-    /// The session's id.
+    /// The session id.
     pub session_id: String,
-    /// The directory the last record names.
+    /// The working directory of the last record.
     pub directory: Option<String>,
-    /// A fresh id.
+    /// A new id.
     pub uuid: String,
-    /// Now, RFC 3339.
+    /// The current time, RFC 3339.
     pub timestamp: String,
 }
 
-/// The file that an agent's names of sessions are in.
+/// The file in which an agent stores session names.
 ///
-/// Claude Code and Qwen Code keep them in the session file, Codex in an index beside its folder of
-/// sessions; the others have no record of this kind that their own tools would read.
+/// Claude Code and Qwen Code store them in the session file, Codex in an index beside its folder of
+/// sessions. The other agents have no such record that their own tools read.
 pub fn name_file(agent: Agent, session: &Path) -> Option<PathBuf> {
     match agent {
         Agent::Claude | Agent::Qwen => Some(session.to_owned()),
@@ -77,7 +77,7 @@ pub fn name_file(agent: Agent, session: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The record that says the name. `chain` is the end of the session file as it is now.
+/// The record with the new name. `chain` is the current end of the session file.
 pub fn name_record(
     agent: Agent,
     name: &SessionName,

@@ -1,4 +1,4 @@
-//! The file that a stream is recorded in.
+//! The transcript that a stream is recorded in.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,46 +9,46 @@ use crate::io::{Clock, Ids};
 use crate::session::durable::{AppendError, FileSystems, LockedFile, OpenError, Presence, Sync};
 use crate::session::{OpenError as Unreadable, open_safely};
 
-/// Longest line that is looked at for who wrote a file, in bytes.
+/// The longest line that is read to find out who wrote a file, in bytes.
 const FIRST_LINE: u64 = 1024 * 1024;
 
-/// Whose file it is.
+/// Who wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
-    /// It does not exist yet, or is empty.
+    /// It is missing or empty.
     Nobody,
-    /// Its first record carries the key `turnpipe`.
+    /// turnpipe: its first record has the key `turnpipe`.
     Ours,
-    /// Anything else.
+    /// Another program.
     AnotherAgent,
 }
 
 /// Why a record is not in the file.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file must not be written to; nothing was changed.
+    /// The file must not be written to. Nothing was changed.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Writing failed.
     #[error("{}: {source}", path.display())]
     Append {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: AppendError,
     },
-    /// Reading failed, or making what was written durable.
+    /// Reading or syncing failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// A session file of ours that grows by the records of a stream. Others may append to it at the
-/// same time: each record goes after whatever the end is when its turn comes.
+/// A session file of turnpipe that grows by the records of a stream. Others may append at the same
+/// time: each record goes to the current end of the file.
 pub struct Transcript {
     path: PathBuf,
     systems: FileSystems,
@@ -58,10 +58,10 @@ pub struct Transcript {
     recorded: u64,
 }
 
-/// Tells whose file it is by its first record.
+/// Decides by the first record who wrote a file.
 ///
 /// # Errors
-/// Something is there that is no regular file, or it cannot be read.
+/// It is not a regular file, or cannot be read.
 pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
@@ -88,7 +88,7 @@ pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
 }
 
 impl Transcript {
-    /// Goes on at the end of a file of ours, or begins one. Nothing is written yet.
+    /// Continues a file of turnpipe, or starts one. Nothing is written yet.
     pub fn new(
         path: impl Into<PathBuf>,
         facts: SessionFacts,
@@ -105,17 +105,17 @@ impl Transcript {
         }
     }
 
-    /// The same on these file systems.
+    /// The same, on these file systems.
     #[must_use]
     pub fn on(mut self, systems: FileSystems) -> Self {
         self.systems = systems;
         self
     }
 
-    /// Records one record of the stream, if it is one that is kept. Says whether it was.
+    /// Writes a record of the stream, if it is one to keep. Returns whether it was written.
     ///
     /// # Errors
-    /// It is not in the file, or nobody knows.
+    /// The record is not in the file, or its state is unknown.
     pub fn record(&mut self, record: &str) -> Result<bool, RecordError> {
         if !Recorder::keeps(record) {
             return Ok(false);
@@ -133,10 +133,10 @@ impl Transcript {
         Ok(true)
     }
 
-    /// Makes what was recorded durable. Returns how many records there were.
+    /// Makes all written records durable. Returns their number.
     ///
     /// # Errors
-    /// What is on the disk is unknown then.
+    /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
         if self.recorded > 0 {
             let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
@@ -148,7 +148,7 @@ impl Transcript {
         Ok(self.recorded)
     }
 
-    /// Takes in what was appended since the last time, by us or by others.
+    /// Follows what this or another process appended since the last time.
     fn follow(&mut self, file: &LockedFile) -> Result<(), RecordError> {
         let recorder = &mut self.recorder;
         self.followed =
@@ -162,7 +162,7 @@ impl Transcript {
     }
 }
 
-/// The end of the conversation in a file as it is now.
+/// Reads the current end of the conversation in a file.
 ///
 /// # Errors
 /// Reading failed.
@@ -172,7 +172,8 @@ pub fn follow_file(file: &LockedFile) -> io::Result<Chain> {
     Ok(chain)
 }
 
-/// Hands over the whole lines from `offset` on; returns where the first one after them begins.
+/// Calls the visitor with the complete lines from `offset` on. Returns the offset after the last
+/// one.
 fn follow_from(file: &LockedFile, offset: u64, mut take: impl FnMut(&str)) -> io::Result<u64> {
     let size = file.size()?;
     let mut block = vec![0; 64 * 1024];

@@ -1,26 +1,26 @@
-//! A match with a little of what stands around it. Pure.
+//! A match with a little context. Does no I/O.
 
 use std::ops::Range;
 
-/// How much is shown before a match and behind it, in bytes.
+/// How much context to show on each side of a match, in bytes.
 const AROUND: usize = 100;
 
-/// How much context in lines is shown on either side at most, in bytes.
+/// The longest context in lines on each side, in bytes.
 const LONGEST_CONTEXT: usize = 64 * 1024;
 
-/// How much of a match is shown, in bytes.
+/// The longest part of a match to show, in bytes.
 const LONGEST_MATCH: usize = 400;
 
-/// A match in its surroundings, as they stand in the text. Joined, the parts are a part of the text.
+/// A match in its context. The parts joined are a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// What stands before it.
+    /// The text before the match.
     pub before: String,
-    /// What matched, or its beginning.
+    /// The match, or its beginning.
     pub matched: String,
-    /// What follows.
+    /// The text after the match.
     pub after: String,
-    /// The parts around the match are whole lines.
+    /// The context consists of whole lines.
     pub has_lines: bool,
 }
 
@@ -65,7 +65,7 @@ impl Excerpt {
         }
     }
 
-    /// All of it.
+    /// All parts joined.
     pub fn text(&self) -> String {
         [&*self.before, &self.matched, &self.after].concat()
     }

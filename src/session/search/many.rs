@@ -1,4 +1,4 @@
-//! A search through many sessions, several at once, whose finds come in the order of the sessions.
+//! Searches many sessions in parallel and returns hits in the order of the sessions.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,37 +9,37 @@ use super::run::Found;
 use crate::session::listing::{Listed, Listing, ThreadNames};
 use crate::session::{Candidate, Session, SessionError};
 
-/// How many finds of a thread may wait to be taken.
+/// How many hits of a thread may be queued.
 const WAITING: usize = 64;
 
-/// What a search comes upon.
+/// What a search reports.
 #[derive(Debug)]
 pub enum SearchEvent {
-    /// The finds that follow are in this session.
+    /// The next hits are in this session.
     Session(Box<Listed>),
-    /// Something was found.
+    /// A hit.
     Found(Box<Found>),
-    /// Some lines of the last session were too long to be looked into.
+    /// Some lines of the last session were too long to parse.
     TooLong {
         /// The file.
         path: PathBuf,
         /// How many.
         lines: u64,
     },
-    /// A file cannot be read.
+    /// A file could not be read.
     Failed {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: SessionError,
     },
 }
 
-/// Either something, or the end of a session.
+/// An event, or the end of a session.
 type Sent = Option<SearchEvent>;
 
-/// Looks for a pattern in the sessions among `candidates` that `listing` admits, in their order,
-/// until `visit` breaks. Files that are no sessions are passed over.
+/// Searches the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
+/// Skips files that are not sessions.
 pub fn search_all(
     candidates: &[Candidate],
     listing: &Listing,
@@ -73,7 +73,7 @@ pub fn search_all(
                 receiver
             })
             .collect();
-        // Once this returns, nobody receives any more, which ends the threads.
+        // When this returns, the receivers are dropped, which ends the threads.
         for (_, lane) in candidates.iter().zip(lanes.iter().cycle()) {
             while let Ok(Some(event)) = lane.recv() {
                 if visit(event).is_break() {
@@ -84,7 +84,7 @@ pub fn search_all(
     });
 }
 
-/// A look at one session.
+/// The search of one session.
 struct Look<'a> {
     listing: &'a Listing,
     query: &'a Query,
@@ -93,7 +93,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Breaks once nobody receives any more.
+    /// Breaks when the receiver is dropped.
     fn search(&self, candidate: &Candidate) -> ControlFlow<()> {
         match self.found_in(candidate) {
             Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
@@ -108,18 +108,18 @@ impl Look<'_> {
         }
     }
 
-    /// What is known of a session is only found out once something is found in it.
+    /// The session's facts are only read once there is a hit in it.
     fn found_in(&self, candidate: &Candidate) -> Result<u64, SessionError> {
         let session = Session::open(&candidate.path)?;
         if !self.listing.admits_agent(session.agent()) {
             return Ok(0);
         }
-        let mut told = false;
+        let mut is_reported = false;
         let mut failure = None;
         let too_long = session.search(self.query, &mut |found| {
-            if !told {
+            if !is_reported {
                 let listing = self.listing;
-                match listing.examine(&session, &candidate.path, candidate.around, self.names) {
+                match listing.examine(&session, &candidate.path, candidate.context, self.names) {
                     Ok(Some(listed)) => self.send(SearchEvent::Session(listed))?,
                     Ok(None) => return ControlFlow::Break(()),
                     Err(error) => {
@@ -127,7 +127,7 @@ impl Look<'_> {
                         return ControlFlow::Break(());
                     }
                 }
-                told = true;
+                is_reported = true;
             }
             self.send(SearchEvent::Found(Box::new(found)))
         })?;

@@ -1,6 +1,6 @@
-//! Looking for text in what was said: a pattern over the messages of a file, not over its lines.
+//! Searches the text of messages, not the raw lines of a file.
 //!
-//! Most lines are passed over without being parsed, by words that every match must hold.
+//! Most lines are skipped without parsing, because they lack words that every match contains.
 
 mod excerpt;
 mod many;

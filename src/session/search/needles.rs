@@ -1,28 +1,28 @@
-//! Which bytes a line must hold if a pattern matches in one of its strings. Pure.
+//! Finds bytes that a line must contain if a pattern matches one of its strings. Does no I/O.
 //!
-//! Strings stand in files with escapes, so that only letters and digits stand for themselves, and
-//! even those may be written `\u0061`. Lines with such escapes are wanted whatever they hold.
+//! Strings in files have escapes, so only letters and digits stand for themselves, and even those
+//! may be written as `\u0061`. Lines with such escapes always pass.
 
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::query::Case;
 
-/// Shorter words stand on nearly every line, in bytes.
+/// The shortest useful word, in bytes. Shorter words are on nearly every line.
 const SHORTEST: usize = 2;
 
-/// A word of which every spelling is looked for is cut to this many letters.
+/// Words that match regardless of case are cut to this many letters.
 const LONGEST_FOLDED: usize = 4;
 
-/// More needles are slower than parsing.
+/// The largest number of needles. With more, the search is slower than parsing.
 const MOST_NEEDLES: usize = 64;
 
-/// Beginnings of escapes that stand for letters, digits and the underscore.
+/// Prefixes of escapes for letters, digits and the underscore.
 const ESCAPED: [&str; 14] = [
     "\\u0030", "\\u0031", "\\u0032", "\\u0033", "\\u0034", "\\u0035", "\\u0036", "\\u0037",
     "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
 ];
 
-/// What a line must hold one of; `None` if it may hold anything.
+/// A line must contain one of these. `None` accepts every line.
 pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     let words = required(pattern, case)?;
     let mut needles: Vec<String> = match case {
@@ -33,7 +33,7 @@ pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     (needles.len() <= MOST_NEEDLES).then_some(needles)
 }
 
-/// Words of which every match holds one.
+/// Words of which every match contains one.
 fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
@@ -54,11 +54,11 @@ fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     }
 }
 
-/// The longest stretch of a literal that stands in a file as it is.
+/// The longest part of a literal that files store unchanged.
 fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     let stands_for_itself = |byte: &u8| match case {
         Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
-        // The long s and the sign for Kelvin are other spellings of these two.
+        // The long s and the Kelvin sign are other spellings of these two.
         Case::Ignored => byte.is_ascii_alphanumeric() && !b"kKsS".contains(byte),
     };
     let words = literal.split(|byte| !stands_for_itself(byte));
@@ -66,7 +66,7 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     (longest.len() >= SHORTEST).then(|| String::from_utf8_lossy(longest).into_owned())
 }
 
-/// The beginning of a word in every mixture of small and capital letters.
+/// The prefix of a word in every combination of upper and lower case.
 fn spellings(word: &str) -> Vec<String> {
     let start = word.chars().take(LONGEST_FOLDED);
     start.fold(vec![String::new()], |spellings, letter| {

@@ -1,4 +1,4 @@
-//! What is looked for, and in what.
+//! What to search for, and where.
 
 use std::num::NonZeroUsize;
 
@@ -8,62 +8,62 @@ use super::needles::needles;
 use super::run::FoundIn;
 use crate::dialog::Role;
 
-/// How a pattern is read.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternKind {
     /// A regular expression.
     Regex,
-    /// The text itself.
+    /// Literal text.
     Fixed,
 }
 
-/// Whether small and capital letters are told apart.
+/// Whether case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// They are.
+    /// It does.
     Exact,
-    /// They are not.
+    /// It does not.
     Ignored,
 }
 
-/// What may stand around a match.
+/// What may surround a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// Only what does not belong to a word.
+    /// Only non-word characters.
     Whole,
     /// Anything.
     Parts,
 }
 
-/// How a pattern is matched.
+/// How to match a pattern.
 #[derive(Debug, Clone, Copy)]
 pub struct PatternOptions {
-    /// How it is read.
+    /// Its syntax.
     pub kind: PatternKind,
-    /// Whether small and capital letters are told apart.
+    /// Whether case matters.
     pub case: Case,
-    /// What may stand around a match.
+    /// What may surround a match.
     pub words: Words,
 }
 
-/// A pattern that cannot be used.
+/// An invalid pattern.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PatternError(String);
 
-/// What is looked for, and in what.
+/// What to search for, and where.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(super) matcher: RegexMatcher,
-    /// What a line must hold one of; `None` if it may hold anything.
+    /// A line must contain one of these. `None` accepts every line.
     pub(super) needles: Option<Vec<String>>,
-    /// The parts of messages that are searched.
+    /// The parts of messages to search.
     pub(super) places: Vec<FoundIn>,
-    /// Whose messages; all if there is none.
+    /// The roles to search. Empty means all.
     pub(super) roles: Vec<Role>,
-    /// No more finds than this in a session.
+    /// The largest number of hits per session.
     pub(super) most: Option<NonZeroUsize>,
-    /// How many lines are shown before a match and after it.
+    /// How many lines to show before and after a match.
     pub(super) context: usize,
 }
 
@@ -71,7 +71,7 @@ impl Query {
     /// A query for the text of messages of all roles.
     ///
     /// # Errors
-    /// The pattern makes no sense, or is too large.
+    /// The pattern is invalid or too large.
     pub fn new(pattern: &str, options: PatternOptions) -> Result<Self, PatternError> {
         let matcher = RegexMatcherBuilder::new()
             .multi_line(true)
@@ -84,7 +84,7 @@ impl Query {
             PatternKind::Regex => regex_syntax::parse(pattern),
             PatternKind::Fixed => regex_syntax::parse(&regex_syntax::escape(pattern)),
         };
-        // What this parser does not read matches all the same, only more slowly.
+        // Patterns that this parser rejects still work, only more slowly.
         let needles = parsed
             .ok()
             .and_then(|parsed| needles(&parsed, options.case));
@@ -98,28 +98,28 @@ impl Query {
         })
     }
 
-    /// The same in these parts of messages.
+    /// Limits the query to these parts of messages.
     #[must_use]
     pub fn in_places(mut self, places: Vec<FoundIn>) -> Self {
         self.places = places;
         self
     }
 
-    /// The same in messages of these roles; in all if there is none.
+    /// Limits the query to messages of these roles. Empty means all.
     #[must_use]
     pub fn by_roles(mut self, roles: Vec<Role>) -> Self {
         self.roles = roles;
         self
     }
 
-    /// The same with this many lines before and after each match; with none, excerpts are short.
+    /// Shows this many lines before and after each match. With none, excerpts are short.
     #[must_use]
     pub fn with_context(mut self, lines: usize) -> Self {
         self.context = lines;
         self
     }
 
-    /// The same with no more finds than this in a session.
+    /// Limits the number of hits per session.
     #[must_use]
     pub fn at_most(mut self, most: NonZeroUsize) -> Self {
         self.most = Some(most);
@@ -127,7 +127,7 @@ impl Query {
     }
 }
 
-/// The last line of a message tells what is wrong; the lines before it show where.
+/// The last line of the error names the problem. The lines before it show the position.
 fn one_line(message: &str) -> String {
     let last = message.lines().rfind(|line| !line.trim().is_empty());
     let last = last.unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! Finds what is looked for in a session.
+//! Searches one session.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -16,50 +16,50 @@ use crate::session::lines::{Line, for_each_line, for_each_line_with};
 use crate::session::opened::{Positioned, Session};
 use crate::session::tail::MessageLines;
 
-/// The part of a message that something is found in.
+/// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FoundIn {
-    /// What was said.
+    /// Text.
     Text,
-    /// What the model thought.
+    /// Thinking.
     Thinking,
-    /// The input of a call, its strings.
+    /// The strings in the input of a call.
     Call,
     /// The result of a call.
     Result,
 }
 
-/// A part of a message in which the pattern matches.
+/// A part of a message that matches.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The line, counted from 1; old documents have none.
+    /// The line number, from 1. Old documents have none.
     pub line: Option<u64>,
-    /// The record.
+    /// The id of the record.
     pub uuid: Option<String>,
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What the message is there for.
+    /// The origin of the message.
     pub origin: Origin,
-    /// Whose conversation it belongs to.
+    /// The conversation it belongs to.
     pub thread: Thread,
-    /// When, as it stands there.
+    /// The timestamp, as stored.
     pub time: Option<String>,
-    /// In which part.
+    /// The part that matches.
     pub place: FoundIn,
-    /// The tool, where it is a call.
+    /// The tool, for calls.
     pub tool: Option<String>,
     /// The first match.
     pub excerpt: Excerpt,
-    /// How many matches the part holds.
+    /// The number of matches in the part.
     pub matches: u64,
 }
 
-/// How many finds in records that repeat others are held back.
+/// How many hits in repeated records are held back.
 const MOST_HELD: usize = 4096;
 
 impl Session {
-    /// Looks for a pattern in all messages, those of branches that were left included, until
-    /// `visit` breaks. Returns how many lines were too long to be looked into.
+    /// Searches all messages, including those of abandoned branches, until `visit` breaks. Returns
+    /// the number of lines that were too long to parse.
     ///
     /// # Errors
     /// Reading failed.
@@ -72,7 +72,7 @@ impl Session {
             query,
             visit,
             left: query.most.map_or(usize::MAX, NonZeroUsize::get),
-            told: Vec::new(),
+            roles_with_hits: Vec::new(),
             held: Vec::new(),
             too_long: 0,
         };
@@ -117,11 +117,11 @@ impl Session {
 struct Search<'a> {
     query: &'a Query,
     visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
-    /// How many more finds are wanted.
+    /// How many more hits are wanted.
     left: usize,
-    /// Whose messages something was found in.
-    told: Vec<Role>,
-    /// Found in records that, as a rule, repeat what others say.
+    /// The roles with a hit.
+    roles_with_hits: Vec<Role>,
+    /// Hits in records that usually repeat others.
     held: Vec<Found>,
     too_long: u64,
 }
@@ -129,19 +129,19 @@ struct Search<'a> {
 impl Search<'_> {
     fn message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(line, message) {
-            if !self.told.contains(&found.role) {
-                self.told.push(found.role);
+            if !self.roles_with_hits.contains(&found.role) {
+                self.roles_with_hits.push(found.role);
                 self.held.retain(|held| held.role != found.role);
             }
-            self.tell(found)?;
+            self.report(found)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// What is found in a record that repeats others is found in those too, if there are any.
+    /// A hit in a record that repeats others is also found in those, if they exist.
     fn repeat(&mut self, line: u64, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(Some(line), message) {
-            if self.told.contains(&found.role) {
+            if self.roles_with_hits.contains(&found.role) {
                 continue;
             }
             self.held.push(found);
@@ -154,12 +154,12 @@ impl Search<'_> {
 
     fn finish(&mut self) -> ControlFlow<()> {
         for found in std::mem::take(&mut self.held) {
-            self.tell(found)?;
+            self.report(found)?;
         }
         ControlFlow::Continue(())
     }
 
-    fn tell(&mut self, found: Found) -> ControlFlow<()> {
+    fn report(&mut self, found: Found) -> ControlFlow<()> {
         (self.visit)(found)?;
         self.left -= 1;
         if self.left == 0 {
@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 }
 
-/// Where in a message the pattern matches.
+/// Matches the pattern against one message.
 struct InPart {
     place: FoundIn,
     tool: Option<String>,
@@ -178,7 +178,7 @@ struct InPart {
 }
 
 impl Query {
-    /// The parts of a message in which the pattern matches.
+    /// The parts of a message that match.
     fn find(&self, line: Option<u64>, message: &Message) -> Vec<Found> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
@@ -230,12 +230,12 @@ impl Query {
         })
     }
 
-    /// The first match in any of the texts, and how many there are in all of them.
+    /// The first match in any of the texts, and the number of matches in all of them.
     fn first(&self, texts: &[impl AsRef<str>]) -> Option<(Excerpt, u64)> {
         let (mut first, mut count) = (None, 0);
         for text in texts {
             let text = text.as_ref();
-            // This matcher reports no errors.
+            // This matcher returns no errors.
             let _ = self.matcher.find_iter(text.as_bytes(), |range| {
                 count += 1;
                 if first.is_none() {
@@ -252,7 +252,8 @@ impl Query {
     }
 }
 
-/// All strings in a value, in order, but no keys; the value itself where it is nested too deeply.
+/// All strings in a value, in order, without keys. A value that is nested too deeply counts as one
+/// string.
 fn strings(json: &str) -> Vec<String> {
     fn collect(value: Value, strings: &mut Vec<String>) {
         match value {

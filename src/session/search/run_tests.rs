@@ -100,7 +100,7 @@ fn a_search_stops_when_it_has_enough() {
     assert_eq!(found(&text, &query).len(), 1);
 }
 
-/// What the prefilter passes over holds no match: real files, searched with it and without.
+/// The prefilter skips no matches: real files, searched with and without it.
 #[test]
 fn lines_that_are_passed_over_hold_no_match() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
@@ -137,14 +137,14 @@ fn lines_that_are_passed_over_hold_no_match() {
                 ..query.clone()
             };
             let (quick, slow) = (all(&candidate.path, &query), all(&candidate.path, &slow));
-            let told = |found: &[Found]| -> Vec<(Option<u64>, String)> {
-                let told = found.iter();
-                told.map(|found| (found.line, found.excerpt.text()))
+            let summary = |found: &[Found]| -> Vec<(Option<u64>, String)> {
+                let hits = found.iter();
+                hits.map(|found| (found.line, found.excerpt.text()))
                     .collect()
             };
             assert_eq!(
-                told(&quick),
-                told(&slow),
+                summary(&quick),
+                summary(&slow),
                 "{pattern} in {:?}",
                 candidate.path
             );

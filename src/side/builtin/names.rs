@@ -104,7 +104,7 @@ fn shortened(part: &str) -> String {
     format!("{stem}{extension}")
 }
 
-/// Identifiers that nobody reads.
+/// Identifiers that mean nothing to a person.
 fn is_opaque(stem: &str) -> bool {
     let digits = stem.bytes().filter(u8::is_ascii_digit).count();
     let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';

@@ -1,4 +1,4 @@
-//! Titles by rules: the first words that a person typed and that name something, as they stand.
+//! Titles by rules: the first words of a prompt that name a topic, unchanged.
 //!
 //! Nothing is put in front, no word is dropped inside, and no two prompts are joined: a title may
 //! be vague where the person was, but never wrong. See `docs/protocol.md`, Titles.
@@ -67,7 +67,7 @@ struct Quotation {
     informative: usize,
 }
 
-/// The title of a conversation; empty if nobody typed anything that names something.
+/// The title of a conversation, or empty if no prompt names a topic.
 pub fn title(messages: &[Message]) -> String {
     let prompts = prompts(messages);
     let mut weak: Option<Quotation> = None;

@@ -1,5 +1,5 @@
-//! When somebody who was away is told where they left off. A pure state machine: what happens at a
-//! terminal and in a session goes in, what is to be done comes out.
+//! Decides when to show a recap to a person who was away. A state machine without I/O: events of the
+//! terminal and the session go in, actions come out.
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use crate::io::Environment;
 use crate::shell::analyse;
 use crate::tools::test_context::Session;
 
-/// A session with a repository, and nobody's own settings.
+/// A session with a repository and no user settings.
 fn session() -> Session {
     let mut session = Session::new();
     let home = session.path("").display().to_string();

@@ -81,7 +81,7 @@ fn is_allowed(context: &ToolContext, directory: &Path) -> bool {
         .any(|allowed| directory.starts_with(physical(allowed)))
 }
 
-/// Without links, as far as the path exists.
+/// Resolves links in the part of the path that exists.
 fn physical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -38,8 +38,8 @@ impl Script {
     /// # Errors
     /// The command contains a NUL, or is too long for an argument and cannot be written to a file.
     pub(super) fn new(command: &str, scratch: &Path) -> io::Result<Self> {
-        // The directory may be shared: nobody can put a link in the way of a name that cannot be
-        // guessed.
+        // The directory may be shared. The name cannot be guessed, so no other user can place a
+        // link there first.
         let name = format!("turnpipe-{}", Uuid::new_v4().simple());
         let directory_file = scratch.join(format!("{name}.directory"));
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::constant::{ShellCheck, TextCheck, tagged};
 use super::extension::VerdictAccess;
 
-/// What a shell command does, as far as is known.
+/// The known effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]

@@ -36,7 +36,7 @@ pub use session_file::{
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
-    MessageOrigin, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, Speaker,
+    MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
     SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult,
 };
 pub use side::{

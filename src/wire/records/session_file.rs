@@ -37,7 +37,7 @@ pub struct SessionHitRecord {
     pub origin: MessageOrigin,
     /// Whether a subagent's conversation is meant.
     pub subagent: bool,
-    /// When, as it stands in the file.
+    /// The timestamp, as stored in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// The part of the message.
@@ -46,9 +46,9 @@ pub struct SessionHitRecord {
     /// The tool, where it is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The first match and what stands around it.
+    /// The first match in its context.
     pub snippet: String,
-    /// What of that matched; at most 400 bytes of it.
+    /// The matched text, at most 400 bytes.
     #[serde(rename = "match")]
     pub matched: String,
     /// How many matches there are in the part.
@@ -63,7 +63,7 @@ pub enum HitRole {
     User,
     /// The model.
     Assistant,
-    /// The agent, to whoever reads the file.
+    /// The agent, to the reader of the file.
     System,
 }
 

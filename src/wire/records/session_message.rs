@@ -15,7 +15,7 @@ use crate::wire::{MessageId, SessionId, ToolUseId};
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SessionMessageRecord {
     /// Who speaks.
-    pub r#type: Speaker,
+    pub r#type: MessageRole,
     /// What is said.
     pub message: SpokenMessage,
     /// The call that started the subagent that speaks; always `null`, since files do not say.
@@ -26,7 +26,7 @@ pub struct SessionMessageRecord {
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// When, as it stands in the file.
+    /// The timestamp, as stored in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// What turnpipe knows about it.
@@ -36,7 +36,7 @@ pub struct SessionMessageRecord {
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum MessageRole {
     /// A person, or the agent on their behalf.
     User,
     /// The model.
@@ -50,7 +50,7 @@ pub struct SpokenMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageId>,
     /// Who speaks.
-    pub role: Speaker,
+    pub role: MessageRole,
     /// The model that spoke.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -165,7 +165,7 @@ pub enum MessageOrigin {
     Compaction,
     /// A request failed.
     Error,
-    /// A recap for somebody who was away.
+    /// A recap for a person who was away.
     Recap,
     /// A label for calls that came before.
     Label,
@@ -173,7 +173,7 @@ pub enum MessageOrigin {
     Meter,
 }
 
-/// Something that the agent noted in the file for whoever reads it.
+/// A note of the agent for the reader of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
@@ -187,7 +187,7 @@ pub struct SessionNoteRecord {
     /// The session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// When, as it stands in the file.
+    /// The timestamp, as stored in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// What turnpipe knows about it.
