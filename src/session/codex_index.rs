@@ -4,11 +4,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::content::string;
 use super::lines::for_each_line;
 use super::open::{OpenError, open_safely};
+use super::{Facts, Title, TitleSource};
 use crate::wire::object::{object, text};
 
 /// The name of the file, beside the folder `sessions`.
@@ -22,7 +24,7 @@ object! {
 }
 
 /// Thread names by thread id. A missing or unreadable file is empty.
-pub(super) fn thread_names(home: &Path) -> HashMap<String, String> {
+fn thread_names(home: &Path) -> HashMap<String, String> {
     read(home).unwrap_or_default()
 }
 
@@ -42,6 +44,35 @@ fn read(home: &Path) -> Result<HashMap<String, String>, OpenError> {
     names.retain(|_, name| !name.is_empty());
     Ok(names)
 }
+
+/// The names in Codex's indexes. Each index is read once.
+#[derive(Debug, Default)]
+pub(super) struct ThreadNames {
+    homes: Mutex<HashMap<PathBuf, HashMap<String, String>>>,
+}
+
+impl ThreadNames {
+    /// The name of the thread in this file.
+    pub(super) fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
+        let home = path
+            .ancestors()
+            .skip(1)
+            .take(DEPTH_BELOW_HOME)
+            .find(|folder| folder.join(FILE_NAME).is_file())?;
+        let mut homes = self.homes.lock().ok()?;
+        let names = homes
+            .entry(home.to_owned())
+            .or_insert_with(|| thread_names(home));
+        let text = names.get(facts.session_id.as_ref()?)?.clone();
+        Some(Title {
+            text,
+            source: TitleSource::Manual,
+        })
+    }
+}
+
+/// The number of levels from a file in `sessions/YYYY/MM/DD/` up to the home of Codex.
+const DEPTH_BELOW_HOME: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,18 @@
-//! Lists sessions with their facts, filtered, most recently active first.
+//! Lists sessions with their facts, filtered, most recently active first: as values, or formatted.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::codex_index::{FILE_NAME, thread_names};
+use super::codex_index::ThreadNames;
 use super::discover::{FolderContext, subagent_files};
 use super::each::each;
 use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
-use super::{Agent, Candidate, Counts, Facts, Title, TitleSource};
+use super::{Agent, Candidate, Counts, Facts, Found};
 use crate::jsonl::Mapping;
 
 /// How many files to read between checks whether there are enough.
@@ -130,7 +129,7 @@ pub fn list(
 
 /// Most recently active first, then by path. Paths are compared as bytes, because comparing them by
 /// component takes as long as reading the files.
-pub(super) fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
+fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
     let newest_first = other.0.cmp(&one.0);
     newest_first.then_with(|| one.1.as_os_str().cmp(other.1.as_os_str()))
 }
@@ -254,37 +253,72 @@ impl Filter {
     }
 }
 
-/// The names in Codex's indexes. Each index is read once.
-#[derive(Debug, Default)]
-pub(super) struct ThreadNames {
-    homes: Mutex<HashMap<PathBuf, HashMap<String, String>>>,
-}
-
-impl ThreadNames {
-    /// The name of the thread in this file.
-    pub(super) fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
-        let home = path
-            .ancestors()
-            .skip(1)
-            .take(DEPTH_BELOW_HOME)
-            .find(|folder| folder.join(FILE_NAME).is_file())?;
-        let mut homes = self.homes.lock().ok()?;
-        let names = homes
-            .entry(home.to_owned())
-            .or_insert_with(|| thread_names(home));
-        let text = names.get(facts.session_id.as_ref()?)?.clone();
-        Some(Title {
-            text,
-            source: TitleSource::Manual,
-        })
-    }
-}
-
-/// The number of levels from a file in `sessions/YYYY/MM/DD/` up to the home of Codex.
-const DEPTH_BELOW_HOME: usize = 5;
-
 fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
+}
+
+/// Appends one session to a buffer.
+pub type WriteListed<'a, Failure> = dyn Fn(Listed, &mut Vec<u8>) -> Result<(), Failure> + Sync + 'a;
+
+/// Lists the sessions among `files`, formatted by `write`, with the files that could not be read.
+/// Ignores the limit of the filter.
+///
+/// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
+/// format them later takes longer than formatting.
+///
+/// # Errors
+/// The first error of `write`.
+pub fn list_as_text<Failure: Send>(
+    files: &[Found],
+    listing: &Listing,
+    write: &WriteListed<'_, Failure>,
+) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
+    let names = ThreadNames::default();
+    let (looked, texts) = each(files, listing.jobs, &|file, text: &mut Vec<u8>| {
+        let looked = listing.look(&file.path, file.context, &names);
+        looked.map(|session| {
+            session.map(|session| {
+                let (activity, start) = (session.activity(), text.len());
+                write(*session, text).map(|()| (activity, start..text.len()))
+            })
+        })
+    });
+    let mut places = Vec::new();
+    let mut failed = Vec::new();
+    for looked in looked {
+        let path = files[looked.item].path.as_path();
+        match looked.output {
+            Ok(Some(written)) => {
+                let (activity, place) = written?;
+                places.push((activity, path, (looked.worker, place)));
+            }
+            Ok(None) | Err(SessionError::Unknown) => {}
+            Err(error) => failed.push((path.to_owned(), error)),
+        }
+    }
+    failed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    places.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
+        in_order((*one, one_path), (*other, other_path))
+    });
+    let places = places.into_iter().map(|(_, _, place)| place).collect();
+    Ok((Texts { texts, places }, failed))
+}
+
+/// Formatted sessions, most recently active first.
+#[derive(Debug)]
+pub struct Texts {
+    /// The buffer of each thread.
+    texts: Vec<Vec<u8>>,
+    /// The thread and the range in its buffer.
+    places: Vec<(usize, Range<usize>)>,
+}
+
+impl Texts {
+    /// The texts, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let text = |(worker, place): &(usize, Range<usize>)| &self.texts[*worker][place.clone()];
+        self.places.iter().map(text)
+    }
 }
 
 #[cfg(test)]

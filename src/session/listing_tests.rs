@@ -2,7 +2,8 @@ use std::fs::{File, create_dir_all, write};
 use std::time::Duration;
 
 use super::*;
-use crate::session::{Root, discover, discover_names, list_as_text};
+use crate::session::codex_index::FILE_NAME;
+use crate::session::{Root, discover, discover_names};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
     let mut lines = vec![format!(

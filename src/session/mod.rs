@@ -26,7 +26,6 @@ mod format;
 mod gemini;
 mod lines;
 mod listing;
-mod listing_text;
 mod open;
 mod opened;
 mod pi;
@@ -56,8 +55,9 @@ pub use find::{FindError, LATEST, find};
 pub use follow::{Follower, Lines, Seen};
 pub use format::{Change, Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{Depth, Filter, Listed, Listing, Sessions, list};
-pub use listing_text::{Texts, WriteListed, list_as_text};
+pub use listing::{
+    Depth, Filter, Listed, Listing, Sessions, Texts, WriteListed, list, list_as_text,
+};
 pub use open::{Identity, OpenError, SessionFile, open_safely};
 pub use opened::{Session, SessionError, holds_only_lines};
 pub use project::project_hash;

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::query::Query;
 use super::run::Found;
-use crate::session::listing::{Listed, Listing, ThreadNames};
+use crate::session::codex_index::ThreadNames;
+use crate::session::listing::{Listed, Listing};
 use crate::session::{Candidate, Session, SessionError};
 
 /// How many hits of a thread may be queued.
