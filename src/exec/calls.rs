@@ -36,7 +36,7 @@ pub(super) struct Calls {
     trace: Option<Trace>,
     schedule: Schedule,
     turns: Turns,
-    calls: BTreeMap<CallIndex, Call>,
+    by_index: BTreeMap<CallIndex, Call>,
     /// Changes of the running concurrent batch, applied when it is over.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     /// About how much memory the calls and their results take, in bytes.
@@ -75,7 +75,7 @@ impl Calls {
             trace,
             schedule: Schedule::new(options.policy, options.cap),
             turns: Turns::default(),
-            calls: BTreeMap::new(),
+            by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
             workers: ThreadPool::new("call", options.cap.get(), || ()),
@@ -114,7 +114,7 @@ impl Calls {
             started: None,
         };
         self.weight += weight;
-        self.calls.insert(self.schedule.enqueue(access), call);
+        self.by_index.insert(self.schedule.enqueue(access), call);
     }
 
     /// The calls of the present turn are all known.
@@ -134,7 +134,7 @@ impl Calls {
                 continue;
             }
             let started = self.clock.elapsed();
-            let Some(call) = self.calls.get_mut(&index) else {
+            let Some(call) = self.by_index.get_mut(&index) else {
                 self.schedule.complete(index);
                 continue;
             };
@@ -160,7 +160,7 @@ impl Calls {
 
     /// Hands a call to a worker thread.
     fn run(&self, index: CallIndex, ready: Ready, session: &Session) {
-        let Some(call) = self.calls.get(&index) else {
+        let Some(call) = self.by_index.get(&index) else {
             return;
         };
         let (id, cancel) = (call.id.clone(), call.cancel.clone());
@@ -196,7 +196,7 @@ impl Calls {
 
     /// A worker is done with a call.
     pub(super) fn finish(&mut self, index: CallIndex, completed: Completed, session: &mut Session) {
-        let Some(call) = self.calls.get(&index).filter(|call| call.is_running()) else {
+        let Some(call) = self.by_index.get(&index).filter(|call| call.is_running()) else {
             // Its result was made up before it ended.
             return;
         };
@@ -212,7 +212,7 @@ impl Calls {
     /// Gives a call its result, applies what it changed and cancels its siblings if it must.
     fn complete(&mut self, index: CallIndex, mut completed: Completed, session: &mut Session) {
         let changes = std::mem::take(&mut completed.changes);
-        let Some(call) = self.calls.get_mut(&index) else {
+        let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
         if let Some(note) = &completed.note {
@@ -260,7 +260,7 @@ impl Calls {
             .flatten()
             .collect();
         if session.apply(changes) {
-            let (calls, lifecycle) = (&self.calls, &self.lifecycle);
+            let (calls, lifecycle) = (&self.by_index, &self.lifecycle);
             self.schedule
                 .reassess(|index| match &calls.get(&index)?.stage {
                     CallStage::Waiting(Prepared::Ready(ready)) => {
@@ -284,7 +284,7 @@ impl Calls {
         for index in running {
             if self.turn_of(index) == Some(turn)
                 && let Some(reason) = self.sibling_failure(index)
-                && let Some(call) = self.calls.get_mut(&index)
+                && let Some(call) = self.by_index.get_mut(&index)
             {
                 call.cancel(&reason);
             }
@@ -292,12 +292,12 @@ impl Calls {
     }
 
     fn turn_of(&self, index: CallIndex) -> Option<TurnNumber> {
-        self.calls.get(&index).map(|call| call.turn)
+        self.by_index.get(&index).map(|call| call.turn)
     }
 
     /// The failed sibling because of which a call must not run, if there is one.
     fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
-        let call = self.calls.get(&index)?;
+        let call = self.by_index.get(&index)?;
         let failure = self.turns.failure(call.turn)?;
         let is_concerned = match self.on_error {
             OnError::Continue => false,
@@ -321,7 +321,7 @@ impl Calls {
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut any = false;
         for index in self.schedule.executing() {
-            if let Some(call) = self.calls.get_mut(&index)
+            if let Some(call) = self.by_index.get_mut(&index)
                 && let CallStage::Running { interrupt, .. } = &call.stage
                 && (*interrupt == InterruptBehavior::Cancel || *reason == CancelReason::TimeUp)
             {
@@ -337,7 +337,7 @@ impl Calls {
     pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
         let running: Vec<CallIndex> = self.schedule.executing().collect();
         for index in running {
-            let Some(call) = self.calls.get_mut(&index) else {
+            let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
             };
             let reason = match (force, &call.cancel_reason) {
@@ -354,7 +354,7 @@ impl Calls {
 
     /// The run is over, whatever the calls do.
     pub(super) fn kill(&self) {
-        for call in self.calls.values() {
+        for call in self.by_index.values() {
             call.cancel.kill();
         }
     }
@@ -362,7 +362,7 @@ impl Calls {
     /// The next call in call order if it has its result; it leaves.
     pub(super) fn take_completed(&mut self) -> Option<Call> {
         let index = self.schedule.yield_next()?;
-        self.calls.remove(&index)
+        self.by_index.remove(&index)
     }
 
     /// The result of this call is on the output.
@@ -373,7 +373,7 @@ impl Calls {
 
     /// Whether all calls of this turn are known and have their results.
     pub(super) fn is_complete(&self, turn: TurnNumber) -> bool {
-        self.turns.has_ended(turn) && !self.calls.values().any(|call| call.turn == turn)
+        self.turns.has_ended(turn) && !self.by_index.values().any(|call| call.turn == turn)
     }
 
     /// The next turn whose results are all on the output; it is forgotten.
@@ -383,7 +383,7 @@ impl Calls {
 
     /// The calls that run, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
-        let running = self.calls.values().filter(|call| call.is_running());
+        let running = self.by_index.values().filter(|call| call.is_running());
         running.map(move |call| (call, self.time_since_start(call)))
     }
 
@@ -395,7 +395,7 @@ impl Calls {
     /// How far the run is.
     pub(super) fn progress(&self) -> Progress<'_> {
         let oldest = self.schedule.executing().next();
-        let oldest = oldest.and_then(|index| self.calls.get(&index));
+        let oldest = oldest.and_then(|index| self.by_index.get(&index));
         Progress {
             started: self.started,
             running: self.schedule.executing_count(),
@@ -406,12 +406,12 @@ impl Calls {
 
     /// A call that runs, with the time since its start.
     pub(super) fn running_call(&self, index: CallIndex) -> Option<(&Call, Duration)> {
-        let call = self.calls.get(&index).filter(|call| call.is_running())?;
+        let call = self.by_index.get(&index).filter(|call| call.is_running())?;
         Some((call, self.time_since_start(call)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.by_index.is_empty()
     }
 
     /// How many calls were started so far.
@@ -421,7 +421,7 @@ impl Calls {
 
     /// Whether the input has to wait for calls to end.
     pub(super) fn is_full(&self) -> bool {
-        self.calls.len() >= MOST_CALLS || (self.is_heavy() && !self.calls.is_empty())
+        self.by_index.len() >= MOST_CALLS || (self.is_heavy() && !self.by_index.is_empty())
     }
 
     fn is_heavy(&self) -> bool {

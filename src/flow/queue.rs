@@ -28,7 +28,7 @@ pub(super) struct Queue<Label> {
 enum Slot<Label> {
     Bytes(Vec<u8>),
     Waiting(u64),
-    /// NoResult, if there is no label after all.
+    /// Nothing, if there is no label after all.
     Ready(Option<Label>),
 }
 

@@ -65,16 +65,13 @@ impl Pending {
             None => (line, &b""[..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        match name {
-            b"data" => {
-                if self.has_data {
-                    self.data.push(b'\n');
-                }
-                self.has_data = true;
-                self.data.extend_from_slice(value);
+        // Others are comments, types, fields for reconnecting, or unknown.
+        if name == b"data" {
+            if self.has_data {
+                self.data.push(b'\n');
             }
-            // A comment, the type, a field for reconnecting, or an unknown one.
-            _ => {}
+            self.has_data = true;
+            self.data.extend_from_slice(value);
         }
     }
 

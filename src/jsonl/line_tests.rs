@@ -13,13 +13,14 @@ fn seen(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
 
 const WHOLE: &str = r#"{"type":"user","message":{"content":[]}}"#;
 
+type Row<'a> = (&'a str, &'a [&'a str], &'a [(Defect, usize)]);
+
 #[test]
 fn matrix() {
     use Defect::{CutOff, Glued, NotAnObject, NotJson, NulBytes, Torn, TrailingText};
     let control =
         || NotJson("control character (\\u0000-\\u001F) found while parsing a string".into());
     let no_value = || NotJson("expected value".into());
-    type Row<'a> = (&'a str, &'a [&'a str], &'a [(Defect, usize)]);
     let table: &[Row] = &[
         ("", &[], &[]),
         (" \t\r\n", &[], &[]),

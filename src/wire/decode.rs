@@ -137,7 +137,7 @@ impl Decoder {
         let record = &contents.record;
         match shape {
             Shape::Assistant(message) => {
-                anthropic::assistant(message, contents.blocks(), reply, events)
+                anthropic::assistant(message, contents.blocks(), reply, events);
             }
             Shape::User => anthropic::user(contents.blocks(), reply, events),
             Shape::StreamEvent(event) => anthropic::stream_event(event, reply, events),
