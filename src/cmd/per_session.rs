@@ -64,13 +64,13 @@ pub(super) trait PerSession: Sync {
     /// The text for a conversation that came on a stream.
     ///
     /// # Errors
-    /// There is none.
+    /// Why there is no text.
     fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult>;
 
     /// The text for a session, and what became of it in its file if it was to be written.
     ///
     /// # Errors
-    /// There is none.
+    /// Why there is no text.
     fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult>;
 
     /// The request that would be sent; nothing if too little was said.

@@ -40,7 +40,7 @@ struct FocusTerminal {
 /// The terminal that this process belongs to.
 ///
 /// # Errors
-/// There is none.
+/// The process has no terminal.
 pub(super) fn own_terminal() -> anyhow::Result<File> {
     std::fs::OpenOptions::new()
         .read(true)

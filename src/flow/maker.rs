@@ -54,7 +54,7 @@ impl Maker {
     /// The title of a conversation.
     ///
     /// # Errors
-    /// There is none.
+    /// Why there is no title.
     pub fn title(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         let (asker, pace) = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),
@@ -112,7 +112,7 @@ impl Maker {
     /// The recap of a conversation.
     ///
     /// # Errors
-    /// There is none.
+    /// Why there is no recap.
     pub fn recap(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         let (asker, pace) = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),

@@ -20,7 +20,7 @@ const LONGEST: u64 = 16 * 1024;
 /// Where a key comes from. None of it is ever shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KeySource {
-    /// There is none.
+    /// The provider takes no key.
     #[default]
     None,
     /// From the environment.

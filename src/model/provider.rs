@@ -71,7 +71,7 @@ pub enum Event {
 /// A model that was chosen by name.
 #[derive(Clone)]
 pub enum Model {
-    /// There is none.
+    /// No model: nothing is asked.
     None,
     /// The rules that need no model.
     Builtin,
