@@ -40,8 +40,8 @@ pub fn shown(json: &str) -> String {
 /// three dots and never splits a character.
 pub fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    // A text of which so much is written out has more than `limit` units.
-    let json = beginning_of_text(json, 16 * limit);
+    // No unit takes more than the six bytes of an escape.
+    let json = beginning_of_text(json, 6 * (limit + 1));
     let repaired = replace_lone_surrogates(&json);
     let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
     let text = value.map_or_else(|_| json.trim().to_owned(), |value| value.to_string());
