@@ -76,7 +76,7 @@ impl Decoder {
         if let Some(sign) = sign {
             self.opening(sign, &mut events);
         }
-        // The traffic of a subagent has calls, results and a session of its own.
+        // The traffic of a subagent has its own calls, results and session.
         if non_null(record.parent_tool_use_id).is_none() {
             self.session(record, &mut events);
             self.content(&shape, contents, &mut events);
