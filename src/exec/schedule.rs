@@ -25,7 +25,7 @@ pub enum Policy {
 pub struct CallIndex(pub u64);
 
 /// The calls that are not yet yielded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Schedule {
     policy: Policy,
     cap: NonZeroUsize,
@@ -40,7 +40,7 @@ pub struct Schedule {
     writers: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Slot {
     access: Access,
     stage: Stage,

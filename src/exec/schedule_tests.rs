@@ -2,6 +2,7 @@
 //! at random for large ones.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 
@@ -34,32 +35,48 @@ enum Step {
 }
 
 /// A run of the machine, with the invariants checked at every step.
+#[derive(Clone)]
 struct Run<'a> {
     calls: &'a [Access],
+    /// Which calls must not overlap under the policy.
+    conflicts: Rc<Vec<Vec<bool>>>,
     schedule: Schedule,
     arrived: usize,
     running: BTreeSet<u64>,
-    started: BTreeSet<u64>,
-    done: BTreeSet<u64>,
+    started: Vec<bool>,
+    done: Vec<bool>,
     yielded: u64,
+}
+
+fn place(index: u64) -> usize {
+    usize::try_from(index).unwrap()
 }
 
 impl<'a> Run<'a> {
     fn new(calls: &'a [Access], policy: Policy, limit: usize) -> Self {
+        let schedule = Schedule::new(policy, cap(limit));
+        let calls_as_seen: Vec<Access> = calls
+            .iter()
+            .map(|call| schedule.coarsened(call.clone()))
+            .collect();
+        let conflicts_of = |call: &Access| {
+            let others = calls_as_seen.iter();
+            others.map(|other| other.conflicts_with(call)).collect()
+        };
         Self {
             calls,
-            schedule: Schedule::new(policy, cap(limit)),
+            conflicts: Rc::new(calls_as_seen.iter().map(conflicts_of).collect()),
+            schedule,
             arrived: 0,
             running: BTreeSet::new(),
-            started: BTreeSet::new(),
-            done: BTreeSet::new(),
+            started: vec![false; calls.len()],
+            done: vec![false; calls.len()],
             yielded: 0,
         }
     }
 
-    fn effective(&self, index: u64) -> Access {
-        self.schedule
-            .coarsened(self.calls[usize::try_from(index).unwrap()].clone())
+    fn conflict(&self, one: u64, other: u64) -> bool {
+        self.conflicts[place(one)][place(other)]
     }
 
     /// The rule, stated without counters.
@@ -68,13 +85,12 @@ impl<'a> Run<'a> {
             return None;
         }
         (0..self.arrived as u64)
-            .filter(|index| !self.started.contains(index))
+            .filter(|index| !self.started[place(*index)])
             .find(|index| {
-                let access = self.effective(*index);
                 (0..*index)
-                    .filter(|earlier| !self.done.contains(earlier))
+                    .filter(|earlier| !self.done[place(*earlier)])
                     .chain(self.running.iter().copied())
-                    .all(|other| !self.effective(other).conflicts_with(&access))
+                    .all(|other| !self.conflict(other, *index))
             })
     }
 
@@ -92,10 +108,10 @@ impl<'a> Run<'a> {
                 assert_eq!(actual.map(|call| call.0), expected);
                 if let Some(call) = actual {
                     for other in &self.running {
-                        let (a, b) = (self.effective(*other), self.effective(call.0));
-                        assert!(!a.conflicts_with(&b), "conflicting calls overlap");
+                        assert!(!self.conflict(*other, call.0), "conflicting calls overlap");
                     }
-                    assert!(self.started.insert(call.0), "a call starts once");
+                    let started = &mut self.started[place(call.0)];
+                    assert!(!std::mem::replace(started, true), "a call starts once");
                     self.running.insert(call.0);
                 }
             }
@@ -104,16 +120,13 @@ impl<'a> Run<'a> {
                 if let Some(index) = running.get(choice % running.len().max(1)) {
                     self.schedule.complete(CallIndex(*index));
                     self.running.remove(index);
-                    self.done.insert(*index);
+                    self.done[place(*index)] = true;
                 }
             }
             Step::Yield => {
                 if let Some(call) = self.schedule.yield_next() {
                     assert_eq!(call.0, self.yielded, "results come in call order");
-                    assert!(
-                        self.done.contains(&call.0),
-                        "only finished calls are yielded"
-                    );
+                    assert!(self.done[place(call.0)], "only finished calls are yielded");
                     self.yielded += 1;
                 }
             }
@@ -134,7 +147,7 @@ impl<'a> Run<'a> {
             self.step(Step::Finish(0));
             self.step(Step::Yield);
         }
-        while self.yielded < self.done.len() as u64 {
+        while self.yielded < self.done.iter().filter(|done| **done).count() as u64 {
             self.step(Step::Yield);
         }
         assert_eq!(
@@ -167,34 +180,31 @@ fn sequences(kinds: &[Access], length: usize) -> Vec<Vec<Access>> {
     all
 }
 
-/// Explores every order in which the executing calls of one list can end, all having arrived.
-fn explore(calls: &[Access], policy: Policy, limit: usize, endings: &mut Vec<usize>) -> usize {
+/// Explores every order in which the executing calls of one list can end, all having arrived, and
+/// counts them.
+fn explore(calls: &[Access], policy: Policy, limit: usize) -> usize {
     let mut run = Run::new(calls, policy, limit);
     for _ in calls {
         run.step(Step::Arrive);
     }
-    let mut runs = 0;
-    for ending in endings.iter() {
-        while run.may_start().is_some() {
-            run.step(Step::Start);
-        }
-        run.step(Step::Finish(*ending));
-        run.step(Step::Yield);
-    }
+    explore_from(run)
+}
+
+fn explore_from(mut run: Run<'_>) -> usize {
     while run.may_start().is_some() {
         run.step(Step::Start);
     }
-    let choices = run.running.len();
-    if choices == 0 {
+    if run.running.is_empty() {
         run.finish();
         return 1;
     }
-    for choice in 0..choices {
-        endings.push(choice);
-        runs += explore(calls, policy, limit, endings);
-        endings.pop();
-    }
-    runs
+    let after = |ending| {
+        let mut run = run.clone();
+        run.step(Step::Finish(ending));
+        run.step(Step::Yield);
+        explore_from(run)
+    };
+    (0..run.running.len()).map(after).sum()
 }
 
 #[test]
@@ -203,12 +213,12 @@ fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
     let mut runs = 0;
     for calls in sequences(&small, 6) {
         for limit in [1, 2, 10] {
-            runs += explore(&calls, Policy::Greedy, limit, &mut Vec::new());
+            runs += explore(&calls, Policy::Greedy, limit);
         }
     }
     for calls in sequences(&kinds(), 4) {
         for limit in [2, 10] {
-            runs += explore(&calls, Policy::Access, limit, &mut Vec::new());
+            runs += explore(&calls, Policy::Access, limit);
         }
     }
     let by_file = [
@@ -217,7 +227,7 @@ fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
         Access::writes("/c"),
     ];
     for calls in sequences(&by_file, 6) {
-        runs += explore(&calls, Policy::Access, 10, &mut Vec::new());
+        runs += explore(&calls, Policy::Access, 10);
     }
     assert!(runs > 50_000, "explored only {runs} runs");
 }

@@ -48,7 +48,7 @@ fn boundaries_of_windows_hide_nothing() {
             let line_at = text.len();
             text.extend_from_slice(b"{ needle }\n");
             let rest = usize::try_from(back).unwrap() + 6 - shift;
-            text.extend(std::iter::repeat_n(b'z', rest - 7));
+            text.resize(text.len() + rest - 7, b'z');
             text.push(b'\n');
             let found = hits(&text, "needle");
             assert_eq!(

@@ -139,7 +139,7 @@ fn inner_objects_are_not_taken_for_records() {
 #[test]
 fn hostile_lines_take_linear_time_and_few_reports() {
     for unit in ["{", "{\"a{", "{}", "5{", "{\"\0", "[", "{\"a\":1{\"b\":"] {
-        let line = unit.repeat(400_000);
+        let line = unit.repeat(100_000);
         assert!(examine(line.as_bytes()).findings.len() <= MOST_FINDINGS);
     }
 }

@@ -287,8 +287,8 @@ fn lines_without_needle_come_in_runs() {
 /// Many damaged lines without a needle do not make the search for the next needle start anew.
 #[test]
 fn hostile_lines_are_checked_in_linear_time() {
-    let input = "x\n".repeat(1_000_000);
-    assert_eq!(checked(input.as_bytes()).len(), 1_000_000);
+    let input = "x\n".repeat(200_000);
+    assert_eq!(checked(input.as_bytes()).len(), 200_000);
 }
 
 #[test]
