@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
+use crate::wire::Understanding;
 
 /// Reports the inputs that cannot be used.
 pub(super) struct InputErrors {
@@ -38,6 +39,21 @@ impl InputErrors {
             Outcome::Done | Outcome::AnswerIsNo if self.any => Outcome::UsageError,
             outcome => outcome,
         }
+    }
+}
+
+/// Says that nothing in a stream was understood, so that unchanged output has an explanation.
+pub(super) fn report_foreign_stream(
+    understanding: Understanding,
+    quiet: bool,
+    messages: &Messages,
+) {
+    if understanding == Understanding::Nothing && !quiet {
+        messages.note("no line of the input was understood");
+        messages.hint(
+            "`turnpipe run-tools --help` lists the dialects that streams may have under `--from`; \
+             `turnpipe session show` reads the session files of agents",
+        );
     }
 }
 

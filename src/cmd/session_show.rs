@@ -27,8 +27,13 @@ use crate::session::Scope;
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session show latest
+  turnpipe session show latest --range -5.. --tools full
+  turnpipe session show latest -o md > session.md
+  turnpipe session show latest --html session.html")]
 pub(super) struct SessionShowArguments {
-    /// A file, an id or the beginning of one, a title, or `latest`
+    /// The session: a path, an id or its beginning, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -39,7 +44,7 @@ pub(super) struct SessionShowArguments {
     /// Print records, as with `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
-    /// Write a page for browsers into this file; it loads nothing from elsewhere
+    /// Write an HTML page to this file; the page loads nothing from elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// How much to show of tool calls and results [default: summary in text and Markdown, else full]

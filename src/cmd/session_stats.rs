@@ -7,6 +7,7 @@ use clap::Args;
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
+use super::progress::ProgressLine;
 use super::session_source::SourceArguments;
 use super::table::table;
 use super::times::parse_moment;
@@ -19,11 +20,15 @@ use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
 /// Count tokens and calls by model, tool, day and purpose
 ///
-/// Counts the named sessions, or else all. All branches of a session count, because they were paid
+/// Counts the named sessions, or all of them. Every branch of a session counts, because it was paid
 /// for.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session stats
+  turnpipe session stats --since 1w --json
+  turnpipe session stats latest")]
 pub(super) struct SessionStatsArguments {
-    /// Files, ids or beginnings of ids, titles, or `latest`
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -36,7 +41,8 @@ pub(super) struct SessionStatsArguments {
 }
 
 impl Run for SessionStatsArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         let mut tally = Tally::default();
         let mut errors = InputErrors::new(&io.messages);
         if self.sessions.is_empty() {
@@ -63,6 +69,7 @@ impl Run for SessionStatsArguments {
             }
         }
         let stats = tally.finish();
+        drop(progress);
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &page(&stats))?,
             Form::Jsonl => {

@@ -22,17 +22,21 @@ use crate::wire::SessionId;
 
 /// Show the end of a session file, whatever its size
 ///
-/// Reads the file from its end. Prints messages, as text on a terminal and else as records; with
-/// `--raw` the lines as they are. With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
-/// that is truncated, replaced or deleted is read again from its start, after a `session_switch`
-/// record.
+/// Reads the file from its end. Prints messages: text on a terminal, records otherwise; with `--raw`
+/// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
+/// complete. A file that is truncated, replaced or deleted is read again from its start, after a
+/// `session_switch` record.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session tail latest
+  turnpipe session tail latest -n 20 -o text
+  turnpipe session tail latest --follow --until-idle 1s")]
 pub(super) struct SessionTailArguments {
-    /// A file, an id or the beginning of one, a title, or `latest`
+    /// The session: a path, an id or its beginning, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -43,7 +47,7 @@ pub(super) struct SessionTailArguments {
     /// Print lines as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Continue with what is appended
+    /// Go on with what is appended
     #[arg(short, long)]
     follow: bool,
     /// Switch to a newer session when one begins

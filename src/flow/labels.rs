@@ -13,7 +13,7 @@ use super::label_maker::{LabelMaker, LabelOutcome};
 use super::queue::{Out, Queue};
 use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
 use crate::process::EndSignal;
-use crate::wire::{Decoder, SessionId};
+use crate::wire::{Decoder, SessionId, Understanding};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;
@@ -77,8 +77,8 @@ pub trait LabelSink {
 /// How a stream ended.
 #[derive(Debug)]
 pub enum LabelEnd {
-    /// The whole input was copied.
-    Copied,
+    /// The whole input was copied, and so much of it was understood.
+    Copied(Understanding),
     /// A signal ended it.
     Ended(EndSignal),
     /// The input failed.
@@ -110,6 +110,7 @@ pub struct Labels<'a> {
     timing: Timing,
     maker: &'a LabelMaker,
     decoder: Decoder,
+    understanding: Understanding,
     batches: Batches,
     queue: Queue<Labelled>,
     work: Option<Sender<(Job, Batch)>>,
@@ -160,6 +161,7 @@ impl<'a> Labels<'a> {
             timing,
             maker,
             decoder,
+            understanding: Understanding::default(),
             batches: Batches::new(maker.need()),
             queue: Queue::new(hold),
             work: None,
@@ -201,7 +203,7 @@ impl<'a> Labels<'a> {
             }
             if input_is_over && self.queue.is_empty() && !self.waits_for_calls() {
                 return match sink.flush() {
-                    Ok(()) => LabelEnd::Copied,
+                    Ok(()) => LabelEnd::Copied(self.understanding),
                     Err(error) => LabelEnd::OutputFailed(error),
                 };
             }
@@ -309,6 +311,7 @@ impl<'a> Labels<'a> {
                     else {
                         continue;
                     };
+                    self.understanding.note(&[], &events);
                     if Batches::boundary(&events).is_boundary {
                         self.place_labels();
                     }
@@ -323,6 +326,7 @@ impl<'a> Labels<'a> {
             Piece::Plain { .. } | Piece::Giant { .. } => {}
         }
         let (Piece::Plain { raw } | Piece::Line { raw, .. } | Piece::Giant { raw, .. }) = piece;
+        self.understanding.note(&raw, &[]);
         self.queue.push_bytes(raw);
         self.settle(false);
     }

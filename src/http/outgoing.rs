@@ -64,14 +64,14 @@ impl Header {
 impl Outgoing {
     /// Masks its secrets.
     pub fn redaction(&self) -> Redaction {
-        Redaction::of(
-            self.headers
-                .iter()
-                .filter_map(|header| match &header.value {
-                    HeaderValue::Open(_) => None,
-                    HeaderValue::Secret(secret) => Some(secret),
-                }),
-        )
+        let in_headers = self
+            .headers
+            .iter()
+            .filter_map(|header| match &header.value {
+                HeaderValue::Open(_) => None,
+                HeaderValue::Secret(secret) => Some(secret),
+            });
+        Redaction::of(in_headers.chain(&self.address.secrets()))
     }
 
     /// Whether it contains secrets.
