@@ -261,7 +261,6 @@ impl RunToolsArguments {
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
             clock: Arc::clone(&io.clock),
-            scratch_directory: settings.temporary_directory.clone(),
         })
     }
 

@@ -11,7 +11,7 @@ mod utf16;
 mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
-pub use redact::{MASK, redact};
+pub use redact::{MASK, names_secret, redact};
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};
 pub use width::display_width;

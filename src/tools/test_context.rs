@@ -42,7 +42,6 @@ impl Session {
             shell_timeouts: ShellTimeouts::default(),
             spawners: Arc::new(Spawners::new(1)),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
-            scratch_directory: directory,
         };
         Self {
             context,
