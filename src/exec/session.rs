@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::process::Spawners;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
