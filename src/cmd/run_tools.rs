@@ -152,7 +152,7 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
-        let sink = output::take_sink(io)?;
+        let sink = output::record_sink(io)?;
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels

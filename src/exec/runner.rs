@@ -264,12 +264,9 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
-        for report in &item.reports {
+        for damage in &item.damage {
             self.damaged_lines += 1;
-            self.messages.note(&format!(
-                "input line {} (byte {}): {}",
-                report.line, report.offset, report.reason
-            ));
+            self.messages.note(&damage.to_string());
         }
         let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
