@@ -48,8 +48,6 @@ pub struct Dependencies<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
-    /// Starts the children of calls that run side by side.
-    pub lane: Spawners,
 }
 
 /// A run in progress.
@@ -90,7 +88,6 @@ pub fn run<Sink: Write>(
         ids,
         observer,
         trace,
-        lane,
     } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
@@ -119,7 +116,7 @@ pub fn run<Sink: Write>(
             channels.sender,
         ),
         lifecycle,
-        session: Session::new(context, lane, naming, options.state_root.clone()),
+        session: Session::new(context, naming, options.state_root.clone()),
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
         observer,

@@ -7,6 +7,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::mpsc::sync_channel;
 
 use rustix::process::Pid;
@@ -23,6 +24,8 @@ pub(super) struct SpawnerPool {
     /// Each knows how its children are confined: `None` outside of a lane.
     threads: ThreadPool<Result<Option<Confinement>, String>>,
     starter: Starter,
+    /// Whether the kernel confines its children, once somebody has asked.
+    enforced: OnceLock<bool>,
     /// Where children may write; each gets a directory of its own there.
     temporary: Option<PathBuf>,
 }
@@ -49,6 +52,7 @@ impl SpawnerPool {
         Self {
             threads: ThreadPool::new("spawner", threads, || Ok(None)),
             starter: Starter::AnyThread(None),
+            enforced: OnceLock::new(),
             temporary: None,
         }
     }
@@ -66,6 +70,7 @@ impl SpawnerPool {
             threads: ThreadPool::new("spawner", threads, restrict),
             starter,
             temporary,
+            enforced: OnceLock::new(),
         }
     }
 
@@ -104,6 +109,16 @@ impl SpawnerPool {
     /// As for [`SpawnerPool::start`].
     pub(super) fn check(&self) -> io::Result<()> {
         self.ask(|_| Ok(()))
+    }
+
+    /// Whether a thread could restrict itself as far as it has to, so that no child can write.
+    pub(super) fn is_enforced(&self) -> bool {
+        *self.enforced.get_or_init(|| {
+            let is_complete = |confinement: &Option<Confinement>| {
+                Ok(confinement.as_ref().is_some_and(Confinement::is_complete))
+            };
+            self.ask(is_complete).unwrap_or(false)
+        })
     }
 
     fn ask<Answer: Send + 'static>(

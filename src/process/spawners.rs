@@ -69,6 +69,12 @@ impl Spawners {
         Ok(Self::with_pool(pool))
     }
 
+    /// Whether the kernel keeps the children from writing; what is not a lane keeps them from nothing.
+    /// The first question starts a thread.
+    pub fn is_enforced(&self) -> bool {
+        self.pool.is_enforced()
+    }
+
     /// The same, with long outputs spilling to unlinked files in `directory`. If none can be
     /// created there, head and tail of an output are kept in memory.
     #[must_use]

@@ -33,8 +33,8 @@ const REMOVED: &str = "
     # Programs, settings and another repository for git; files it writes traces to.
     GIT_*
     # Options that the text of the command does not show.
-    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS GZIP XZ_OPT XZ_DEFAULTS ZSTD_CLEVEL
-    ZSTD_NBTHREADS UNZIP ZIPINFO BZIP BZIP2 BC_ENV_ARGS PS_FORMAT MAKEFLAGS MAKEFILES GOFLAGS
+    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS ZSTD_CLEVEL
+    ZSTD_NBTHREADS UNZIP ZIPINFO BC_ENV_ARGS PS_FORMAT MAKEFLAGS MAKEFILES GOFLAGS _POSIX2_VERSION
     # Programs that show text, and what they start in turn.
     LESS* MAN* PAGER
 ";

@@ -10,6 +10,15 @@ use crate::tools::{Access, Assessment, GitProbe, ToolContext};
 
 /// What a command line touches if it starts now.
 pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
+    assess_where(analysis, context, || context.lane.is_enforced())
+}
+
+/// The same, where the kernel enforces the lane or does not.
+fn assess_where(
+    analysis: &Analysis,
+    context: &ToolContext,
+    is_enforced: impl FnOnce() -> bool,
+) -> Assessment {
     let probe = LazyCell::new(|| GitProbe::new(context));
     let analysis = settled(
         analysis.clone(),
@@ -17,9 +26,19 @@ pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
         &context.allowed_directories,
         |requirement| probe.settle(requirement, &context.directory),
     );
-    let access = if !analysis.verdict.is_read_only() {
-        Access::world()
-    } else if analysis.changes_directory {
+    if !analysis.verdict.is_read_only() {
+        return Assessment {
+            access: Access::world(),
+            why: analysis.why,
+        };
+    }
+    if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
+        return Assessment {
+            access: Access::world(),
+            why: format!("`{name}` only counts as reading where the kernel enforces it"),
+        };
+    }
+    let access = if analysis.changes_directory {
         Access::moves()
     } else {
         Access::reads_world()
