@@ -115,7 +115,7 @@ pub(super) struct Runner {
     pub(super) moment: Moment,
     pub(super) stop: StopWatch,
     provider: Option<Arc<dyn Provider>>,
-    form: Form,
+    pub(super) form: Form,
     verbose: bool,
     quiet: bool,
     messages: Messages,
@@ -188,10 +188,11 @@ impl Runner {
             [name] if name == "-" => read_stdin(io)?,
             names => StandardInput::List(arguments.source.named(names, io)?),
         };
-        let mut writer = output::record_writer(io)?;
         if arguments.model.dry_run {
+            let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
         }
+        let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
             made: 0,
             failed: 0,

@@ -204,7 +204,7 @@ impl Recaps<'_> {
         let path = session
             .lasting_path()
             .map_err(|error| session.named(&error))?;
-        let mut writer = output::record_writer(io)?;
+        let mut writer = output::writer(self.runner.form, io)?;
         let stop = &self.runner.stop;
         watch_terminal(
             own_terminal()?,

@@ -125,7 +125,10 @@ impl Run for SummarizeBatchArguments {
             (false, Form::Jsonl) => Printing::Everything,
         };
         let mut sink = LabelPrinter {
-            writer: output::record_writer(io)?,
+            writer: match printing {
+                Printing::Text { .. } => output::writer(Form::Text, io)?,
+                _ => output::record_writer(io)?,
+            },
             printing,
             ids: Arc::clone(&io.ids),
             messages: io.messages.clone(),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::process::Spawners;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
@@ -31,8 +30,6 @@ impl Naming {
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     naming: Naming,
-    /// Starts the children of the parallel lane.
-    lane: Spawners,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: Option<StateRoot>,
@@ -41,16 +38,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(
-        context: ToolContext,
-        lane: Spawners,
-        naming: Naming,
-        root: Option<StateRoot>,
-    ) -> Self {
+    pub(super) fn new(context: ToolContext, naming: Naming, root: Option<StateRoot>) -> Self {
         Self {
             context: Arc::new(context),
             naming,
-            lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
@@ -79,7 +70,7 @@ impl Session {
         match lane {
             Lane::Serial => Arc::clone(&self.context),
             Lane::Parallel => Arc::new(ToolContext {
-                spawners: Arc::new(self.lane.for_one_call()),
+                spawners: Arc::new(self.context.lane.for_one_call()),
                 ..(*self.context).clone()
             }),
         }
