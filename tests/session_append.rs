@@ -9,8 +9,6 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-#[path = "side/files.rs"]
-mod files;
 mod schema;
 
 use schema::assert_fits;
@@ -157,80 +155,6 @@ fn the_file_of_another_agent_gets_what_it_tolerates_and_the_rest_stands_beside_i
     );
     let listed = bench.shell("turnpipe session list --root . | grep -c '\"type\":\"session\"'");
     assert_eq!(text(&listed.stdout), "1\n");
-}
-
-/// Wherever it stands, and whatever became of the request.
-#[test]
-fn tokens_count_for_the_model_that_was_paid() {
-    let bench = Bench::new();
-    let paid = |prompt: &str| {
-        json!({"v": 1, "model_used": "openai:small", "prompt_id": prompt,
-            "usage": {"input_tokens": 100, "output_tokens": 0}})
-    };
-    let stream = [
-        json!({"type": "tool_use_summary", "summary": "Looked", "preceding_tool_use_ids": ["t"],
-            "turnpipe": paid("label")}),
-        json!({"type": "title", "ok": true, "title": "A title", "turnpipe": paid("title")}),
-        json!({"type": "title", "ok": false, "reason": "empty_result", "turnpipe": paid("title")}),
-        json!({"type": "system", "subtype": "away_summary", "content": "Here.",
-            "turnpipe": paid("recap")}),
-        json!({"type": "recap", "ok": false, "reason": "aborted", "turnpipe": paid("recap")}),
-        json!({"type": "system", "subtype": "usage", "turnpipe": paid("label")}),
-    ];
-    let stream = stream.map(|record| format!("{record}\n")).concat();
-    fs::write(bench.path("stream"), stream).unwrap();
-    fs::create_dir(bench.path("sessions")).unwrap();
-    let talk = files::TALK;
-    let own = r#"{"type":"assistant","message":{"id":"m","role":"assistant","model":"main","content":[],"usage":{"input_tokens":7,"output_tokens":0}}}"#;
-    bench.shell(&format!(
-        "echo '{own}' | turnpipe session append sessions/own.jsonl"
-    ));
-    for (name, session) in [
-        (
-            "claude.jsonl",
-            files::claude(&talk).replace(
-                "\"content\":[",
-                "\"usage\":{\"input_tokens\":7,\"output_tokens\":0},\"content\":[",
-            ),
-        ),
-        ("qwen.jsonl", files::qwen(&talk)),
-        ("pi.jsonl", files::pi(&talk)),
-        ("codex.jsonl", files::codex(&talk)),
-        ("session-gemini.json", files::gemini(&talk)),
-    ] {
-        fs::write(bench.path("sessions").join(name), session).unwrap();
-    }
-    for entry in fs::read_dir(bench.path("sessions")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let run = bench.shell(&format!(
-            "turnpipe session append sessions/{name} --sync none --no-echo < stream
-             turnpipe session stats ./sessions/{name} -o jsonl
-             turnpipe session show ./sessions/{name}"
-        ));
-        let told = text(&run.stdout);
-        let stats: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
-        let paid = |model: &str| {
-            let all = stats["by_model"].as_array().unwrap().iter();
-            let inputs = all.filter(|share| share["name"] == model);
-            inputs
-                .map(|share| share["usage"]["input_tokens"].as_u64().unwrap())
-                .sum::<u64>()
-        };
-        assert_eq!(
-            paid("openai:small"),
-            600,
-            "{name}: {told}{}",
-            text(&run.stderr)
-        );
-        let own = if name.contains("claude") || name.contains("own") {
-            7
-        } else {
-            0
-        };
-        assert_eq!(stats["usage"]["input_tokens"], 600 + own, "{name}: {stats}");
-        let session: Value = serde_json::from_str(told.lines().nth(1).unwrap()).unwrap();
-        assert_ne!(session["model"], "openai:small", "{name}");
-    }
 }
 
 #[test]
