@@ -231,24 +231,12 @@ impl Recording<'_> {
 
     fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
         self.understanding.note(piece.raw(), &[]);
-        let Piece::Line {
-            raw,
-            records,
-            damage,
-            number,
-            ..
-        } = piece
-        else {
-            return Ok(());
-        };
+        let (records, damage) = piece.records();
         for damage in damage {
-            self.messages.note(&format!(
-                "input line {number} (byte {}): {damage}",
-                damage.offset
-            ));
+            self.messages.note(&damage.to_string());
         }
         for record in records {
-            let text = record.text(raw);
+            let text = record.text(piece.raw());
             let events = self.decoder.record(text);
             self.understanding.note(&[], &events);
             for event in events {

@@ -67,10 +67,9 @@ impl Decoder {
     fn events(&mut self, contents: &Contents<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let record = &contents.record;
-        let message = contents.message;
         let kind = text(record.kind);
-        let sign = sign(kind.as_deref(), record, message);
-        let shape = self.readable(shape(kind.as_deref(), record, message));
+        let sign = sign(kind.as_deref(), record);
+        let shape = self.readable(shape(kind.as_deref(), record));
         if sign.is_none() && matches!(shape, Shape::Other) {
             return events;
         }
