@@ -102,3 +102,22 @@ impl fmt::Debug for Secret {
         formatter.write_str("[redacted]")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_an_address_are_secret() {
+        let base = Address::parse("https://host/v1?key=abcdefgh&api-version=2025-01-01").unwrap();
+        let outgoing = Outgoing {
+            address: base.join("chat?alt=sse"),
+            headers: Vec::new(),
+            body: String::new(),
+        };
+        assert_eq!(
+            outgoing.redaction().clean(&outgoing.address.to_string()),
+            "https://host/v1/chat?key=[redacted]&api-version=2025-01-01&alt=sse"
+        );
+    }
+}

@@ -33,6 +33,9 @@ fn prepare(home: &Path, work: &Path) {
     let project = home.join(".claude/projects/demo");
     std::fs::create_dir_all(&project).unwrap();
     let session = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    // Without a title, for the examples that give it one.
+    let untitled = session.lines().filter(|line| !line.contains("ai-title"));
+    let session = untitled.collect::<Vec<_>>().join("\n") + "\n";
     let session = session.replace("Compare the two files", "The parser fails in parse_value");
     let name = "5e551011-0000-4000-8000-000000000001.jsonl";
     std::fs::write(project.join(name), &session).unwrap();

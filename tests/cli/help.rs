@@ -1,5 +1,8 @@
 //! `help`, the table of statuses, and completion scripts in their shells.
 
+use clap::ValueEnum;
+use turnpipe::cmd::Outcome;
+
 use crate::turnpipe::{run, shell};
 
 #[test]
@@ -25,7 +28,8 @@ fn help_lists_every_exit_status() {
         .filter_map(|number| number.trim().parse().ok())
         .collect();
     listed.sort_unstable();
-    let mut statuses = turnpipe::cmd::Outcome::ALL.map(turnpipe::cmd::Outcome::exit_status);
+    let outcomes = Outcome::value_variants().iter();
+    let mut statuses: Vec<u8> = outcomes.map(|outcome| outcome.exit_status()).collect();
     statuses.sort_unstable();
     assert_eq!(listed, statuses);
 }
@@ -54,7 +58,7 @@ fn zsh_completes_values_without_running_anything() {
 const COMPLETIONS: [(&str, &[&str]); 9] = [
     ("turnpipe ", &["run-tools", "title", "recap", "session"]),
     ("turnpipe session ", &["list", "show", "tail", "stats"]),
-    ("turnpipe run-tools --emit ", &["ready", "turn"]),
+    ("turnpipe run-tools --emit ", &["result", "turn"]),
     ("turnpipe run-tools --schedule ", &["access", "greedy"]),
     (
         "turnpipe run-tools --permission-mode ",
