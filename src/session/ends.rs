@@ -13,7 +13,7 @@ use super::format::Detail;
 use super::lines::for_each_line;
 use super::open::SessionFile;
 use super::opened::{Positioned, Session};
-use super::recover::each_record_on;
+use super::recover::each_entry_on;
 use crate::jsonl::{Beginning, FixedFile, Mapping};
 
 /// The size of the head, in bytes. It shows how the session began in nearly every file.
@@ -37,7 +37,7 @@ const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 /// How many of the last lines are always read, since timestamps sometimes run backwards.
 const LAST_LINES: u32 = 3;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The complete lines at the start of a file, read once.
 #[derive(Debug)]
@@ -164,9 +164,7 @@ impl Session {
             if line.offset > LONGEST_HEAD || has_begun(&facts) {
                 return ControlFlow::Break(line.offset);
             }
-            for (_, record) in line.records() {
-                self.add_record(record, Detail::Full, &mut facts);
-            }
+            self.add_line(line.raw, Detail::Full, &mut facts);
             ControlFlow::Continue(())
         })?;
         Ok((facts, end.unwrap_or(self.file.size)))
@@ -218,22 +216,17 @@ impl Session {
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {
-        each_record_on(line, &mut |record| self.add_record(record, detail, facts));
-    }
-
-    fn add_record(&self, record: &str, detail: Detail, facts: &mut Facts) {
         let detail = match facts.first_prompt {
             Some(_) => Detail::Outline,
             None => detail,
         };
-        let Some(mut entry) = self.format().read(record, detail) else {
-            return;
-        };
-        facts.add(std::mem::take(&mut entry.facts));
-        let repeats = std::mem::take(&mut entry.repeats);
-        for message in entry.into_messages().iter().chain(&repeats) {
-            facts.add_message(message);
-        }
+        each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
+            facts.add(std::mem::take(&mut entry.facts));
+            let repeats = std::mem::take(&mut entry.repeats);
+            for message in entry.into_messages().iter().chain(&repeats) {
+                facts.add_message(message);
+            }
+        });
     }
 }
 

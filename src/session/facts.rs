@@ -1,11 +1,10 @@
 //! What is known about a session, and counts of its content.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::Title;
+use super::distinct::Distinct;
 use super::tree::Key;
 use crate::dialog::{Message, Origin, Pairs, Role, Thread, Usage};
 use crate::wire::object::text;
@@ -92,6 +91,11 @@ impl Facts {
         }
     }
 
+    /// The last activity. Sessions without one come last.
+    pub(super) fn activity(&self) -> Timestamp {
+        self.last_activity.unwrap_or(Timestamp::MIN)
+    }
+
     /// The same facts with this directory, if there is one.
     pub(super) fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
@@ -169,7 +173,7 @@ pub(super) struct Counter {
     counts: Counts,
     pairs: Pairs,
     meter: Meter,
-    replies: LastOfEach<Usage>,
+    replies: Distinct<Option<Usage>>,
 }
 
 impl Counter {
@@ -177,7 +181,7 @@ impl Counter {
     pub(super) fn add(&mut self, message: &Message) {
         let counts = &mut self.counts;
         match (message.role, message.origin) {
-            (_, Origin::Prompt) => counts.prompts += 1,
+            (_, Origin::Prompt) if message.thread == Thread::Main => counts.prompts += 1,
             (_, Origin::Error) => counts.errors += 1,
             (_, Origin::Compaction) => counts.compactions += 1,
             _ => {}
@@ -190,55 +194,24 @@ impl Counter {
         self.pairs.note(message);
         let usage = self.meter.usage_of(message);
         if message.role != Role::Assistant || message.origin != Origin::Reply {
-            counts.usage += usage;
+            counts.usage += usage.unwrap_or_default();
             return;
         }
+        // The rows of a reply may be apart. Each repeats the usage so far, so the last counts.
         let key = message.id.as_deref().map(Key::of);
-        self.replies.put(key, usage);
+        self.replies
+            .put(key, usage, |known, last| *known = last.or(*known));
     }
 
     /// The totals.
     pub(super) fn finish(mut self, records: u64) -> Counts {
         self.counts.records = records;
         self.counts.unanswered = self.pairs.unanswered().len() as u64;
-        for usage in self.replies.values {
-            self.counts.replies += 1;
-            self.counts.usage += usage;
+        self.counts.replies = self.replies.len() as u64;
+        for usage in self.replies.values() {
+            self.counts.usage += usage.unwrap_or_default();
         }
         self.counts
-    }
-}
-
-/// What is known about each reply. The rows of a reply may be apart, and each repeats the usage so
-/// far. The last row with a value wins.
-#[derive(Debug, Clone)]
-pub(super) struct LastOfEach<Value> {
-    places: HashMap<Key, usize>,
-    /// The replies, ordered by their first rows.
-    pub(super) values: Vec<Value>,
-}
-
-impl<Value> Default for LastOfEach<Value> {
-    fn default() -> Self {
-        Self {
-            places: HashMap::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl<Value> LastOfEach<Value> {
-    /// Adds a row to the reply with this key. A row without a key is a reply of its own.
-    pub(super) fn put(&mut self, key: Option<Key>, value: Value) {
-        let place = key.and_then(|key| self.places.get(&key).copied());
-        if let Some(known) = place.and_then(|place| self.values.get_mut(place)) {
-            *known = value;
-            return;
-        }
-        if let Some(key) = key {
-            self.places.insert(key, self.values.len());
-        }
-        self.values.push(value);
     }
 }
 
@@ -250,15 +223,13 @@ pub(super) struct Meter {
 
 impl Meter {
     /// The tokens that a message adds to the total of its session.
-    pub(super) fn usage_of(&mut self, message: &Message) -> Usage {
-        let Some(usage) = message.usage else {
-            return Usage::default();
-        };
+    pub(super) fn usage_of(&mut self, message: &Message) -> Option<Usage> {
+        let usage = message.usage?;
         if message.origin != Origin::Meter {
-            return usage;
+            return Some(usage);
         }
         let before = self.last.replace(usage).unwrap_or_default();
-        usage.since(&before)
+        Some(usage.since(&before))
     }
 }
 

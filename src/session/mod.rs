@@ -15,6 +15,7 @@ mod content;
 mod conversation;
 mod detect;
 mod discover;
+mod distinct;
 pub mod durable;
 mod each;
 mod ends;
