@@ -7,7 +7,9 @@ first_prompt}; agent is null for a file that is no session. `texts`, `calls` and
 of the conversation since the last compaction, `counts` and `models` those of the whole file. Written
 from descriptions of the formats, not from the program.
 """
+import glob
 import json
+import os
 import re
 import sys
 
@@ -58,6 +60,7 @@ class Account:
             self.first_prompt = words if len(words) <= 200 else words[:200] + "…"
 
     def reply(self, name, model, tokens):
+        """The last row of a reply counts, wherever it stands."""
         name = name or "no id %d" % len(self.replies)
         before = self.replies.get(name, (None, None))
         self.replies[name] = (model or before[0], tokens or before[1])
@@ -105,12 +108,14 @@ def claude_account(records):
             for b in answers:
                 account.result(b["tool_use_id"], b.get("is_error"))
             own = by_person and not (side or r.get("isMeta") or r.get("isCompactSummary"))
-            if own and (text_of(content) or not answers):
+            again = ("again", r.get("uuid"), "\n\n".join(text_of(content)))
+            if own and (text_of(content) or not answers) and (again not in seen or not again[1]):
+                seen.add(again)
                 account.prompt(text_of(content), has_image(content))
         if kind == "assistant":
             for b in blocks(r):
                 if b.get("type") in ("tool_use", "server_tool_use") and b.get("id"):
-                    copy = (message.get("id"), r.get("uuid"), b["id"])
+                    copy = (message.get("id") or len(account.calls), b["id"])
                     if copy not in seen:
                         account.calls.append(b["id"])
                     seen.add(copy)
@@ -248,7 +253,8 @@ def gemini_account(document, records):
     """All that was ever said: messages that were taken back or replaced were paid for too."""
     account, messages = Account(), {}
     for r in records[1:] if document is not None else records:
-        rows = (r.get("$set") or {}).get("messages") or []
+        # The history of a resumed session repeats what stands before it.
+        rows = [] if messages else (r.get("$set") or {}).get("messages") or []
         for m in rows + ([r] if r.get("type") else []):
             messages[m.get("id") or "no id %d" % len(messages)] = m
     for m in messages.values():
@@ -273,9 +279,13 @@ def gemini_account(document, records):
     return account
 
 
+def gemini_parts(content):
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
 def gemini_failed(call):
     result = call.get("result")
-    for part in result if isinstance(result, list) else []:
+    for part in gemini_parts(result):
         response = (part.get("functionResponse") or {}).get("response") or {}
         if response.get("error") or shell_failed(response.get("output")):
             return True
@@ -534,9 +544,9 @@ def codex(records):
             injected = any(w.lstrip().startswith(("<", "# AGENTS.md")) for w in words)
             said["context" if injected or role not in said else role] += words
         elif kind in ("function_call", "custom_tool_call"):
-            calls.append(item["call_id"])
+            calls += [item["call_id"]] if "call_id" in item else []
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item["output"]
+            output = item.get("output")
             if not isinstance(output, str):
                 output = "\n".join(text_of(output)) if isinstance(output, list) else ""
             failed = shell_failed(output)
@@ -546,7 +556,7 @@ def codex(records):
                     failed = metadata.get("exit_code", 0) != 0
                 except ValueError:
                     pass
-            results.append([item["call_id"], failed])
+            results += [[item["call_id"], failed]] if "call_id" in item else []
     for role in ("user", "assistant"):
         if not said[role]:
             said[role] = [w for who, words in echoes if who == role for w in words]
@@ -573,16 +583,26 @@ def gemini(document, records):
         if summary:
             title = [summary, "auto"]
     texts, calls, results = [], [], []
+    with_calls = {call.get("id") for m in messages for call in m.get("toolCalls") or []}
     for m in messages:
         if m["type"] not in ("user", "gemini"):
             continue
-        texts += [t for t in text_of(m.get("displayContent") or m.get("content")) if t]
+        content = m.get("displayContent") or m.get("content")
+        texts += [t for t in text_of(content) if t]
+        for part in content if isinstance(content, list) else []:
+            if "functionCall" in part:
+                calls.append(part["functionCall"]["id"])
+            answer = part.get("functionResponse") or {}
+            if answer.get("id") in calls and answer["id"] not in with_calls:
+                response = answer.get("response") or {}
+                failed = "error" in response or shell_failed(response.get("output"))
+                results.append([answer["id"], failed])
         for at, call in enumerate(m.get("toolCalls") or []):
             name = call.get("id") or "%s#%d" % (m.get("id"), at)
             calls.append(name)
             if "result" in call or call.get("status") in ("error", "cancelled"):
                 failed = call.get("status") in ("error", "cancelled")
-                for part in call.get("result") or []:
+                for part in gemini_parts(call.get("result")):
                     response = (part.get("functionResponse") or {}).get("response") or {}
                     failed = failed or "error" in response or shell_failed(response.get("output"))
                 results.append([name, failed])
@@ -616,7 +636,17 @@ def pi(records):
     return texts, calls, results, title
 
 
+def subagents(path, agent):
+    """The files of a session's subagents, which count with it."""
+    folder, stem = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]
+    places = {"claude": (stem, "subagents"), "qwen": ("..", "subagents", stem)}
+    if agent not in places:
+        return []
+    return sorted(glob.glob(os.path.join(glob.escape(os.path.join(folder, *places[agent])), "agent-*.jsonl")))
+
+
 def main():
+    accounts = {"claude": claude_account, "qwen": qwen_account, "codex": codex_account, "pi": pi_account}
     sys.stdout.reconfigure(errors="surrogatepass")
     for path in sys.argv[1:]:
         document, records = read(path)
@@ -627,8 +657,10 @@ def main():
                 found, account = gemini(document, records), gemini_account(document, records)
             else:
                 found = {"claude": claude, "qwen": qwen, "codex": codex, "pi": pi}[agent](records)
-                accounts = {"claude": claude_account, "qwen": qwen_account, "codex": codex_account, "pi": pi_account}
                 account = accounts[agent](records)
+            for beside in subagents(path, agent):
+                other = accounts[agent](read(beside)[1])
+                account.others += [reply for reply in other.replies.values()] + other.others
             answer.update(zip(("texts", "calls", "results", "title"), found))
             answer.update(account.summary())
         print(json.dumps(answer))

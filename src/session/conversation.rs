@@ -7,15 +7,13 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::facts::Counter;
 use super::format::{Change, Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
 use super::side_file::Labels;
 use super::tree::{Reach, Tree};
-use super::{Counts, Facts};
 use crate::dialog::{Joiner, Message, Origin, Role};
-use crate::jsonl::{Mapping, read_at};
+use crate::jsonl::read_at;
 
 /// Which part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,31 +45,6 @@ struct Plan {
 }
 
 impl Session {
-    /// All facts and counts of the session, from all its records.
-    ///
-    /// # Errors
-    /// Reading failed.
-    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
-        let (mut facts, mut said) = (Facts::default(), Facts::default());
-        let mut counter = Counter::default();
-        let mut total = 0;
-        self.each_entry_and_message(
-            Scope::AllBranches,
-            &mut |entry| {
-                total += 1;
-                facts.add(std::mem::take(&mut entry.facts));
-            },
-            &mut |message| {
-                said.add_message(&message);
-                counter.add(&message);
-                ControlFlow::Continue(())
-            },
-        )?;
-        facts.add(said);
-        facts.title = self.title(mapping)?;
-        Ok((facts, counter.finish(total)))
-    }
-
     /// Calls `shown` with the complete messages of the conversation, in order, until it breaks.
     /// Labels come after the results they describe. Returns the number of turns left out.
     ///
@@ -82,7 +55,7 @@ impl Session {
         scope: Scope,
         shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
-        self.each_entry_and_message(scope, &mut |_| {}, shown)
+        self.each_entry_and_message(scope, Detail::Full, &mut |_| {}, shown)
     }
 
     /// The same, with all entries of the file, whatever the scope. Calls `seen` with each entry
@@ -90,6 +63,7 @@ impl Session {
     pub(super) fn each_entry_and_message(
         &self,
         scope: Scope,
+        detail: Detail,
         seen: &mut dyn FnMut(&mut Entry),
         shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
@@ -121,7 +95,7 @@ impl Session {
                 take(reader.messages(self, *pick)?);
             }
         } else {
-            self.each_entry(Detail::Full, &mut |_, mut entry| {
+            self.each_entry(detail, &mut |_, mut entry| {
                 if let Some(seen) = &mut unseen {
                     seen(&mut entry);
                 }
@@ -295,6 +269,8 @@ impl Replay {
     fn apply(&mut self, change: Change, place: Place) {
         match change {
             Change::Put(id) => self.put(id, Pick { place, row: 0 }),
+            // The rows of a resumed history were written before, under other ids.
+            Change::Reset(_) if self.keeps_removed && !self.rows.is_empty() => {}
             Change::Reset(rows) => {
                 self.remove_from(0);
                 for (row, (id, _)) in (0..).zip(rows) {

@@ -14,7 +14,7 @@ use super::lines::for_each_line;
 use super::open::SessionFile;
 use super::opened::{Positioned, Session};
 use super::recover::each_entry_on;
-use crate::jsonl::{Beginning, FixedFile, Mapping};
+use crate::jsonl::{Beginning, FixedFile, Mapping, SearchControl, search_backward};
 
 /// The size of the head, in bytes. It shows how the session began in nearly every file.
 const FIRST_LINES: usize = 8 * 1024;
@@ -23,7 +23,7 @@ const FIRST_LINES: usize = 8 * 1024;
 const SMALL_FILE: usize = 24 * 1024;
 
 /// How far to search for the first prompt, in bytes.
-const LONGEST_HEAD: u64 = 1024 * 1024;
+const LONGEST_HEAD: u64 = 16 * 1024 * 1024;
 
 /// How much of the end is read first, in bytes. It holds a timestamp in 97 of 100 files.
 const TAIL: u64 = 16 * 1024;
@@ -143,7 +143,36 @@ impl Session {
             Some(_) => Detail::Outline,
             None => Detail::Full,
         };
-        Ok(facts.followed_by(self.facts_of_tail(bytes, end, detail)?))
+        // Heads of other sessions may follow.
+        let before = Facts {
+            session_id: facts.session_id.clone(),
+            ..Facts::default()
+        };
+        let mut tail = self.facts_of_tail(bytes, end, detail, &before)?;
+        if tail.model.is_none() {
+            tail = self.facts_of_last_model(bytes, end)?.followed_by(tail);
+        }
+        Ok(facts.followed_by(tail))
+    }
+
+    /// The facts in the last record at or after `from` that names a model.
+    fn facts_of_last_model(&self, bytes: &mut FixedFile<&File>, from: u64) -> io::Result<Facts> {
+        let mut found = Facts::default();
+        search_backward(bytes, MODEL.needle(), &mut |hit| {
+            if hit.offset < from {
+                return SearchControl::Stop;
+            }
+            if names_a_model(hit.line) {
+                let mut facts = Facts::default();
+                self.add_line(hit.line, Detail::Outline, &mut facts);
+                if facts.model.is_some() {
+                    found = facts;
+                    return SearchControl::Stop;
+                }
+            }
+            SearchControl::Continue
+        })?;
+        Ok(found)
     }
 
     /// Reads the facts in the head. Returns the offset of its end.
@@ -176,6 +205,7 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         from: u64,
         detail: Detail,
+        before: &Facts,
     ) -> io::Result<Facts> {
         let length = bytes.length();
         let mut known = Facts::default();
@@ -196,7 +226,7 @@ impl Session {
                 let line = &window[at..end];
                 let is_wanted = lines < LAST_LINES || detail == Detail::Full;
                 if is_wanted || may_add_to(&known, line) {
-                    let mut earlier = Facts::default();
+                    let mut earlier = before.clone();
                     self.add_line(line, detail, &mut earlier);
                     known = earlier.followed_by(known);
                 }

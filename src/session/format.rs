@@ -38,6 +38,8 @@ pub enum Precedence {
 pub enum Detail {
     /// Everything except messages and usage.
     Outline,
+    /// Everything except the content of results, unless only it shows whether a call failed.
+    Counts,
     /// Everything.
     Full,
 }

@@ -12,8 +12,7 @@ use super::conversation::Scope;
 use super::discover::subagent_files;
 use super::distinct::Distinct;
 use super::each::each;
-use super::facts::Meter;
-use super::format::Entry;
+use super::format::{Detail, Entry};
 use super::opened::{Session, SessionError};
 use super::side_file::each_entry_beside;
 use super::tree::Key;
@@ -94,7 +93,7 @@ struct UsedTool {
 
 /// State while reading one file.
 #[derive(Debug, Default)]
-struct Current {
+pub(super) struct Current {
     /// The path, for formats whose ids are only unique in a file.
     path: String,
     /// The last model.
@@ -104,6 +103,21 @@ struct Current {
     meter: Meter,
     /// The place of each call in the tally.
     calls: HashMap<String, usize>,
+}
+
+impl Current {
+    /// Starts to read a file.
+    pub(super) fn of(session: &Session) -> Self {
+        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
+        let path = match session.agent() {
+            Agent::Claude | Agent::Qwen => String::new(),
+            Agent::Codex | Agent::Gemini | Agent::Pi => session.file.path.display().to_string(),
+        };
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Tally {
@@ -208,15 +222,12 @@ impl Tally {
     }
 
     fn read_file(&mut self, session: &Session) -> io::Result<Facts> {
-        let mut current = Current::default();
-        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
-        if !matches!(session.agent(), Agent::Claude | Agent::Qwen) {
-            current.path = session.file.path.display().to_string();
-        }
+        let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
         let before = self.replies.len();
         session.each_entry_and_message(
             Scope::AllBranches,
+            Detail::Counts,
             &mut |entry| {
                 costs.extend(cost(entry));
                 let added = std::mem::take(&mut entry.facts);
@@ -236,7 +247,8 @@ impl Tally {
         Ok(facts)
     }
 
-    fn message(&mut self, message: &Message, current: &mut Current) {
+    /// Counts a message.
+    pub(super) fn message(&mut self, message: &Message, current: &mut Current) {
         let time = message.time.as_deref().and_then(|time| time.parse().ok());
         current.time = time.or(current.time);
         let time = current.time;
@@ -299,6 +311,21 @@ impl Tally {
         });
     }
 
+    /// The number of prompts, of replies and of calls, and the tokens.
+    pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
+        let (mut replies, mut usage) = (0, Usage::default());
+        for reply in self.replies.values() {
+            replies += reply.replies;
+            usage += reply.usage.unwrap_or_default();
+        }
+        (
+            self.prompts.len() as u64,
+            replies,
+            self.calls.len() as u64,
+            usage,
+        )
+    }
+
     /// The totals.
     pub fn finish(mut self) -> Stats {
         let mut stats = Stats {
@@ -350,6 +377,24 @@ fn cost(entry: &mut Entry) -> Option<Reply> {
         time: entry.time.as_deref().and_then(|time| time.parse().ok()),
         prompt_id: cost.prompt_id,
     })
+}
+
+/// The token meter of a session, which shows a running total.
+#[derive(Debug, Default)]
+struct Meter {
+    last: Option<Usage>,
+}
+
+impl Meter {
+    /// The tokens that a message adds to the total of its session.
+    fn usage_of(&mut self, message: &Message) -> Option<Usage> {
+        let usage = message.usage?;
+        if message.origin != Origin::Meter {
+            return Some(usage);
+        }
+        let before = self.last.replace(usage).unwrap_or_default();
+        Some(usage.since(&before))
+    }
 }
 
 impl Share {

@@ -157,3 +157,19 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     assert_eq!(stats.all.usage.input, 210);
     assert_eq!(stats.by_model["m"].usage.input, 210);
 }
+
+#[test]
+fn a_meter_that_repeats_itself_adds_nothing() {
+    let (mut tally, mut current) = (Tally::default(), Current::default());
+    for input in [5, 5, 9] {
+        let message = Message {
+            usage: Some(Usage {
+                input,
+                ..Usage::default()
+            }),
+            ..Message::new(Role::System, Origin::Meter)
+        };
+        tally.message(&message, &mut current);
+    }
+    assert_eq!(tally.sums().3.input, 9);
+}
