@@ -66,7 +66,7 @@ impl Session {
                 ControlFlow::Continue(())
             },
         )?;
-        facts.add(said);
+        let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
         let (prompts, replies, calls, usage) = tally.sums();
         let counts = Counts {

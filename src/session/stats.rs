@@ -289,7 +289,7 @@ impl Tally {
             usage,
             model: current.model.clone(),
             time,
-            prompt_id: message.prompt_id.clone(),
+            prompt_id: None,
         };
         let copied = message.id.as_deref().map(key);
         self.replies.put(copied, reply, |known, last| {
