@@ -193,7 +193,7 @@ fn a_codex_message_that_is_told_twice_is_one() {
 #[test]
 fn what_an_editor_says_of_itself_is_no_prompt() {
     let rows = [
-        r##"{"type":"session_meta","payload":{"id":"s","cwd":"/p"}}"##,
+        r#"{"type":"session_meta","payload":{"id":"s","cwd":"/p"}}"#,
         r##"{"type":"event_msg","payload":{"type":"user_message","message":"# Context from my IDE setup:\n\n## My request for Codex:\nlist files"}}"##,
     ];
     let folder = tempfile::tempdir().unwrap();
