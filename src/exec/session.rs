@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::{Options, StartDirectory};
 use crate::process::Spawners;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
@@ -31,6 +32,7 @@ impl Naming {
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     naming: Naming,
+    start: StartDirectory,
     /// Starts the children of the parallel lane.
     lane: Spawners,
     pub(super) seen: Seen,
@@ -45,15 +47,16 @@ impl Session {
         context: ToolContext,
         lane: Spawners,
         naming: Naming,
-        root: Option<StateRoot>,
+        options: &Options,
     ) -> Self {
         Self {
             context: Arc::new(context),
             naming,
+            start: options.start_directory,
             lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
-            root,
+            root: options.state_root.clone(),
             directory: None,
             changed: false,
         }
@@ -99,7 +102,9 @@ impl Session {
         let directory = root.session(id)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
-        if let Some(kept) = state.directory.filter(|kept| kept.is_dir()) {
+        if self.start == StartDirectory::Kept
+            && let Some(kept) = state.directory.filter(|kept| kept.is_dir())
+        {
             context.directory = kept;
         }
         if let Some(todos) = state.todos {
