@@ -23,6 +23,7 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// Reads one command per line, as a JSON string or as an object with a `command` and an optional
 /// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
 /// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
+/// So is `kernel-enforcement` where a command such as `awk` is only to be trusted in a sandbox.
 #[derive(Debug, Args)]
 pub(super) struct CheckShellArguments {
     /// Where the commands come from.
@@ -93,6 +94,9 @@ fn record(command: &str, analysis: Analysis) -> CheckShellRecord {
             if !requires.contains(&name) {
                 requires.push(name);
             }
+        }
+        if analysis.language.is_some() {
+            requires.push("kernel-enforcement".to_owned());
         }
     }
     let verdict = match analysis.verdict {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Options, StartDirectory};
-use crate::process::Spawners;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
@@ -33,8 +32,6 @@ pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     naming: Naming,
     start: StartDirectory,
-    /// Starts the children of the parallel lane.
-    lane: Spawners,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: Option<StateRoot>,
@@ -43,17 +40,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(
-        context: ToolContext,
-        lane: Spawners,
-        naming: Naming,
-        options: &Options,
-    ) -> Self {
+    pub(super) fn new(context: ToolContext, naming: Naming, options: &Options) -> Self {
         Self {
             context: Arc::new(context),
             naming,
             start: options.start_directory,
-            lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
             root: options.state_root.clone(),
@@ -82,7 +73,7 @@ impl Session {
         match lane {
             Lane::Serial => Arc::clone(&self.context),
             Lane::Parallel => Arc::new(ToolContext {
-                spawners: Arc::new(self.lane.for_one_call()),
+                spawners: Arc::new(self.context.lane.for_one_call()),
                 ..(*self.context).clone()
             }),
         }

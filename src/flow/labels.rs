@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::batches::Batches;
 use super::label_maker::{LabelMaker, LabelOutcome};
 use super::queue::{Out, Queue};
-use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
+use crate::jsonl::{AhoCorasickPrefilter, Damage, Piece, Reader};
 use crate::process::EndSignal;
 use crate::wire::{Decoder, SessionId};
 
@@ -65,7 +65,7 @@ pub trait LabelSink {
     fn late(&mut self, batch: u64);
 
     /// Damage in the input.
-    fn damage(&mut self, what: &str);
+    fn damage(&mut self, damage: &Damage);
 
     /// The input pauses, so that output should be flushed.
     ///
@@ -289,41 +289,20 @@ impl<'a> Labels<'a> {
     }
 
     fn take(&mut self, piece: Piece, sink: &mut dyn LabelSink) {
-        match &piece {
-            Piece::Line {
-                raw,
-                records,
-                damage,
-                number,
-                ..
-            } => {
-                for damage in damage {
-                    sink.damage(&format!(
-                        "input line {number} (byte {}): {damage}",
-                        damage.offset
-                    ));
-                }
-                for record in records {
-                    let Some((events, contents)) =
-                        self.decoder.record_with_contents(record.text(raw))
-                    else {
-                        continue;
-                    };
-                    if Batches::boundary(&events).is_boundary {
-                        self.place_labels();
-                    }
-                    self.batches.record(&contents, events);
-                }
+        let damage = piece.visit_records(|record| {
+            let Some((events, contents)) = self.decoder.record_with_contents(record) else {
+                return false;
+            };
+            if Batches::boundary(&events).is_boundary {
+                self.place_labels();
             }
-            Piece::Giant {
-                damage: Some(damage),
-                number,
-                ..
-            } => sink.damage(&format!("input line {number}: {damage}")),
-            Piece::Plain { .. } | Piece::Giant { .. } => {}
+            self.batches.record(&contents, events);
+            true
+        });
+        for damage in damage {
+            sink.damage(&damage);
         }
-        let (Piece::Plain { raw } | Piece::Line { raw, .. } | Piece::Giant { raw, .. }) = piece;
-        self.queue.push_bytes(raw);
+        self.queue.push_bytes(piece.into_raw());
         self.settle(false);
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::line::{Defect, is_sound, split_from};
+use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
 
 /// A longer line, in bytes without its newline, is passed on unread.
@@ -17,8 +17,6 @@ const READ_SIZE: usize = 112 * 1024;
 
 /// A larger buffer is given back once the long line that it was for is over, in bytes.
 const LARGEST_KEPT: usize = 4 * READ_SIZE;
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// What happens to lines that the prefilter does not want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,19 +175,10 @@ impl<Source: Read> Reader<Source> {
             return Piece::Plain { raw };
         }
         let (number, offset) = (self.number, self.offset);
-        // Of a list that is spread, too, the bracket is no part of the object.
-        let is_listed = matches!(self.spread, Spread::Whole(_)) && self.buffer[self.start] == b'[';
-        let skipped = self.bom_length() + usize::from(is_listed);
         let raw = self.take(length);
-        let (records, mut damage) = split_from(&raw, skipped);
-        for damage in &mut damage {
-            damage.offset += offset;
-        }
         Piece::Line {
             terminated: raw.ends_with(b"\n"),
             raw,
-            records,
-            damage,
             number,
             offset,
         }
@@ -297,6 +286,7 @@ impl<Source: Read> Reader<Source> {
             raw: self.take(self.end - self.start),
             damage: Some(Damage {
                 reason: Defect::TooLong.to_string(),
+                line: giant.number,
                 offset: giant.offset,
             }),
             number: giant.number,

@@ -9,7 +9,7 @@ use std::ffi::{CString, OsStr};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::process::Pid;
 use tempfile::TempDir;
@@ -24,6 +24,8 @@ use super::{Confinement, Enforcement, LaneOptions, lane};
 pub(super) struct SpawnerPool {
     threads: ThreadPool<Result<Restricted, String>>,
     starter: Starter,
+    /// Whether the kernel confines its children, once somebody has asked.
+    enforced: OnceLock<bool>,
     /// The private directories of the threads, which cannot remove them themselves.
     temporaries: Arc<Mutex<Vec<TempDir>>>,
 }
@@ -63,6 +65,7 @@ impl SpawnerPool {
         Self {
             threads: ThreadPool::new("spawner", threads, move || Ok(unrestricted.clone())),
             starter: Starter::AnyThread(None),
+            enforced: OnceLock::new(),
             temporaries: Arc::default(),
         }
     }
@@ -79,6 +82,7 @@ impl SpawnerPool {
             } else {
                 Starter::SpawnerThread
             },
+            enforced: OnceLock::new(),
             temporaries,
         }
     }
@@ -114,6 +118,17 @@ impl SpawnerPool {
     /// As for [`SpawnerPool::start`].
     pub(super) fn check(&self) -> io::Result<()> {
         self.ask(|_| Ok(()))
+    }
+
+    /// Whether a thread could restrict itself as far as it has to, so that no child can write.
+    pub(super) fn is_enforced(&self) -> bool {
+        *self.enforced.get_or_init(|| {
+            let is_complete = |restricted: &Restricted| {
+                let confinement = restricted.confinement.as_ref();
+                Ok(confinement.is_some_and(Confinement::is_complete))
+            };
+            self.ask(is_complete).unwrap_or(false)
+        })
     }
 
     fn ask<Answer: Send + 'static>(

@@ -172,15 +172,15 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>) -> Facts {
 
 fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     let (title, source) = match kind {
-        "custom-title" => {
-            let source = match text(row.title_source).as_deref() {
-                Some("auto") => TitleSource::Auto,
-                _ => TitleSource::Manual,
-            };
-            (text(row.custom_title)?, source)
-        }
+        "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
         "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
         _ => return None,
+    };
+    // A custom title replaces all earlier titles, whoever made it.
+    let manual_title = if kind == "custom-title" {
+        ManualTitle::Supersede
+    } else {
+        ManualTitle::Keep
     };
     Some(TitleRecord {
         title: Title {
@@ -188,8 +188,16 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
             source,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: manual_title(row.turnpipe),
+        manual_title,
     })
+}
+
+/// Where a title comes from. Agents name only automatic sources.
+pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {
+    match text(source).as_deref() {
+        Some("auto") => TitleSource::Auto,
+        _ => TitleSource::Manual,
+    }
 }
 
 /// Whether a title record replaces a manual title.

@@ -31,7 +31,8 @@ const REMOVED: &str = "
     # Programs, settings and another repository for git; files it writes traces to.
     GIT_*
     # Options that the text of the command does not show.
-    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS GZIP XZ_OPT XZ_DEFAULTS UNZIP ZIPINFO
+    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS UNZIP
+    ZIPINFO _POSIX2_VERSION
     # Programs that show text, and what they start in turn.
     LESS* MAN* PAGER
 ";

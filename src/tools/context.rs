@@ -38,6 +38,8 @@ pub struct ToolContext {
     pub shell_timeouts: ShellTimeouts,
     /// Starts children.
     pub spawners: Arc<Spawners>,
+    /// Starts the children of calls that only read.
+    pub lane: Arc<Spawners>,
     /// Times for records; never for deadlines.
     pub clock: Arc<dyn Clock>,
     /// A private directory for temporary files (mode 0700, ours).

@@ -50,6 +50,7 @@ impl TestSession {
                     maximum: Duration::from_secs(30),
                 },
                 spawners: Arc::new(Spawners::new(2)),
+                lane: Arc::new(Spawners::new(1)),
                 clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
                 scratch_directory: scratch,
             },

@@ -7,8 +7,17 @@ use crate::shell::{Analysis, Verdict};
 use crate::tools::{Access, Assessment, GitProbe, ToolContext};
 
 /// What a command line touches if it starts now: the analysis of its text, then what depends on
-/// git's configuration and on `PATH`.
+/// git's configuration, on `PATH`, and on what the kernel enforces.
 pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
+    assess_where(analysis, context, || context.lane.is_enforced())
+}
+
+/// The same, where the kernel enforces the lane or does not.
+fn assess_where(
+    analysis: &Analysis,
+    context: &ToolContext,
+    is_enforced: impl FnOnce() -> bool,
+) -> Assessment {
     let mut analysis = analysis.clone();
     if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
         let probe = GitProbe::new(context);
@@ -23,6 +32,9 @@ pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
         (Access::world(), analysis.why)
     } else if let Some(program) = program {
         (Access::world(), from_the_workspace(program))
+    } else if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
+        let why = format!("`{name}` only counts as reading where the kernel enforces it");
+        (Access::world(), why)
     } else if analysis.changes_directory {
         let why = "the next call may begin in another directory";
         (Access::world(), why.to_owned())
