@@ -68,7 +68,6 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Print the batches in which the calls would run, but run nothing')
             [CompletionResult]::new('--execute', '--execute', [CompletionResultType]::ParameterName, 'Run unanswered calls even if the input is a recording')
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
-            [CompletionResult]::new('--lane-tmp', '--lane-tmp', [CompletionResultType]::ParameterName, 'Give parallel calls a private directory for temporary files')
             [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Run all shell commands in parallel (for tests of --enforce)')
             [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace a result that repeats an earlier one by a reference')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Check every line of the input, and exit with 3 if it has unusable records')

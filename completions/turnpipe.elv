@@ -64,7 +64,6 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --plan 'Print the batches in which the calls would run, but run nothing'
             cand --execute 'Run unanswered calls even if the input is a recording'
             cand --no-echo 'Do not copy the input'
-            cand --lane-tmp 'Give parallel calls a private directory for temporary files'
             cand --assume-read-only 'Run all shell commands in parallel (for tests of --enforce)'
             cand --dedup 'Replace a result that repeats an earlier one by a reference'
             cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'

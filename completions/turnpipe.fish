@@ -77,7 +77,6 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print the batches in which the calls would run, but run nothing'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even if the input is a recording'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give parallel calls a private directory for temporary files'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'

@@ -111,7 +111,12 @@ impl PerSession for Recaps<'_> {
             // Somebody may have come back and gone on meanwhile.
             let now = self.read(path)?.excerpt;
             if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
-                return Err(NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
+                let nothing = NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost);
+                return Err(if arguments.write {
+                    write_cost(session, moment, nothing)
+                } else {
+                    nothing
+                });
             }
         }
         if !arguments.write {

@@ -270,7 +270,6 @@ impl RunToolsArguments {
             ),
             lane: Arc::new(lane.clone()),
             clock: Arc::clone(&io.clock),
-            scratch_directory: settings.temporary_directory.clone(),
         })
     }
 

@@ -139,11 +139,7 @@ impl PerSession for Titles<'_> {
         };
         let ours = provenance(&product);
         let written = write_into(session, moment, |files| {
-            let recorded = files.title(&product.text, manual_title, &ours)?;
-            if recorded == Recorded::KeptManualTitle && product.cost.is_some() {
-                files.cost(&ours)?;
-            }
-            Ok(recorded)
+            files.title(&product.text, manual_title, &ours)
         });
         match written {
             Ok(Recorded::KeptManualTitle) => {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::call::Children;
 use super::{Options, StartDirectory};
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
-use crate::wire::{Lane, SessionId};
+use crate::wire::SessionId;
 
 /// Where the session's name comes from; decides whether its state is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +68,12 @@ impl Session {
         self.naming = Naming::Named(id);
     }
 
-    /// The context of a call that starts now. In the parallel lane its children are started by the
-    /// lane's own threads.
-    pub(super) fn context_for(&self, lane: Lane) -> Arc<ToolContext> {
-        match lane {
-            Lane::Serial => Arc::clone(&self.context),
-            Lane::Parallel => Arc::new(ToolContext {
+    /// The context of a call that starts now. Confined children are started by the lane's own
+    /// threads.
+    pub(super) fn context_for(&self, children: Children) -> Arc<ToolContext> {
+        match children {
+            Children::Free => Arc::clone(&self.context),
+            Children::Confined => Arc::new(ToolContext {
                 spawners: Arc::new(self.context.lane.for_one_call()),
                 ..(*self.context).clone()
             }),

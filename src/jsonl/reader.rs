@@ -254,8 +254,10 @@ impl<Source: Read> Reader<Source> {
 
     /// Where the first line before `end` begins that something is wrong with, or `end`.
     fn first_damaged(&self, end: usize) -> usize {
-        if matches!(self.spread, Spread::Whole(_)) {
-            return self.start;
+        if let Spread::Whole(length) = self.spread {
+            let object = &self.buffer[self.start..self.start + length];
+            let is_sound = is_sound(object.strip_prefix(b"[").unwrap_or(object));
+            return if is_sound { end } else { self.start };
         }
         let mut at = self.start;
         let mut text = self.start + self.bom_length();

@@ -142,9 +142,7 @@ impl Format for Qwen {
         }
         let message = messages(&row, &entry, &payload);
         let mut entry = entry.saying(message);
-        if entry.messages.iter().all(|message| message.usage.is_none()) {
-            entry.side_cost = side_cost_in(row.turnpipe);
-        }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
         Some(entry)
     }
 }
