@@ -7,12 +7,13 @@ use clap::Args;
 
 use super::command::Run;
 use super::output::{self, Form, FormArguments};
+use super::session_printer::{self, DialogForm, Look};
 use super::session_source::SourceArguments;
 use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
-use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer, TextForm};
+use super::session_tail_printer::{Cursors, Joining, Lines, Printer, Reading};
 use super::times::parse_span;
 use super::{Globals, Outcome, UsageError};
-use crate::dialog::{About, Grouping, Message, Style};
+use crate::dialog::{About, Density, Grouping, Message, Selection, Thinking, ToolDetail};
 use crate::io::Io;
 use crate::session::{
     BackwardMessages, Follower, Scope, Seen, Session, SessionError, SessionFile, Shape,
@@ -130,35 +131,39 @@ impl SessionTailArguments {
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
+        // Raw lines and cursors are for programs.
         let form = match self.form.form(io.terminal) {
-            // Raw lines and cursors are for programs.
-            Form::Text if !self.raw && !self.cursor => {
-                let style = if globals.colors_output(io) {
-                    Style::Ansi
-                } else {
-                    Style::Plain
-                };
-                let grouping = if self.follow {
-                    Grouping::Apart
-                } else {
-                    Grouping::Batches
-                };
-                let writer = output::writer(Form::Text, io)?;
-                return Ok(Printer::new(
-                    LineForm::Text(TextForm::new(style, grouping)),
-                    Cursors::Left,
-                    writer,
-                ));
-            }
-            _ if self.raw => LineForm::Raw,
-            _ => LineForm::Messages,
+            Form::Text if !self.raw && !self.cursor => Form::Text,
+            _ => Form::Jsonl,
+        };
+        let (dialog_form, tools, thinking) = match form {
+            Form::Text => (DialogForm::Text, ToolDetail::Summary, Thinking::Hidden),
+            Form::Jsonl => (DialogForm::Jsonl, ToolDetail::Full, Thinking::Shown),
+        };
+        let look = Look {
+            form: dialog_form,
+            selection: Selection { tools, thinking },
+            density: Density::Full,
+            style: globals.style(io),
+        };
+        // What is followed is shown as it comes.
+        let grouping = if self.follow {
+            Grouping::Apart
+        } else {
+            Grouping::Batches
+        };
+        let reading = if self.raw {
+            Reading::Raw
+        } else {
+            Reading::Messages
         };
         let cursors = if self.cursor {
             Cursors::Printed
         } else {
             Cursors::Left
         };
-        Ok(Printer::new(form, cursors, output::record_writer(io)?))
+        let dialog = session_printer::Printer::new(look, grouping, output::writer(form, io)?);
+        Ok(Printer::new(reading, cursors, dialog))
     }
 
     fn lines_of(

@@ -55,7 +55,7 @@ fn zsh_completes_values_without_running_anything() {
 }
 
 /// What is typed before the TAB, and some of what the shell offers then.
-const COMPLETIONS: [(&str, &[&str]); 9] = [
+const COMPLETIONS: [(&str, &[&str]); 8] = [
     ("turnpipe ", &["run-tools", "title", "recap", "session"]),
     ("turnpipe session ", &["list", "show", "tail", "stats"]),
     ("turnpipe run-tools --emit ", &["result", "turn"]),
@@ -70,7 +70,6 @@ const COMPLETIONS: [(&str, &[&str]); 9] = [
         "turnpipe check text --as ",
         &["label", "recap", "terminal", "title"],
     ),
-    ("turnpipe completions ", &["bash", "fish", "zsh"]),
 ];
 
 /// Prints what bash offers.
