@@ -1,6 +1,6 @@
 //! What becomes of an input that is missing, cannot be read or is of the wrong kind, for every
 //! command: one line on standard error, the other inputs are done, and the command ends with
-//! status 2. Empty input is no error: there is nothing to do.
+//! status 2. Empty input is not an error: there is nothing to do.
 
 use std::fmt::Display;
 use std::fs::File;

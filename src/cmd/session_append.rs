@@ -25,7 +25,7 @@ use crate::session::record::{
 use crate::text::redact;
 use crate::wire::{Decoder, Event, Understanding, prefilter_needles};
 
-/// Needles of records that are kept besides those about calls.
+/// Needles of records that are kept, apart from those about calls.
 const KEPT: [&str; 5] = [
     "\"usage\"",
     "\"title\"",

@@ -28,7 +28,7 @@ use crate::session::record::{
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model, besides those of lines about calls.
+/// Needles of lines with text of the model, apart from those of lines about calls.
 const SAID: [&str; 1] = ["\"text_delta\""];
 
 /// How long a line may wait for a label, in milliseconds.
@@ -42,7 +42,7 @@ const JOBS: &str = "4";
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
 /// of one assistant message, once they are answered. Labels are made while the stream goes on; a
 /// line waits for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch without a label is no error.
+/// A batch without a label is not an error.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe summarize-batch --no-echo stream.jsonl

@@ -9,7 +9,7 @@ use super::{Address, Redaction};
 pub struct Outgoing {
     /// The address.
     pub address: Address,
-    /// Headers besides the type and length of the content.
+    /// Headers other than the type and length of the content.
     pub headers: Vec<Header>,
     /// The body, exactly as it is sent.
     pub body: String,
