@@ -66,7 +66,7 @@ openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'The directory that holds the state' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: where the last run of the session ended, else this directory]' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may change to; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write a trace of the run for the viewer of Chrome or Perfetto' -r -F
@@ -77,7 +77,6 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l plan -d 'Print the batches in which the calls would run, but run nothing'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute -d 'Run unanswered calls even if the input is a recording'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l lane-tmp -d 'Give parallel calls a private directory for temporary files'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
