@@ -403,7 +403,8 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l until -d 'Only what was asked and answered before this time' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l config -d 'Read this configuration file instead of the usual one' -r -F
