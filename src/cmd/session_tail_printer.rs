@@ -7,6 +7,7 @@ use crate::dialog::{About, Joiner, Message};
 use crate::jsonl::WriteError;
 use crate::session::{Follower, Format, MessageLines};
 use crate::text::terminal_safe_line;
+use crate::wire::SessionId;
 use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
 
 /// Whether the records of one message are joined.
@@ -43,6 +44,14 @@ impl Lines {
             about,
         }
     }
+
+    /// The file starts over, perhaps as another session.
+    pub(super) fn restart(&mut self) {
+        self.messages.restart();
+        if self.about.agent_id.is_none() {
+            self.about = About::default();
+        }
+    }
 }
 
 /// Whether lines are read.
@@ -59,8 +68,8 @@ pub(super) struct Printer {
     reading: Reading,
     cursors: Cursors,
     dialog: session_printer::Printer,
-    /// The subagent that spoke last.
-    speaker: Option<String>,
+    /// The session and subagent of the last message.
+    speaker: Option<(Option<SessionId>, Option<String>)>,
 }
 
 impl Printer {
@@ -123,13 +132,18 @@ impl Printer {
     }
 
     fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
-        if self.is_text() && about.agent_id != self.speaker {
-            self.speaker.clone_from(&about.agent_id);
-            let name = self.speaker.as_deref().map(terminal_safe_line);
-            let name = name.map_or_else(|| "session".to_owned(), |name| format!("subagent {name}"));
-            self.dialog
-                .writer
-                .echo(format!("--- {name}\n\n").as_bytes())?;
+        let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
+        if self.is_text() && self.speaker != speaker {
+            let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
+            let name = match (&about.agent_id, &about.session_id) {
+                (Some(agent), _) => Some(format!("subagent {agent}")),
+                (None, Some(session)) if !is_first => Some(format!("session {session}")),
+                (None, _) => None,
+            };
+            if let Some(name) = name {
+                let line = format!("--- {}\n\n", terminal_safe_line(&name));
+                self.dialog.writer.echo(line.as_bytes())?;
+            }
         }
         self.dialog.message(message, about)
     }
@@ -146,22 +160,13 @@ impl Printer {
     }
 
     /// Says that what follows comes from another file, or from its start again.
-    pub(super) fn switch(
-        &mut self,
-        of: &mut Lines,
-        reason: SwitchReason,
-        path: &Path,
-    ) -> Result<(), WriteError> {
-        of.messages.restart();
-        if of.about.agent_id.is_none() {
-            of.about = About::default();
-        }
+    pub(super) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
         let path = path.display().to_string();
         if self.is_text() {
             let path = terminal_safe_line(&path);
             let line = match reason {
                 SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
-                SwitchReason::Truncated | SwitchReason::Replaced => {
+                SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
                     format!("--- {path} starts again\n\n")
                 }
                 SwitchReason::Newer => format!("--- {path}\n\n"),
