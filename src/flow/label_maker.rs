@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ask::{Asker, Cost};
 use super::batch::{Batch, Need};
-use crate::model::{Delivery, Failure, Provider, Retryability};
+use crate::model::{Delivery, Failure, Provider};
 use crate::side::builtin;
 use crate::side::label::{FinishedCall, clean_label, label_question, label_request};
 use crate::wire::ToolUseId;
@@ -53,10 +53,8 @@ pub struct LabelOutcome {
     pub model: Option<String>,
     /// What it cost.
     pub cost: Option<Cost>,
-    /// Why there is no label.
-    pub trouble: Option<String>,
-    /// Whether another try may help, if the model failed.
-    pub retryability: Option<Retryability>,
+    /// Why there is no label, if the model failed.
+    pub failure: Option<Box<Failure>>,
 }
 
 impl LabelMaker {
@@ -148,23 +146,17 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> LabelOutcome {
         return LabelOutcome::default();
     };
     let (reply, cost) = asker.ask(&label_request(question, instructions));
-    let retryability = reply.as_ref().err().map(Failure::retryability);
-    let (label, trouble) = match reply {
-        Ok(reply) => match clean_label(&reply.text) {
-            Ok(label) => (Some(label), None),
-            Err(rejection) => (
-                None,
-                Some(format!("unusable label: {rejection:?}").to_lowercase()),
-            ),
-        },
-        Err(failure) => (None, Some(failure.to_string())),
-    };
+    let label = reply.and_then(|reply| {
+        clean_label(&reply.text).map_err(|rejection| Failure::Malformed {
+            reason: rejection.to_string(),
+        })
+    });
+    let failure = label.as_ref().err().cloned().map(Box::new);
     LabelOutcome {
-        label,
+        label: label.ok(),
         ids,
         model: Some(asker.provider.name().to_owned()),
         cost,
-        trouble,
-        retryability,
+        failure,
     }
 }

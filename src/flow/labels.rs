@@ -91,7 +91,7 @@ enum Event {
     Pieces(Vec<Piece>),
     End,
     Failed(io::Error),
-    Labelled(Job, LabelOutcome),
+    Labelled(Job, Box<LabelOutcome>),
     Signal(EndSignal),
 }
 
@@ -225,7 +225,7 @@ impl<'a> Labels<'a> {
                         self.take(piece, sink);
                     }
                 }
-                Event::Labelled(job, made) => self.made(job, made),
+                Event::Labelled(job, made) => self.made(job, *made),
                 Event::End => {
                     input_is_over = true;
                     self.batches.finish(self.decoder.finish());
@@ -498,7 +498,7 @@ fn start_making(
                     return;
                 };
                 let made = maker.make(&batch);
-                if sender.send(Event::Labelled(job, made)).is_err() {
+                if sender.send(Event::Labelled(job, Box::new(made))).is_err() {
                     return;
                 }
             }

@@ -17,7 +17,7 @@ pub use ask::{Asker, Cost};
 pub use batch::{Batch, BatchCall, BatchResult, Need};
 pub use batches::Batches;
 pub use dialog_stream::DialogStream;
-pub use each::{Pace, each_in_order};
+pub use each::each_in_order;
 pub use excerpt::Excerpt;
 pub use label_maker::{LabelMaker, LabelOutcome, Shortcuts};
 pub use labels::{LabelEnd, LabelSink, Labels, Placing, Timing};

@@ -3,15 +3,19 @@
 use crate::wire::records::TextRejection;
 
 /// Why a model's answer cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// Nothing is left after cleaning.
+    #[error("nothing is left of it")]
     Empty,
     /// The model refuses, or reports a failure.
+    #[error("it is a refusal")]
     Refusal,
     /// It has no `<recap>` tag. The text may be the model's reasoning.
+    #[error("it has no `<recap>` tag")]
     NoTag,
     /// It repeats an example of the prompt.
+    #[error("it repeats an example of the prompt")]
     PromptEcho,
 }
 

@@ -7,6 +7,7 @@ mod files;
 mod fixtures;
 mod labels;
 mod models;
+mod outcomes;
 mod races;
 mod recaps;
 mod recorded;

@@ -132,7 +132,7 @@ fn a_failure_beside_a_title_is_no_failure_of_the_run() {
         NO_DELAY,
         Box::new(|body| {
             if body.to_string().contains("colours") {
-                (401, "{\"error\":{\"message\":\"boom\"}}".to_owned())
+                (400, "{\"error\":{\"message\":\"boom\"}}".to_owned())
             } else {
                 (200, titles("Port the parser"))
             }
