@@ -25,8 +25,8 @@ use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, sid
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model, besides those of lines about calls.
-const SAID: [&str; 1] = ["\"text_delta\""];
+/// Needles of lines with text of the model and of labels, besides those of lines about calls.
+const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// How long a line may wait for a label, in milliseconds.
 const HOLD: &str = "5000";
@@ -106,7 +106,8 @@ impl Run for SummarizeBatchArguments {
             jobs: self.jobs.get(),
         };
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
-        let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
+        let needles = prefilter_needles();
+        let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
         let printing = match (self.side.model.dry_run, form) {
             (true, _) => Printing::Bodies,
             (false, Form::Text) => Printing::Text {

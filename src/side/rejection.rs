@@ -30,6 +30,17 @@ impl Rejection {
             .split('|')
             .any(|refusal| begins_with_words(text, refusal))
     }
+
+    /// Whether a text repeats an example, whatever its case and what is around it.
+    pub(super) fn is_echo(text: &str, example: &str) -> bool {
+        let bare = |text: &str| {
+            let lowered = text.to_lowercase();
+            let is_around = |character: char| !character.is_alphanumeric();
+            lowered.trim_matches(is_around).to_owned()
+        };
+        let example = bare(example);
+        !example.is_empty() && bare(text) == example
+    }
 }
 
 /// Whether a text begins with these words, in any case. What follows them is not part of a word

@@ -158,6 +158,50 @@ fn a_refusal_is_no_label_but_costs() {
 }
 
 #[test]
+fn a_batch_whose_calls_all_failed_is_labelled_from_the_same_prompt() {
+    let failed = r#""content":"No such file","is_error":true"#;
+    let input = stream(1).replace(r#""content":"1\tfn main() {}""#, failed);
+    let server = Server::start(NO_DELAY, always(says("Failed to read f0.rs")));
+    let told = fed(server.command(&["summarize-batch", "--shortcuts"]), &input);
+    let found = labels(&told.stdout);
+    assert_eq!(found.len(), 1, "{told:?}");
+    assert_eq!(found[0]["summary"], "Failed to read f0.rs");
+    assert_eq!(found[0]["preceding_tool_use_ids"], json!(["t0"]));
+    let asked = server.bodies.lock().unwrap()[0].to_string();
+    assert!(asked.contains("No such file"), "{asked}");
+    let told = fed(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&told.stdout).is_empty(), "of calls that succeeded");
+}
+
+#[test]
+fn a_label_in_the_stream_costs_nothing_again() {
+    let server = Server::start(NO_DELAY, always(says("Read a file")));
+    let first = fed(server.command(&["summarize-batch"]), &stream(2));
+    let again = fed(server.command(&["summarize-batch"]), &first.stdout);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(server.bodies.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn signed_thoughts_reach_no_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let thought = r#""parts":[{"text":"I ponder.","thoughtSignature":"s"},{"text":"Done"#;
+    let talk = qwen(&TALK).replace(r#""parts":[{"text":"Done"#, thought);
+    assert!(talk.contains("I ponder."));
+    let path = write(folder.path(), "s.jsonl", &talk);
+    let server = Server::start(NO_DELAY, always(titles("Port the parser")));
+    for command in ["title", "recap"] {
+        let _ = fed(server.command(&[command, path.to_str().unwrap()]), "").status;
+    }
+    let asked = server.bodies.lock().unwrap();
+    assert_eq!(asked.len(), 2);
+    for body in asked.iter() {
+        let body = body.to_string();
+        assert!(body.contains("Done.") && !body.contains("ponder"), "{body}");
+    }
+}
+
+#[test]
 fn shortcuts_ask_no_model_about_single_reads() {
     let server = Server::start(NO_DELAY, always(says("never")));
     let told = fed(
@@ -212,8 +256,11 @@ fn the_language_of_the_conversation_is_asked_for() {
         &claude(&["请把配置解析器移植到 Rust，谢谢", "好的，我开始移植。"]),
     );
     let server = Server::start(NO_DELAY, always(titles("移植配置解析器")));
-    let told = fed(server.command(&["title", path.to_str().unwrap()]), "");
-    assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+    for options in [&[][..], &["--language", "zh-CN"], &["--language", "auto"]] {
+        let words = [&["title"], options, &[path.to_str().unwrap()]].concat();
+        let told = fed(server.command(&words), "");
+        assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+    }
     assert!(
         server.bodies.lock().unwrap()[0]
             .to_string()

@@ -104,9 +104,13 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
             let path = write(folder, "recording.jsonl", "");
             let path = path.to_str().unwrap();
             let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Read a file"))));
-            let recorded = ["summarize-batch", "--record-http", path];
-            let run = fed(server.command(&recorded), &stream(9));
-            assert_eq!(run.status, Some(0), "{run:?}");
+            let other = write(
+                folder,
+                "other.jsonl",
+                &claude(&["Name a colour", "Red it is."]),
+            );
+            let recorded = ["title", "--record-http", path, other.to_str().unwrap()];
+            assert_ne!(fed(server.command(&recorded), "").status, None);
             Case {
                 environment: vec![("TURNPIPE_FAST_MODEL", format!("replay:{path}"))],
                 ..always("")
@@ -294,4 +298,22 @@ fn an_interrupt_ends_a_wait_for_the_next_request() {
     let output = child.wait_with_output().unwrap();
     assert!(stopped.elapsed() < Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(130));
+}
+
+#[test]
+fn people_see_which_session_a_text_is_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    for command in ["title", "recap"] {
+        let words = [command, "-o", "text", "--model", "builtin", one, two];
+        let shown = crate::turnpipe::run(&words, b"").stdout;
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.len(), 2, "{shown}");
+        assert!(lines[0].starts_with(&format!("{one}: ")), "{shown}");
+        assert!(lines[1].starts_with(&format!("{two}: ")), "{shown}");
+        let alone = crate::turnpipe::run(&words[..6], b"").stdout;
+        assert!(!alone.contains(one), "{alone}");
+    }
 }
