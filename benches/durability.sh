@@ -5,5 +5,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet
-TURNPIPE_FULL=1 cargo test --quiet --lib -- session::durable session::record
+TURNPIPE_RACE_ROUNDS=10000 cargo test --quiet --test side -- races
 exec python3 benches/durability.py "$PWD/target/release/turnpipe" "$@"

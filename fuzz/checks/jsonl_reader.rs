@@ -52,20 +52,15 @@ fn summary(source: impl Read, unwanted: UnwantedLines, input: &[u8]) -> Summary 
         output.extend_from_slice(piece.raw());
         match &piece {
             Piece::Plain { raw } => check_plain(raw, unwanted),
-            Piece::Line {
-                raw,
-                records,
-                damage,
-                number,
-                ..
-            } => {
+            Piece::Line { raw, number, .. } => {
+                let (records, damage) = piece.records();
                 let texts = records.iter().map(|record| record.text(raw).to_owned());
                 let texts: Vec<String> = texts.collect();
                 for text in &texts {
                     check_record(text);
                 }
                 assert!(!texts.is_empty() || !damage.is_empty());
-                assert_eq!(lines.insert(*number, (texts, damage.clone())), None);
+                assert_eq!(lines.insert(*number, (texts, damage)), None);
             }
             Piece::Giant { .. } => {}
         }

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::output::RecordWriter;
 use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
-use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader};
+use crate::jsonl::{AhoCorasickPrefilter, Mapping, Reader};
 use crate::session::{Facts, Scope, Session};
 
 /// A session, read.
@@ -84,10 +84,8 @@ pub(super) fn read_stream(
         if let Some(writer) = &mut copy {
             writer.echo(piece.raw())?;
         }
-        if let Piece::Line { raw, records, .. } = &piece {
-            for record in records {
-                conversation.record(record.text(raw));
-            }
+        for record in piece.records().0 {
+            conversation.record(record.text(piece.raw()));
         }
         if let Some(writer) = &mut copy
             && !reader.holds_a_piece()

@@ -8,6 +8,7 @@ use super::output::RecordWriter;
 use super::side_arguments::extension;
 use crate::flow::{LabelOutcome, LabelSink};
 use crate::io::{Ids, Messages};
+use crate::jsonl::Damage;
 use crate::session::record::Transcript;
 use crate::wire::SessionId;
 use crate::wire::records::{ToolUseSummaryRecord, UsageRecord};
@@ -78,9 +79,9 @@ impl LabelSink for LabelPrinter {
         }
     }
 
-    fn damage(&mut self, what: &str) {
+    fn damage(&mut self, damage: &Damage) {
         if !self.quiet {
-            self.messages.note(what);
+            self.messages.note(&damage.to_string());
         }
     }
 

@@ -5,7 +5,7 @@ use std::mem;
 
 use clap::{Args, ValueEnum};
 
-use crate::io::{Io, Output, TerminalFacts};
+use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
 use crate::jsonl::{WriteError, Writer};
 
 /// Standard output as a stream of records.
@@ -42,12 +42,23 @@ impl FormArguments {
     }
 }
 
-/// The record writer of a command; it takes standard output with it.
+/// The writer of a command that prints in this form; it takes standard output with it.
+///
+/// # Errors
+/// Standard output is closed.
+pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
+    Ok(Writer::new(match form {
+        Form::Text => take_sink(io)?,
+        Form::Jsonl => record_sink(io)?,
+    }))
+}
+
+/// The writer of a command that prints records.
 ///
 /// # Errors
 /// Standard output is closed.
 pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
-    Ok(Writer::new(take_sink(io)?))
+    writer(Form::Jsonl, io)
 }
 
 /// Prints text that is not a record: help, a completion script, a schema.
@@ -55,10 +66,23 @@ pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
 /// # Errors
 /// Standard output is closed, or see [`WriteError`].
 pub(super) fn print(io: &mut Io, text: &str) -> anyhow::Result<()> {
-    let mut writer = record_writer(io)?;
+    let mut writer = writer(Form::Text, io)?;
     writer.echo(text.as_bytes())?;
     writer.flush()?;
     Ok(())
+}
+
+/// Standard output for records: on a terminal, nothing in them is obeyed or hidden.
+///
+/// # Errors
+/// It is closed.
+pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
+    let sink = take_sink(io)?;
+    Ok(if io.terminal.stdout {
+        Box::new(TerminalRecords::new(sink))
+    } else {
+        sink
+    })
 }
 
 /// Standard output itself.

@@ -20,7 +20,8 @@ use crate::flow::{Asker, Excerpt, Maker, NoResult, Product, Reason, Source, each
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::{Delivery, Pace, Provider, Request};
-use crate::session::record::{Kept, Moment, has_place};
+use crate::session::durable::{self, FileSystems};
+use crate::session::record::{ForeignSession, Moment, RecordError, Recorded};
 use crate::side::title::TitleStyle;
 use crate::side::{Language, LanguageChoice};
 use crate::wire::SessionId;
@@ -86,7 +87,7 @@ pub(super) trait PerSession: Sync {
 }
 
 /// A text, and what became of it in the session's file.
-pub(super) type Written = (Product, Option<Kept>);
+pub(super) type Written = (Product, Option<Recorded>);
 
 /// What came of one session.
 pub(super) struct Made {
@@ -112,7 +113,7 @@ pub(super) struct Runner {
     pub(super) moment: Moment,
     pub(super) stop: StopWatch,
     provider: Option<Arc<dyn Provider>>,
-    form: Form,
+    pub(super) form: Form,
     verbose: bool,
     quiet: bool,
     messages: Messages,
@@ -154,10 +155,7 @@ impl PerSessionArguments {
                 language: self.language,
                 style: plan.style,
             },
-            moment: Moment {
-                clock: Arc::clone(&io.clock),
-                ids: Arc::clone(&io.ids),
-            },
+            moment: Moment::of(io),
             stop,
             provider,
             form: self.side.form.form(io.terminal),
@@ -185,10 +183,11 @@ impl Runner {
             [name] if name == "-" => read_stdin(io)?,
             names => StandardInput::List(arguments.source.named(names, io)?),
         };
-        let mut writer = output::record_writer(io)?;
         if arguments.side.model.dry_run {
+            let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
         }
+        let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
             made: 0,
             failed: 0,
@@ -380,14 +379,34 @@ pub(super) fn provenance(product: &Product) -> serde_json::Value {
     serde_json::to_value(ours).unwrap_or_default()
 }
 
-/// Refuses to make what could not be written.
+/// Writes into the files of a session.
 ///
 /// # Errors
-/// The session's file has no place for it.
-pub(super) fn has_place_for_text(conversation: &Conversation) -> Result<(), NoResult> {
-    let session = &conversation.session;
-    if has_place(session.agent()) && !session.is_document() {
-        return Ok(());
+/// Nothing was written, or the state on disk is unknown.
+pub(super) fn write_into(
+    conversation: &Conversation,
+    moment: &Moment,
+    write: impl FnOnce(&mut ForeignSession) -> Result<Recorded, RecordError>,
+) -> Result<Recorded, RecordError> {
+    let Conversation { session, facts, .. } = conversation;
+    let mut files = ForeignSession::new(session, facts, FileSystems::Local, moment.clone());
+    let recorded = write(&mut files)?;
+    files.finish(durable::Sync::Data)?;
+    Ok(recorded)
+}
+
+/// Writes beside the session what a request cost that produced nothing.
+pub(super) fn write_cost(
+    conversation: &Conversation,
+    moment: &Moment,
+    nothing: NoResult,
+) -> NoResult {
+    let Some(cost) = nothing.cost.as_deref() else {
+        return nothing;
+    };
+    let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
+    match write_into(conversation, moment, |files| files.cost(&ours)) {
+        Ok(_) => nothing,
+        Err(error) => nothing.because(error.to_string()),
     }
-    Err(Reason::UnsupportedFormat.into())
 }

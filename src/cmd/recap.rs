@@ -10,7 +10,8 @@ use super::command::Run;
 use super::conversation::{Conversation, unreadable};
 use super::output::{self, RecordWriter};
 use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text, provenance,
+    Made, PerSession, PerSessionArguments, Plan, Runner, Written, provenance, write_cost,
+    write_into,
 };
 use super::recap_watch::{own_terminal, watch_terminal};
 use super::side_arguments::{Occasion, StandIn, extension};
@@ -19,7 +20,6 @@ use crate::flow::{Excerpt, NoResult, Product, Reason};
 use crate::io::{Ids, Io};
 use crate::jsonl::WriteError;
 use crate::model::Request;
-use crate::session::record::{Kept, keep_recap};
 use crate::side::prompts;
 use crate::side::recap::{AWAY, Held};
 use crate::side::title::TitleStyle;
@@ -101,25 +101,32 @@ impl PerSession for Recaps<'_> {
     fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
         self.may_start(&session.excerpt)?;
-        if arguments.write {
-            has_place_for_text(session)?;
-        }
-        let maker = &self.runner.maker;
-        let product = session.make(maker, |excerpt| maker.recap(excerpt))?;
+        let (maker, moment) = (&self.runner.maker, &self.runner.moment);
+        let made = session.make(maker, |excerpt| maker.recap(excerpt));
+        let product = match made {
+            Err(nothing) if arguments.write => return Err(write_cost(session, moment, nothing)),
+            made => made?,
+        };
         if arguments.auto {
             // Somebody may have come back and gone on meanwhile.
             let now = self.read(path)?.excerpt;
             if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
-                return Err(NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
+                let nothing = NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost);
+                return Err(if arguments.write {
+                    write_cost(session, moment, nothing)
+                } else {
+                    nothing
+                });
             }
         }
         if !arguments.write {
             return Ok((product, None));
         }
         let ours = provenance(&product);
-        let kept =
-            keep_recap(path, &product.text, &ours, &self.runner.moment).map_err(unreadable)?;
-        Ok((product, Some(kept)))
+        match write_into(session, moment, |files| files.recap(&product.text, &ours)) {
+            Ok(recorded) => Ok((product, Some(recorded))),
+            Err(error) => Err(unreadable(error).at_cost(product.cost)),
+        }
     }
 
     fn request(&self, excerpt: &Excerpt) -> Option<Request> {
@@ -141,12 +148,12 @@ impl PerSession for Recaps<'_> {
 
     fn write_record(&self, made: Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
         match made.result {
-            Ok((product, kept)) => {
+            Ok((product, recorded)) => {
                 let turnpipe = extension(Some(product.model), product.cost.as_ref());
                 let uuid = self.ids.uuid().to_string();
                 let mut record =
                     AwaySummaryRecord::new(product.text, uuid, self.now.clone(), turnpipe);
-                record.written = kept.map(|kept| kept == Kept::Written);
+                record.written = recorded.map(|_| true);
                 record.session_id = made.session_id;
                 record.path = made.path;
                 writer.record(&record)
@@ -198,7 +205,7 @@ impl Recaps<'_> {
         let path = session
             .lasting_path()
             .map_err(|error| session.named(&error))?;
-        let mut writer = output::record_writer(io)?;
+        let mut writer = output::writer(self.runner.form, io)?;
         let stop = &self.runner.stop;
         watch_terminal(
             own_terminal()?,

@@ -133,7 +133,8 @@ impl Run for RunToolsArguments {
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
         let options = self.options(&settings);
-        let context = self.context(&settings, io)?;
+        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let context = self.context(&settings, &lane.spawners, io)?;
         let lifecycle = Lifecycle {
             registry,
             permission_mode: options.permission_mode,
@@ -142,7 +143,6 @@ impl Run for RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let mut ledger = Ledger::default();
         if let Input::Descriptor(file) = &stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
@@ -152,7 +152,7 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
-        let sink = output::take_sink(io)?;
+        let sink = output::record_sink(io)?;
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels
@@ -165,7 +165,6 @@ impl Run for RunToolsArguments {
             ids: Arc::clone(&io.ids),
             observer: observer(globals.quiet, io.terminal),
             trace,
-            lane: lane.spawners.clone(),
         };
         let end = exec::run(&options, lifecycle, context, ledger, dependencies, channels);
         Ok(self.outcome(&end, io))
@@ -234,7 +233,12 @@ impl RunToolsArguments {
         }
     }
 
-    fn context(&self, settings: &Settings, io: &Io) -> anyhow::Result<ToolContext> {
+    fn context(
+        &self,
+        settings: &Settings,
+        lane: &Spawners,
+        io: &Io,
+    ) -> anyhow::Result<ToolContext> {
         let here = match &self.cwd {
             Some(directory) => std::fs::canonicalize(directory)
                 .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?,
@@ -260,8 +264,8 @@ impl RunToolsArguments {
                 Spawners::new(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
+            lane: Arc::new(lane.clone()),
             clock: Arc::clone(&io.clock),
-            scratch_directory: settings.temporary_directory.clone(),
         })
     }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Context;
@@ -14,14 +13,14 @@ use super::command::Run;
 use super::inputs::take_stdin;
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
-use crate::io::{Clock, Ids, Input, Io, Messages};
+use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::Session;
 use crate::session::durable::{FileSystems, OpenError, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Ownership, RecordError, Recorded, SessionFacts, Transcript,
-    TurnWatch, ownership,
+    Continuation, ForeignSession, Moment, Ownership, RecordError, Recorded, SessionFacts,
+    Transcript, TurnWatch, ownership,
 };
 use crate::text::redact;
 use crate::wire::{Decoder, Event, prefilter_needles};
@@ -109,8 +108,7 @@ impl Run for SessionAppendArguments {
             messages_left_out: 0,
             writer,
             messages: io.messages.clone(),
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
+            moment: Moment::of(io),
         };
         let end = run.drive(&events)?;
         if run.messages_left_out > 0 {
@@ -148,16 +146,7 @@ impl SessionAppendArguments {
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;
-        if session.is_document() {
-            return Err(error(&"is a single document, to which nothing can be appended").into());
-        }
-        let facts = SessionFacts {
-            session_id: known.session_id.unwrap_or_else(|| self.name_of_file()),
-            directory: known.cwd.unwrap_or_default(),
-        };
-        let (agent, systems) = (session.agent(), self.systems());
-        let (clock, ids) = (Arc::clone(&io.clock), Arc::clone(&io.ids));
-        let foreign = ForeignSession::new(&self.file, agent, facts, systems, clock, ids);
+        let foreign = ForeignSession::new(&session, &known, self.systems(), Moment::of(io));
         Ok(Target::Foreign(Box::new(foreign)))
     }
 
@@ -199,8 +188,7 @@ struct Recording<'a> {
     /// Where the input is copied to; nothing once its reader is gone.
     writer: Option<RecordWriter>,
     messages: Messages,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
+    moment: Moment,
 }
 
 impl Recording<'_> {
@@ -237,24 +225,12 @@ impl Recording<'_> {
     }
 
     fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
-        let Piece::Line {
-            raw,
-            records,
-            damage,
-            number,
-            ..
-        } = piece
-        else {
-            return Ok(());
-        };
+        let (records, damage) = piece.records();
         for damage in damage {
-            self.messages.note(&format!(
-                "input line {number} (byte {}): {damage}",
-                damage.offset
-            ));
+            self.messages.note(&damage.to_string());
         }
         for record in records {
-            let text = record.text(raw);
+            let text = record.text(piece.raw());
             for event in self.decoder.record(text) {
                 if let Event::Session(id) = &event
                     && !std::mem::replace(&mut self.named, true)
@@ -276,9 +252,8 @@ impl Recording<'_> {
         match &mut self.target {
             Target::Ours(transcript) => {
                 let transcript = transcript.get_or_insert_with(|| {
-                    let (clock, ids) = (Arc::clone(&self.clock), Arc::clone(&self.ids));
-                    Transcript::new(&arguments.file, self.facts.clone(), clock, ids)
-                        .on(arguments.systems())
+                    let (facts, moment) = (self.facts.clone(), self.moment.clone());
+                    Transcript::new(&arguments.file, facts, moment).on(arguments.systems())
                 });
                 transcript.record(recorded).map_err(refused)?;
             }
@@ -288,7 +263,7 @@ impl Recording<'_> {
                     arguments.file.display()
                 )),
                 Recorded::No => self.messages_left_out += u64::from(is_message(text)),
-                Recorded::SessionFile | Recorded::SideFile => {}
+                Recorded::AgentFile | Recorded::SideFile => {}
             },
         }
         Ok(())
@@ -374,7 +349,7 @@ fn is_message(record: &str) -> bool {
 }
 
 /// A file that must not be written to is a usage error, anything else a failed write.
-fn refused(error: RecordError) -> anyhow::Error {
+pub(super) fn refused(error: RecordError) -> anyhow::Error {
     match error {
         RecordError::Open(OpenError::Network { .. }) => UsageError::new(error.to_string())
             .with_hint("--force writes all the same; let no other machine write to the file")

@@ -35,7 +35,7 @@ pub(super) struct SessionCheckArguments {
     /// Print only the totals
     #[arg(long)]
     summary: bool,
-    /// Write a clean copy of the one named session: each whole record on a line of its own
+    /// Write a clean copy of the one named session: one whole record per line
     #[arg(long, value_name = "FILE")]
     repair_to: Option<PathBuf>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ impl Run for SessionCheckArguments {
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named(&self.sessions, io)?;
-        let mut writer = output::record_writer(io)?;
+        let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
                 let report = session.check().map_err(UsageError::reason)?;
@@ -152,7 +152,7 @@ fn name_of(kind: crate::wire::records::DamageKind) -> String {
         .unwrap_or_default()
 }
 
-/// Writes every whole record on a line of its own into a new file.
+/// Writes every whole record into a new file, one per line.
 fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
     let file = OpenOptions::new()
         .write(true)

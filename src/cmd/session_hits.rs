@@ -1,16 +1,16 @@
 //! Prints what a search of sessions found.
 
+use jiff::tz::TimeZone;
+
 use super::output::{Form, RecordWriter};
 use super::session_source::about;
+use super::times::to_the_minute;
 use crate::dialog::{Role, Thread, message_origin};
 use crate::jsonl::WriteError;
 use crate::session::Listed;
 use crate::session::search::{Found, FoundIn};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord, SessionPathRecord};
-
-/// The length of the part of a time that is shown to people: `2026-01-02T03:04`.
-const MINUTES: usize = 16;
 
 /// What is printed of each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,19 +29,28 @@ pub(super) struct HitPrinter {
     form: Form,
     detail: Detail,
     colored: bool,
+    /// Where the reader lives.
+    zone: TimeZone,
     /// The session of the hits that follow.
     about: Option<AboutSession>,
     hits: u64,
 }
 
 impl HitPrinter {
-    /// Prints to `writer`; only text is coloured.
-    pub(super) fn new(writer: RecordWriter, form: Form, detail: Detail, colored: bool) -> Self {
+    /// Prints to `writer`; only text is coloured, and has times of this zone.
+    pub(super) fn new(
+        writer: RecordWriter,
+        form: Form,
+        detail: Detail,
+        colored: bool,
+        zone: TimeZone,
+    ) -> Self {
         Self {
             writer,
             form,
             detail,
             colored,
+            zone,
             about: None,
             hits: 0,
         }
@@ -118,7 +127,10 @@ impl HitPrinter {
         };
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = found.time.as_deref().unwrap_or_default();
-        let time = time.get(..MINUTES).unwrap_or(time).replace('T', " ");
+        let time = match time.parse() {
+            Ok(moment) => to_the_minute(moment, &self.zone),
+            Err(_) => time.to_owned(),
+        };
         let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
         let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
         let lines = |text: &str| {

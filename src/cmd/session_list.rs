@@ -11,7 +11,7 @@ use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
 use super::session_source::{FilterArguments, SourceArguments, about};
-use super::session_table::session_table;
+use super::session_table::{TableLook, session_table};
 use super::{Globals, Outcome};
 use crate::dialog::tokens;
 use crate::io::Io;
@@ -21,8 +21,8 @@ use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
 /// List sessions, the last active first
 ///
-/// On a terminal a table, in which titles made by a model are dimmed; else one record per session.
-/// Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
+/// Prints a table on a terminal, with local times and with dimmed titles where no person gave one;
+/// otherwise one record per session. Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
 /// given.
 #[derive(Debug, Args)]
 pub(super) struct SessionListArguments {
@@ -51,7 +51,12 @@ impl Run for SessionListArguments {
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
-                output::print(io, &session_table(&listed, globals.colors_output(io)))?;
+                let look = TableLook {
+                    columns: io.terminal.columns,
+                    zone: io.clock.time_zone(),
+                    colored: globals.colors_output(io),
+                };
+                output::print(io, &session_table(&listed, &look))?;
             }
             Form::Jsonl => self.print_records(&listing, io)?,
         }

@@ -42,7 +42,7 @@ impl Run for SessionPathArguments {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named(&self.sessions, io)?;
-        let mut writer = output::record_writer(io)?;
+        let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let path = match named.lasting_path() {
                 Ok(path) => path,

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::output::RecordWriter;
 use crate::dialog::{
     About, Density, Grouping, Html, Markdown, Message, Outline, PageHead, Piece, PlainText,
-    Selection, Style, to_record,
+    Selection, Style, markdown_title, to_record,
 };
 use crate::jsonl::WriteError;
 use crate::text::terminal_safe_line;
@@ -63,11 +63,14 @@ impl Printer {
     /// What comes before the first message.
     pub(super) fn head(&mut self, about: &AboutSession) -> Result<(), WriteError> {
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
-        let title = terminal_safe_line(title.unwrap_or("Session"));
+        let title = title.unwrap_or("Session");
         match self.look.form {
             DialogForm::Jsonl => self.writer.record(&SessionStartRecord::new(about.clone())),
-            DialogForm::Md => self.writer.echo(format!("# {title}\n\n").as_bytes()),
-            DialogForm::Text => self.writer.echo(format!("{title}\n\n").as_bytes()),
+            DialogForm::Md => self.writer.echo(markdown_title(title).as_bytes()),
+            DialogForm::Text => {
+                let title = terminal_safe_line(title);
+                self.writer.echo(format!("{title}\n\n").as_bytes())
+            }
             DialogForm::Html => {
                 let facts = [
                     ("agent", Some(about.agent.clone())),
@@ -83,7 +86,10 @@ impl Printer {
                     .into_iter()
                     .filter_map(|(name, value)| Some((name, value?)))
                     .collect();
-                let head = Html.head(&PageHead { title, facts });
+                let head = Html.head(&PageHead {
+                    title: title.to_owned(),
+                    facts,
+                });
                 self.writer.echo(head.as_bytes())
             }
         }
@@ -102,12 +108,22 @@ impl Printer {
     }
 
     fn pieces(&mut self, pieces: &[Piece]) -> Result<(), WriteError> {
-        let Look { density, style, .. } = self.look;
+        let Look {
+            density,
+            style,
+            selection: Selection { tools, .. },
+            ..
+        } = self.look;
         for piece in pieces {
             let page = match self.look.form {
-                DialogForm::Md => Markdown { density }.piece(piece),
+                DialogForm::Md => Markdown { density, tools }.piece(piece),
                 DialogForm::Html => Html.piece(piece),
-                DialogForm::Text | DialogForm::Jsonl => PlainText { style, density }.piece(piece),
+                DialogForm::Text | DialogForm::Jsonl => PlainText {
+                    style,
+                    density,
+                    tools,
+                }
+                .piece(piece),
             };
             self.writer.echo(page.as_bytes())?;
         }

@@ -107,14 +107,20 @@ impl Run for SessionSearchArguments {
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
-        let writer = output::record_writer(io)?;
         let form = self.form.form(io.terminal);
+        let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => Detail::Sessions,
             (false, true) => Detail::Counts,
             (false, false) => Detail::Hits,
         };
-        let mut printer = HitPrinter::new(writer, form, detail, globals.colors_output(io));
+        let mut printer = HitPrinter::new(
+            writer,
+            form,
+            detail,
+            globals.colors_output(io),
+            io.clock.time_zone(),
+        );
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut any = false;
         let mut failure: Option<WriteError> = None;

@@ -116,6 +116,7 @@ impl Run for SessionShowArguments {
         };
         let sink = match &self.html {
             Some(page) => page_file(page)?,
+            None if form == DialogForm::Jsonl => output::record_sink(io)?,
             None => output::take_sink(io)?,
         };
         let mut printer = Printer::new(look, &about, Writer::new(sink));

@@ -6,24 +6,24 @@ use std::time::Duration;
 use clap::Args;
 
 use super::command::Run;
+use super::output::{self, Form, FormArguments};
 use super::session_source::SourceArguments;
 use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
-use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer};
+use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer, TextForm};
 use super::times::parse_span;
-use super::{Globals, Outcome, UsageError, output};
-use crate::dialog::{About, Message, to_record};
+use super::{Globals, Outcome, UsageError};
+use crate::dialog::{About, Grouping, Message, Style};
 use crate::io::Io;
 use crate::session::{
     BackwardMessages, Follower, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
 };
 use crate::wire::SessionId;
-use crate::wire::records::SessionCursorRecord;
 
 /// Show the end of a session file, whatever its size
 ///
-/// Reads the file from its end. Prints messages as records, or with `--raw` the lines as they are.
-/// With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
+/// Reads the file from its end. Prints messages, as text on a terminal and else as records; with
+/// `--raw` the lines as they are. With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
 /// that is truncated, replaced or deleted is read again from its start, after a `session_switch`
 /// record.
 #[expect(
@@ -67,10 +67,12 @@ pub(super) struct SessionTailArguments {
     /// Exit with 1 if --timeout ended it
     #[arg(long)]
     exit_status: bool,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 impl Run for SessionTailArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let named = self.source.one(&self.session, io)?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
@@ -93,20 +95,21 @@ impl Run for SessionTailArguments {
             let is_read_once = !self.raw && !self.follow && self.from.is_none();
             let has_ends = !session.is_document() && session.format().shape() != Shape::Replay;
             if is_read_once && !has_ends {
-                return self.whole(session, io);
+                return self.whole(session, self.printer(globals, io)?);
             }
             if session.is_document() {
                 let error = UsageError::new("a single document has no tail");
                 return Err(error.about(path.display()).into());
             }
         }
-        self.lines_of(session, io)
+        let printer = self.printer(globals, io)?;
+        self.lines_of(session, printer, io)
     }
 }
 
 impl SessionTailArguments {
     /// The last messages of a session that must be read as a whole.
-    fn whole(&self, session: &Session, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Outcome> {
         let wanted = usize::try_from(self.lines).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
         session.each_message(Scope::Live, &mut |message| {
@@ -116,29 +119,53 @@ impl SessionTailArguments {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let about = self.about(session)?;
-        let mut writer = output::record_writer(io)?;
-        for message in last {
-            writer.record(&to_record(message, &about))?;
-        }
-        if self.cursor {
-            let path = session.file.path.display().to_string();
-            writer.record(&SessionCursorRecord::new(path, session.file.size, 0))?;
-        }
-        writer.flush()?;
+        let mut lines = Lines::new(None, self.about(session)?);
+        printer.messages(&mut lines, last.into())?;
+        printer.cursor(&session.file.path, session.file.size, 0)?;
         Ok(Outcome::Done)
+    }
+
+    fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
+        let form = match self.form.form(io.terminal) {
+            // Raw lines and cursors are for programs.
+            Form::Text if !self.raw && !self.cursor => {
+                let style = if globals.colors_output(io) {
+                    Style::Ansi
+                } else {
+                    Style::Plain
+                };
+                let grouping = if self.follow {
+                    Grouping::Apart
+                } else {
+                    Grouping::Batches
+                };
+                let writer = output::writer(Form::Text, io)?;
+                return Ok(Printer::new(
+                    LineForm::Text(TextForm::new(style, grouping)),
+                    Cursors::Left,
+                    writer,
+                ));
+            }
+            _ if self.raw => LineForm::Raw,
+            _ => LineForm::Messages,
+        };
+        let cursors = if self.cursor {
+            Cursors::Printed
+        } else {
+            Cursors::Left
+        };
+        Ok(Printer::new(form, cursors, output::record_writer(io)?))
     }
 
     fn lines_of(
         &self,
         session: Result<Session, SessionFile>,
-        io: &mut Io,
+        mut printer: Printer,
+        io: &Io,
     ) -> anyhow::Result<Outcome> {
         if let Ok(session) = &session
             && let Some(said) = self.last_messages(session)?
         {
-            let writer = output::record_writer(io)?;
-            let mut printer = Printer::new(LineForm::Messages, Cursors::Left, writer);
             let mut lines = Lines::new(Some(session.format()), self.about(session)?);
             printer.messages(&mut lines, said)?;
             return Ok(Outcome::Done);
@@ -168,12 +195,6 @@ impl SessionTailArguments {
             }
             Err(file) => (file, None, About::default()),
         };
-        let form = if self.raw {
-            LineForm::Raw
-        } else {
-            LineForm::Messages
-        };
-        let mut printer = Printer::new(form, self.cursors(), output::record_writer(io)?);
         let subagents = match format {
             Some(format) if self.subagents => Some(Subagents::of(&file.path, format.agent())),
             Some(_) | None => None,
@@ -225,14 +246,6 @@ impl SessionTailArguments {
         }
         let mut bytes = session.bytes(self.source.mapping());
         Ok(last_messages(&mut bytes, self.lines, session.format())?)
-    }
-
-    fn cursors(&self) -> Cursors {
-        if self.cursor {
-            Cursors::Printed
-        } else {
-            Cursors::Left
-        }
     }
 
     /// A session that was changed after the one at `path`, if there is one.

@@ -3,18 +3,74 @@
 use std::path::Path;
 
 use super::output::RecordWriter;
-use crate::dialog::{About, Joiner, Message, to_record};
+use crate::dialog::{
+    About, Density, Grouping, Joiner, Message, Outline, PlainText, Selection, Style, Thinking,
+    ToolDetail, to_record,
+};
 use crate::jsonl::WriteError;
 use crate::session::{Follower, Format, MessageLines};
+use crate::text::terminal_safe_line;
 use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
 
 /// What is printed of lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum LineForm {
     /// As they are in the file.
     Raw,
-    /// The messages on them.
+    /// The messages on them, as records.
     Messages,
+    /// The messages on them, for people.
+    Text(TextForm),
+}
+
+/// Messages as text.
+#[derive(Debug)]
+pub(super) struct TextForm {
+    style: Style,
+    outline: Outline,
+    /// The subagent that spoke last.
+    speaker: Option<String>,
+}
+
+impl TextForm {
+    /// Nothing has been shown. `grouping` says whether calls wait for their results.
+    pub(super) fn new(style: Style, grouping: Grouping) -> Self {
+        Self {
+            style,
+            outline: Outline::new(grouping),
+            speaker: None,
+        }
+    }
+
+    /// A message, or what is left at the end.
+    fn lines(&mut self, message: Option<Message>, about: &About) -> String {
+        const SELECTION: Selection = Selection {
+            tools: ToolDetail::Summary,
+            thinking: Thinking::Hidden,
+        };
+        let mut page = String::new();
+        if message.is_some() && about.agent_id != self.speaker {
+            self.speaker.clone_from(&about.agent_id);
+            page = match &self.speaker {
+                Some(name) => format!("--- subagent {}\n\n", terminal_safe_line(name)),
+                None => "--- session\n\n".to_owned(),
+            };
+        }
+        let pieces = match message {
+            Some(message) => SELECTION
+                .apply(message)
+                .map(|message| self.outline.push(message))
+                .unwrap_or_default(),
+            None => self.outline.finish(),
+        };
+        let plain = PlainText {
+            style: self.style,
+            density: Density::Full,
+            tools: SELECTION.tools,
+        };
+        page.extend(pieces.iter().map(|piece| plain.piece(piece)));
+        page
+    }
 }
 
 /// Whether the records of one message are joined.
@@ -77,7 +133,7 @@ impl Printer {
         lines: &[u8],
         joining: Joining,
     ) -> Result<(), WriteError> {
-        if self.form == LineForm::Raw {
+        if matches!(self.form, LineForm::Raw) {
             return self.writer.echo(lines);
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -107,11 +163,24 @@ impl Printer {
             }
         }
         self.rest(of, &[])?;
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        if let LineForm::Text(text) = &mut self.form {
+            let last = text.lines(None, &About::default());
+            self.writer.echo(last.as_bytes())?;
+        }
         self.writer.flush()
     }
 
     fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
-        self.writer.record(&to_record(message, about))
+        match &mut self.form {
+            LineForm::Raw | LineForm::Messages => self.writer.record(&to_record(message, about)),
+            LineForm::Text(text) => self
+                .writer
+                .echo(text.lines(Some(message), about).as_bytes()),
+        }
     }
 
     /// Prints a last line without a newline, if it is a whole record.
@@ -136,10 +205,19 @@ impl Printer {
         if of.about.agent_id.is_none() {
             of.about = About::default();
         }
-        self.writer.record(&SessionSwitchRecord::new(
-            reason,
-            path.display().to_string(),
-        ))
+        let path = path.display().to_string();
+        if matches!(self.form, LineForm::Text(_)) {
+            let path = terminal_safe_line(&path);
+            let line = match reason {
+                SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
+                SwitchReason::Truncated | SwitchReason::Replaced => {
+                    format!("--- {path} starts again\n\n")
+                }
+                SwitchReason::Newer => format!("--- {path}\n\n"),
+            };
+            return self.writer.echo(line.as_bytes());
+        }
+        self.writer.record(&SessionSwitchRecord::new(reason, path))
     }
 
     /// Everything that is in the file was printed.
@@ -152,13 +230,21 @@ impl Printer {
 
     /// Nothing more is printed.
     pub(super) fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
+        self.cursor(follower.path(), follower.offset(), follower.pending())
+    }
+
+    /// Everything before `offset` was printed.
+    pub(super) fn cursor(
+        &mut self,
+        path: &Path,
+        offset: u64,
+        pending: u64,
+    ) -> Result<(), WriteError> {
         if self.cursors == Cursors::Printed {
-            self.writer.record(&SessionCursorRecord::new(
-                follower.path().display().to_string(),
-                follower.offset(),
-                follower.pending(),
-            ))?;
+            let path = path.display().to_string();
+            self.writer
+                .record(&SessionCursorRecord::new(path, offset, pending))?;
         }
-        self.writer.flush()
+        self.flush()
     }
 }

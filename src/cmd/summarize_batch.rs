@@ -21,7 +21,9 @@ use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::{Pace, Stop};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
-use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, side_file_path};
+use crate::session::record::{
+    Moment, Ownership, SessionFacts, Transcript, ownership, side_file_path,
+};
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
@@ -117,7 +119,10 @@ impl Run for SummarizeBatchArguments {
             (false, Form::Jsonl) => Printing::Everything,
         };
         let mut sink = LabelPrinter {
-            writer: output::record_writer(io)?,
+            writer: match printing {
+                Printing::Text { .. } => output::writer(Form::Text, io)?,
+                _ => output::record_writer(io)?,
+            },
             printing,
             ids: Arc::clone(&io.ids),
             messages: io.messages.clone(),
@@ -248,12 +253,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         session_id: name.to_string_lossy().into_owned(),
         directory: directory.display().to_string(),
     };
-    Ok(Transcript::new(
-        target,
-        facts,
-        Arc::clone(&io.clock),
-        Arc::clone(&io.ids),
-    ))
+    Ok(Transcript::new(target, facts, Moment::of(io)))
 }
 
 /// Copies the input and adds nothing.

@@ -79,6 +79,12 @@ pub(super) fn parse_moment(
         })
 }
 
+/// A time for people, without its seconds.
+pub(super) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
+    let zoned = time.to_zoned(zone.clone());
+    zoned.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

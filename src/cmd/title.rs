@@ -8,7 +8,8 @@ use super::command::Run;
 use super::conversation::{Conversation, unreadable};
 use super::output::RecordWriter;
 use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, has_place_for_text, provenance,
+    Made, PerSession, PerSessionArguments, Plan, Runner, Written, provenance, write_cost,
+    write_into,
 };
 use super::side_arguments::{Occasion, StandIn, extension};
 use super::{Globals, Outcome, UsageError};
@@ -17,13 +18,13 @@ use crate::flow::{Excerpt, NoResult, Product, Reason, Source};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::Request;
-use crate::session::record::{Kept, keep_title};
+use crate::session::record::Recorded;
 use crate::session::{ManualTitle, TitleSource};
 use crate::side::prompts;
 use crate::side::title::TitleStyle;
 use crate::state::{SessionState, StateRoot};
 use crate::wire::SessionId;
-use crate::wire::records::TitleRecord;
+use crate::wire::records::{SideExtension, TitleRecord};
 
 /// How often `--auto` tries to find a title for a session.
 const MOST_ATTEMPTS: u32 = 3;
@@ -116,7 +117,7 @@ impl PerSession for Titles<'_> {
         self.runner.maker.title(excerpt)
     }
 
-    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
+    fn of_session(&self, _: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
         let source = session.facts.title.as_ref().map(|title| title.source);
         let is_manual = source == Some(TitleSource::Manual);
@@ -125,32 +126,27 @@ impl PerSession for Titles<'_> {
         } else if arguments.write && is_manual && !arguments.replace {
             return Err(Reason::ManualTitle.into());
         }
-        if arguments.write {
-            has_place_for_text(session)?;
-        }
-        let maker = &self.runner.maker;
-        let product = session.make(maker, |excerpt| maker.title(excerpt))?;
+        let (maker, moment) = (&self.runner.maker, &self.runner.moment);
+        let made = session.make(maker, |excerpt| maker.title(excerpt));
         if !arguments.write {
-            return Ok((product, None));
+            return Ok((made?, None));
         }
+        let product = made.map_err(|nothing| write_cost(session, moment, nothing))?;
         let manual_title = if arguments.replace {
             ManualTitle::Supersede
         } else {
             ManualTitle::Keep
         };
         let ours = provenance(&product);
-        let kept = keep_title(
-            path,
-            &product.text,
-            manual_title,
-            &ours,
-            &self.runner.moment,
-        )
-        .map_err(unreadable)?;
-        match kept {
-            Kept::Written => Ok((product, Some(Kept::Written))),
-            Kept::ManualTitle(_) => Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost)),
-            Kept::NoPlace => Err(NoResult::from(Reason::UnsupportedFormat).at_cost(product.cost)),
+        let written = write_into(session, moment, |files| {
+            files.title(&product.text, manual_title, &ours)
+        });
+        match written {
+            Ok(Recorded::KeptManualTitle) => {
+                Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost))
+            }
+            Ok(recorded) => Ok((product, Some(recorded))),
+            Err(error) => Err(unreadable(error).at_cost(product.cost)),
         }
     }
 
@@ -183,15 +179,18 @@ impl PerSession for Titles<'_> {
             ..
         } = made;
         writer.record(&match result {
-            Ok((product, kept)) => TitleRecord {
+            Ok((product, recorded)) => TitleRecord {
                 ok: true,
                 title_source: Some("auto".to_owned()),
-                turnpipe: extension(Some(product.model.clone()), product.cost.as_ref()),
+                turnpipe: SideExtension {
+                    supersedes_manual: self.arguments.replace.then_some(true),
+                    ..extension(Some(product.model.clone()), product.cost.as_ref())
+                },
                 title: Some(product.text),
                 model_used: Some(product.model),
                 reason: None,
                 error: None,
-                written: kept.map(|kept| kept == Kept::Written),
+                written: recorded.map(|_| true),
                 session_id,
                 path,
             },

@@ -56,8 +56,9 @@ impl Run for ToolsArguments {
         match form {
             OutputForm::Text => output::print(io, &list(&registry))?,
             OutputForm::Json => {
-                let line = format!("{}\n", declarations(&registry, self.format));
-                output::print(io, &line)?;
+                let mut writer = output::record_writer(io)?;
+                writer.record(&declarations(&registry, self.format))?;
+                writer.flush()?;
             }
         }
         Ok(Outcome::Done)

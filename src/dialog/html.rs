@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::outline::{gist, media_word, result_text};
+use super::outline::{gist, media_word, pretty_input, result_text};
 use super::rich_text::rich_text;
 use super::text::word;
 use super::{Call, CallResult, Media, Origin, Piece, Role};
@@ -102,6 +102,12 @@ impl Html {
                 page.push_str("</section>\n");
                 page
             }
+            Piece::Call(unanswered) => {
+                format!(
+                    "<section class=\"tools\">{}</section>\n",
+                    call(unanswered, None)
+                )
+            }
             Piece::Result(result) => format!(
                 "<section class=\"tools\">{}</section>\n",
                 output(Some(result))
@@ -121,17 +127,9 @@ fn call(call: &Call, result: Option<&CallResult>) -> String {
          <pre class=\"input\">{}</pre>\n{}</details>\n",
         line(&call.name),
         line(&gist(call)),
-        block(&pretty(call)),
+        block(&pretty_input(call)),
         output(result)
     )
-}
-
-/// The input, a member a line.
-fn pretty(call: &Call) -> String {
-    let raw = call.input.get();
-    serde_json::from_str::<serde_json::Value>(raw)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| raw.to_owned())
 }
 
 fn output(result: Option<&CallResult>) -> String {

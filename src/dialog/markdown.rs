@@ -2,16 +2,25 @@
 
 use std::fmt::Write;
 
-use super::outline::{gist, media_word, result_text};
-use super::text::word;
-use super::{CallResult, Origin, Piece, Role};
+use super::harmless_markdown::{harmless_line, harmless_markdown};
+use super::outline::{gist, media_word, pretty_input, result_text};
+use super::text::{Density, word};
+use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
 use crate::text::{terminal_safe, terminal_safe_line};
 
-/// Writes pieces of an outline. Control characters and what hides are taken out.
+/// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
+/// neither HTML nor images.
 #[derive(Debug, Clone, Copy)]
 pub struct Markdown {
     /// Whether groups of calls are one heading with a list.
-    pub density: super::text::Density,
+    pub density: Density,
+    /// Whether the inputs of calls are shown.
+    pub tools: ToolDetail,
+}
+
+/// The heading above the conversation.
+pub fn markdown_title(title: &str) -> String {
+    format!("# {}\n\n", harmless_line(title))
 }
 
 impl Markdown {
@@ -25,67 +34,86 @@ impl Markdown {
                 text,
                 time,
             } => {
-                let text = terminal_safe(text.trim());
                 let heading = match (role, origin) {
-                    (Role::User, Origin::Prompt) => Some("User".to_owned()),
-                    (Role::Assistant, _) => None,
-                    (Role::User | Role::System, _) => Some(capitalised(word(*origin))),
+                    (Role::User, Origin::Prompt) => "User".to_owned(),
+                    (Role::Assistant, Origin::Reply) => "Assistant".to_owned(),
+                    _ => capitalised(word(*origin)),
                 };
-                if let Some(heading) = heading {
-                    let time = time.as_deref().map(terminal_safe_line);
-                    let time = time.map_or_else(String::new, |time| format!(" · {time}"));
-                    let _ = write!(page, "## {heading}{time}\n\n");
-                }
-                let _ = write!(page, "{text}\n\n");
+                let time = time.as_deref().map(harmless_line);
+                let time = time.map_or_else(String::new, |time| format!(" · {time}"));
+                let text = harmless_markdown(text.trim());
+                let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
             }
             Piece::Thought(text) => {
-                for line in terminal_safe(text.trim()).lines() {
+                for line in harmless_markdown(text.trim()).lines() {
                     let _ = writeln!(page, "> {line}");
                 }
                 page.push('\n');
             }
             Piece::Media(media) => {
-                let _ = write!(page, "*{}*\n\n", terminal_safe_line(&media_word(media)));
+                let _ = write!(page, "*{}*\n\n", harmless_line(&media_word(media)));
             }
             Piece::Tools(group) => {
-                let is_compact = self.density == super::text::Density::Compact;
+                let is_compact = self.density == Density::Compact;
                 if is_compact || group.calls.is_empty() {
-                    let header = terminal_safe_line(&group.header());
+                    let header = harmless_line(&group.header());
                     let _ = write!(page, "**{header}**\n\n");
                 }
                 for (call, result) in &group.calls {
-                    let name = terminal_safe_line(&call.name);
-                    let about = code(&terminal_safe_line(&gist(call)));
-                    let _ = writeln!(page, "- **{name}** {about}");
+                    self.call(call, &mut page);
                     if !is_compact {
                         match result {
                             Some(result) => add_result(result, &mut page),
-                            None => page.push_str("\n  *no result*\n\n"),
+                            None => page.push_str("\n  *no result*\n"),
                         }
+                        page.push('\n');
                     }
                 }
-                page.push('\n');
+                if is_compact {
+                    page.push('\n');
+                }
                 if let (false, Some(label)) = (is_compact, &group.label) {
-                    let _ = write!(page, "● {}\n\n", terminal_safe_line(label));
+                    let _ = write!(page, "● {}\n\n", harmless_line(label));
                 }
             }
-            Piece::Result(result) => add_result(result, &mut page),
+            Piece::Call(call) => {
+                self.call(call, &mut page);
+                page.push('\n');
+            }
+            Piece::Result(result) => {
+                add_result(result, &mut page);
+                page.push('\n');
+            }
         }
         page
+    }
+
+    fn call(self, call: &Call, page: &mut String) {
+        let name = harmless_line(&call.name);
+        let about = code(&terminal_safe_line(&gist(call)));
+        let _ = writeln!(page, "- **{name}** {about}");
+        if self.tools == ToolDetail::Full && self.density == Density::Full {
+            add_block("json", &pretty_input(call), page);
+        }
     }
 }
 
 fn add_result(result: &CallResult, page: &mut String) {
-    let text = terminal_safe(result_text(result).trim_end());
-    let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
     if result.failed {
         page.push_str("\n  *failed*\n");
     }
-    let _ = write!(page, "\n  {fence}text\n");
+    add_block("text", result_text(result).trim_end(), page);
+}
+
+/// A code block below a list item, fenced by more back-ticks than it holds.
+fn add_block(language: &str, text: &str, page: &mut String) {
+    let text = terminal_safe(text);
+    let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
+    let _ = write!(page, "\n  {fence}{language}\n");
     for line in text.lines() {
         let _ = writeln!(page, "  {line}");
     }
-    let _ = write!(page, "  {fence}\n\n");
+    let _ = writeln!(page, "  {fence}");
 }
 
 /// Inline code that may hold back-ticks.
@@ -122,9 +150,15 @@ fn capitalised(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::RawValue;
+
     use super::*;
-    use crate::dialog::Part;
-    use crate::dialog::text::Density;
+    use crate::dialog::{Part, ToolGroup};
+
+    const FULL: Markdown = Markdown {
+        density: Density::Full,
+        tools: ToolDetail::Full,
+    };
 
     #[test]
     fn fences_are_longer_than_what_they_hold() {
@@ -133,15 +167,44 @@ mod tests {
             parts: vec![Part::Text("````\ncode\n````".to_owned())],
             failed: true,
         };
-        let markdown = Markdown {
-            density: Density::Full,
-        };
-        let page = markdown.piece(&Piece::Result(result));
         assert_eq!(
-            page,
+            FULL.piece(&Piece::Result(result)),
             "\n  *failed*\n\n  `````text\n  ````\n  code\n  ````\n  `````\n\n"
         );
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`a"), "`` `a ``");
+    }
+
+    #[test]
+    fn titles_names_and_labels_are_plain_words() {
+        let group = ToolGroup {
+            label: Some("<img src=x>".to_owned()),
+            calls: vec![(
+                Call {
+                    id: "1".to_owned(),
+                    name: "![x](http://a/b)".to_owned(),
+                    input: RawValue::from_string("{\"command\":\"<b>\"}".to_owned()).unwrap(),
+                },
+                None,
+            )],
+        };
+        let page = markdown_title("Fix *it* <script>") + &FULL.piece(&Piece::Tools(group));
+        let expected = "\
+# Fix \\*it\\* \\<script\\>
+
+- **\\!\\[x\\](http://a/b)** `<b>`
+
+  ```json
+  {
+    \"command\": \"<b>\"
+  }
+  ```
+
+  *no result*
+
+● \\<img src=x\\>
+
+";
+        assert_eq!(page, expected);
     }
 }

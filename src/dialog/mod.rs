@@ -4,6 +4,7 @@
 
 mod block;
 mod exit_code;
+mod harmless_markdown;
 mod html;
 mod injected;
 mod join;
@@ -22,7 +23,7 @@ pub use exit_code::exit_code;
 pub use html::{Html, PageHead};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::Joiner;
-pub use markdown::Markdown;
+pub use markdown::{Markdown, markdown_title};
 pub use message::{Message, Origin, Role, Thread};
 pub use outline::{Grouping, Outline, Piece, ToolGroup};
 pub use pairs::Pairs;

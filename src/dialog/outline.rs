@@ -11,6 +11,8 @@ pub enum Grouping {
     Batches,
     /// Neighbouring batches too.
     Merged,
+    /// None: calls and results are shown one by one, as they come.
+    Apart,
 }
 
 /// A part of the outline.
@@ -33,6 +35,8 @@ pub enum Piece {
     Media(Media),
     /// Calls.
     Tools(ToolGroup),
+    /// A call whose result comes later.
+    Call(Call),
     /// A result without its call.
     Result(CallResult),
 }
@@ -86,6 +90,9 @@ impl Outline {
         } = message;
         for block in message.blocks {
             match block {
+                Block::Call(call) if self.grouping == Grouping::Apart => {
+                    pieces.push(Piece::Call(call));
+                }
                 Block::Call(call) => self.group.calls.push((call, None)),
                 Block::Result(result) => self.result(result, &mut pieces),
                 Block::Text(text) => {
@@ -207,6 +214,14 @@ pub(super) fn gist(call: &Call) -> String {
     }
 }
 
+/// The input of a call, one member per line.
+pub(super) fn pretty_input(call: &Call) -> String {
+    let raw = call.input.get();
+    serde_json::from_str::<serde_json::Value>(raw)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| raw.to_owned())
+}
+
 /// The text of a result, with a word for each attachment.
 pub(super) fn result_text(result: &CallResult) -> String {
     let parts: Vec<String> = result
@@ -295,6 +310,7 @@ mod tests {
                 }
                 Piece::Said { text, .. } => text,
                 Piece::Result(result) => format!("stray {}", result.id),
+                Piece::Call(call) => format!("call {}", call.id),
                 Piece::Thought(_) | Piece::Media(_) => String::new(),
             })
             .collect()
@@ -314,6 +330,21 @@ mod tests {
         assert_eq!(
             headers(Grouping::Merged),
             ["Read a file · 3 tools", "done", "stray 9"]
+        );
+        assert_eq!(
+            headers(Grouping::Apart),
+            [
+                "call 1",
+                "call 2",
+                "stray 2",
+                "stray 1",
+                "Read a file",
+                "call 3",
+                "stray 3",
+                "Read another",
+                "done",
+                "stray 9"
+            ]
         );
     }
 

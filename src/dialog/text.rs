@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::outline::{gist, media_word, result_text};
-use super::{CallResult, Origin, Piece, Role};
-use crate::text::{display_width, terminal_safe, terminal_safe_line};
+use super::outline::{gist, media_word, pretty_input, result_text};
+use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
+use crate::text::{fitted, terminal_safe, terminal_safe_line};
 
 /// How wide the one-line gist of a call may be, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -21,7 +21,7 @@ pub enum Style {
 /// How groups of calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Density {
-    /// Every call, its result, and the label as a line of its own.
+    /// Every call with its result, and the label on a line below.
     Full,
     /// The header and a line for each call.
     Compact,
@@ -34,6 +34,8 @@ pub struct PlainText {
     pub style: Style,
     /// Groups.
     pub density: Density,
+    /// Whether the inputs of calls are shown.
+    pub tools: ToolDetail,
 }
 
 impl PlainText {
@@ -71,9 +73,7 @@ impl PlainText {
                     let _ = writeln!(page, "{}", self.bold(&header));
                 }
                 for (call, result) in &group.calls {
-                    let name = terminal_safe_line(&call.name);
-                    let gist = shortened(&terminal_safe_line(&gist(call)));
-                    let _ = writeln!(page, "  {name}({gist})");
+                    self.call(call, &mut page);
                     if self.density == Density::Full {
                         match result {
                             Some(result) => self.result(result, &mut page),
@@ -86,10 +86,21 @@ impl PlainText {
                     let _ = writeln!(page, "{}", self.dim(&label));
                 }
             }
+            Piece::Call(call) => self.call(call, &mut page),
             Piece::Result(result) => self.result(result, &mut page),
         }
         page.push('\n');
         page
+    }
+
+    fn call(self, call: &Call, page: &mut String) {
+        let name = terminal_safe_line(&call.name);
+        let gist = fitted(&terminal_safe_line(&gist(call)), GIST_COLUMNS);
+        let _ = writeln!(page, "  {name}({gist})");
+        if self.tools == ToolDetail::Full && self.density == Density::Full {
+            let input = terminal_safe(&pretty_input(call));
+            let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
+        }
     }
 
     fn result(self, result: &CallResult, page: &mut String) {
@@ -132,21 +143,6 @@ fn prefixed(text: &str, first: &str, further: &str) -> String {
     page
 }
 
-fn shortened(line: &str) -> String {
-    if display_width(line) <= GIST_COLUMNS {
-        return line.to_owned();
-    }
-    let mut kept = String::new();
-    for character in line.chars() {
-        if display_width(&kept) >= GIST_COLUMNS - 1 {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
-}
-
 /// A word for the origin of a message.
 pub(super) fn word(origin: Origin) -> &'static str {
     match origin {
@@ -181,6 +177,7 @@ mod tests {
         let plain = PlainText {
             style: Style::Plain,
             density: Density::Full,
+            tools: ToolDetail::Summary,
         };
         let rows = [
             (
@@ -200,17 +197,9 @@ mod tests {
         let ansi = PlainText {
             style: Style::Ansi,
             density: Density::Full,
+            tools: ToolDetail::Summary,
         };
         let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
-    }
-
-    #[test]
-    fn a_gist_is_cut_by_columns() {
-        assert_eq!(
-            display_width(&shortened(&"字".repeat(80))),
-            GIST_COLUMNS + 1
-        );
-        assert_eq!(shortened("short"), "short");
     }
 }

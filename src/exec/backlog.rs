@@ -31,7 +31,7 @@ impl Backlog {
         self.items.push_back(Item {
             raw: Vec::new(),
             events,
-            reports: Vec::new(),
+            damage: Vec::new(),
             boundary: Boundary::Line,
         });
     }

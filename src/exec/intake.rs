@@ -21,7 +21,7 @@ pub(super) struct Item {
     /// What they mean.
     pub(super) events: Vec<Event>,
     /// What is wrong with them.
-    pub(super) reports: Vec<Report>,
+    pub(super) damage: Vec<Damage>,
     /// Whether own records may follow, or a giant line is still open.
     pub(super) boundary: Boundary,
 }
@@ -33,14 +33,6 @@ pub(super) enum Boundary {
     Line,
     /// Inside of a giant line.
     Inside,
-}
-
-/// A damaged line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Report {
-    pub(super) line: u64,
-    pub(super) offset: u64,
-    pub(super) reason: String,
 }
 
 /// What the reading thread sends.
@@ -137,55 +129,23 @@ pub(super) fn read_all(
 }
 
 fn item(piece: Piece, decoder: &mut Decoder) -> Item {
-    match piece {
-        Piece::Plain { raw } => Item {
-            raw,
-            events: Vec::new(),
-            reports: Vec::new(),
-            boundary: Boundary::Line,
-        },
-        Piece::Line {
-            raw,
-            records,
-            damage,
-            number,
-            ..
-        } => Item {
-            events: records
-                .iter()
-                .filter_map(|record| decoder.record_with_contents(record.text(&raw)))
-                .flat_map(|(events, _)| events)
-                .collect(),
-            reports: reports(number, damage),
-            boundary: Boundary::Line,
-            raw,
-        },
-        Piece::Giant {
-            raw,
-            damage,
-            number,
-            end,
-            ..
-        } => Item {
-            raw,
-            events: Vec::new(),
-            reports: reports(number, damage),
-            boundary: if end.is_some() {
-                Boundary::Line
-            } else {
-                Boundary::Inside
-            },
+    let mut events = Vec::new();
+    let damage = piece.visit_records(|record| {
+        let Some((more, _)) = decoder.record_with_contents(record) else {
+            return false;
+        };
+        events.extend(more);
+        true
+    });
+    let is_inside = matches!(piece, Piece::Giant { end: None, .. });
+    Item {
+        raw: piece.into_raw(),
+        events,
+        damage,
+        boundary: if is_inside {
+            Boundary::Inside
+        } else {
+            Boundary::Line
         },
     }
-}
-
-fn reports(line: u64, damage: impl IntoIterator<Item = Damage>) -> Vec<Report> {
-    damage
-        .into_iter()
-        .map(|damage| Report {
-            line,
-            offset: damage.offset,
-            reason: damage.reason,
-        })
-        .collect()
 }

@@ -48,8 +48,6 @@ pub struct Dependencies<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
-    /// Starts the children of calls that run side by side.
-    pub lane: Spawners,
 }
 
 /// A run in progress.
@@ -90,7 +88,6 @@ pub fn run<Sink: Write>(
         ids,
         observer,
         trace,
-        lane,
     } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
@@ -119,7 +116,7 @@ pub fn run<Sink: Write>(
             channels.sender,
         ),
         lifecycle,
-        session: Session::new(context, lane, naming, options.state_root.clone()),
+        session: Session::new(context, naming, options.state_root.clone()),
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
         observer,
@@ -267,12 +264,9 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
-        for report in &item.reports {
+        for damage in &item.damage {
             self.damaged_lines += 1;
-            self.messages.note(&format!(
-                "input line {} (byte {}): {}",
-                report.line, report.offset, report.reason
-            ));
+            self.messages.note(&damage.to_string());
         }
         let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::process::Spawners;
+use super::call::Children;
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
-use crate::wire::{Lane, SessionId};
+use crate::wire::SessionId;
 
 /// Where the session's name comes from; decides whether its state is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,6 @@ impl Naming {
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     naming: Naming,
-    /// Starts the children of the parallel lane.
-    lane: Spawners,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: Option<StateRoot>,
@@ -41,16 +39,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(
-        context: ToolContext,
-        lane: Spawners,
-        naming: Naming,
-        root: Option<StateRoot>,
-    ) -> Self {
+    pub(super) fn new(context: ToolContext, naming: Naming, root: Option<StateRoot>) -> Self {
         Self {
             context: Arc::new(context),
             naming,
-            lane,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
@@ -73,13 +65,13 @@ impl Session {
         self.naming = Naming::Named(id);
     }
 
-    /// The context of a call that starts now. In the parallel lane its children are started by the
-    /// lane's own threads.
-    pub(super) fn context_for(&self, lane: Lane) -> Arc<ToolContext> {
-        match lane {
-            Lane::Serial => Arc::clone(&self.context),
-            Lane::Parallel => Arc::new(ToolContext {
-                spawners: Arc::new(self.lane.for_one_call()),
+    /// The context of a call that starts now. Confined children are started by the lane's own
+    /// threads.
+    pub(super) fn context_for(&self, children: Children) -> Arc<ToolContext> {
+        match children {
+            Children::Free => Arc::clone(&self.context),
+            Children::Confined => Arc::new(ToolContext {
+                spawners: Arc::new(self.context.lane.for_one_call()),
                 ..(*self.context).clone()
             }),
         }

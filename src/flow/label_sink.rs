@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::label_maker::LabelOutcome;
+use crate::jsonl::Damage;
 use crate::process::EndSignal;
 use crate::wire::SessionId;
 
@@ -44,7 +45,7 @@ pub trait LabelSink {
     fn late(&mut self, batch: u64);
 
     /// Damage in the input.
-    fn damage(&mut self, what: &str);
+    fn damage(&mut self, damage: &Damage);
 
     /// The input pauses, so that output should be flushed.
     ///

@@ -186,47 +186,26 @@ impl<'a> Labels<'a> {
     }
 
     fn take(&mut self, piece: Piece, sink: &mut dyn LabelSink) {
-        match &piece {
-            Piece::Line {
-                raw,
-                records,
-                damage,
-                number,
-                ..
-            } => {
-                for damage in damage {
-                    sink.damage(&format!(
-                        "input line {number} (byte {}): {damage}",
-                        damage.offset
-                    ));
-                }
-                for record in records {
-                    let Some((events, contents)) =
-                        self.decoder.record_with_contents(record.text(raw))
-                    else {
-                        continue;
-                    };
-                    let labelled = contents.labelled_calls();
-                    if !labelled.is_empty() {
-                        self.batches.leave_labelled(&labelled);
-                    } else if self.timing.placing == Placing::WhenReady {
-                        self.settle(true);
-                    }
-                    if Batches::boundary(&events).is_boundary {
-                        self.place_labels();
-                    }
-                    self.batches.record(&contents, events);
-                }
+        let damage = piece.visit_records(|record| {
+            let Some((events, contents)) = self.decoder.record_with_contents(record) else {
+                return false;
+            };
+            let labelled = contents.labelled_calls();
+            if !labelled.is_empty() {
+                self.batches.leave_labelled(&labelled);
+            } else if self.timing.placing == Placing::WhenReady {
+                self.settle(true);
             }
-            Piece::Giant {
-                damage: Some(damage),
-                number,
-                ..
-            } => sink.damage(&format!("input line {number}: {damage}")),
-            Piece::Plain { .. } | Piece::Giant { .. } => {}
+            if Batches::boundary(&events).is_boundary {
+                self.place_labels();
+            }
+            self.batches.record(&contents, events);
+            true
+        });
+        for damage in damage {
+            sink.damage(&damage);
         }
-        let (Piece::Plain { raw } | Piece::Line { raw, .. } | Piece::Giant { raw, .. }) = piece;
-        self.queue.push_bytes(raw);
+        self.queue.push_bytes(piece.into_raw());
         self.settle(false);
     }
 

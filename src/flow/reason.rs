@@ -26,8 +26,6 @@ pub enum Reason {
     AttemptLimit,
     /// The environment disables it.
     Disabled,
-    /// The agent's files have no place for it.
-    UnsupportedFormat,
     /// The file cannot be read or written.
     Unreadable,
     /// An automatic recap is not due.
@@ -48,7 +46,6 @@ impl Reason {
             Self::AlreadyTitled => "already_titled",
             Self::AttemptLimit => "attempt_limit",
             Self::Disabled => "disabled",
-            Self::UnsupportedFormat => "unsupported_format",
             Self::Unreadable => "unreadable",
             Self::Gate(held) => held.name(),
         }
@@ -67,7 +64,6 @@ impl Reason {
             Self::AlreadyTitled => "the session has a title already",
             Self::AttemptLimit => "three attempts have failed already",
             Self::Disabled => "disabled by the environment",
-            Self::UnsupportedFormat => "this agent's files have no place for it",
             Self::Unreadable => "the session cannot be read",
             Self::Gate(held) => match held {
                 crate::side::recap::Held::NotEnoughNew => {

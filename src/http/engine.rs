@@ -1,6 +1,6 @@
 //! The thread that all requests run on.
 //!
-//! It is started by the first request and ends with the last handle. With a thread of its own, a
+//! It is started by the first request and ends with the last handle. With its own thread, a
 //! call that is stopped can return at once, and its connection is still closed properly.
 
 use std::future::Future;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Where times come from.
 ///
@@ -14,6 +15,10 @@ pub trait Clock: std::fmt::Debug + Send + Sync {
     fn now(&self) -> Timestamp;
     /// Time since an arbitrary fixed point; only differences mean anything.
     fn elapsed(&self) -> Duration;
+    /// Where people who read times live.
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
 }
 
 /// The machine's clocks.
@@ -29,6 +34,10 @@ impl Clock for SystemClock {
 
     fn elapsed(&self) -> Duration {
         self.start.get_or_init(Instant::now).elapsed()
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 }
 

@@ -17,4 +17,4 @@ pub use ids::{Ids, RandomIds, SeededIds};
 pub use messages::Messages;
 pub use process_io::{StdoutAtStart, UnusableVariable};
 pub use streams::{Input, Io, Output};
-pub use terminal::TerminalFacts;
+pub use terminal::{TerminalFacts, TerminalRecords};

@@ -54,6 +54,7 @@ impl Io {
                 stdin: io::stdin().is_terminal(),
                 stdout: io::stdout().is_terminal(),
                 stderr: io::stderr().is_terminal(),
+                columns: columns(),
             },
             clock: clock(&environment)?,
             ids: ids(&environment, &stage())?,
@@ -67,6 +68,12 @@ impl Messages {
     pub fn of_process() -> Self {
         Self::new(LineWriter::new(io::stderr()))
     }
+}
+
+/// Nothing if standard output is no terminal, or one that does not know its size.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 fn standard_input() -> Input {

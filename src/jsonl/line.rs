@@ -13,11 +13,13 @@ use std::ops::Range;
 use super::value::{FirstValue, first_value};
 use super::{Damage, Record, replace_lone_surrogates};
 
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// A hostile line could be wrong in millions of places.
 const MOST_FINDINGS: usize = 8;
 
 /// The whole JSON objects on a line (with or without its newline), in order, and what is wrong
-/// with the line. Offsets of damage are bytes from the start of the line.
+/// with the line. Damage is on line 1, its offset in bytes from the start of the line.
 pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     split_from(line, 0)
 }
@@ -39,6 +41,7 @@ pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>
     let records = objects.map(|range| record(line, range.start + start..range.end + start));
     let damage = findings.into_iter().map(|(defect, at)| Damage {
         reason: defect.to_string(),
+        line: 1,
         offset: (at + start) as u64,
     });
     (records.collect(), damage.collect())
@@ -52,6 +55,15 @@ pub fn only_record(line: &[u8]) -> Option<&str> {
         matches!(first_value(line), FirstValue::Object(range) if is_blank(&line[range.end..]));
     let record = text.trim_ascii();
     (is_only && replace_lone_surrogates(record).is_none()).then_some(record)
+}
+
+/// The text of a line that seems to hold exactly one record and needs no repair. Whether it is well
+/// formed is for its reader to say.
+pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
+    let text = simdutf8::basic::from_utf8(&line[event_field_length(line)..]).ok()?;
+    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    let is_enclosed = text.starts_with('{') && text.ends_with('}');
+    (is_enclosed && replace_lone_surrogates(text).is_none()).then_some(text)
 }
 
 /// Whether there is nothing wrong with a line that is not wanted.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::line::{BOM, probable_record, split_from};
+
 /// The next part of the input. The `raw` bytes of all pieces, joined, are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -16,11 +18,6 @@ pub enum Piece {
     Line {
         /// The line as it stood in the input (with BOM, CR, NUL runs, …).
         raw: Vec<u8>,
-        /// The whole JSON objects on the line, in order: one on a healthy line, none on a hopeless
-        /// one, several on a glued one.
-        records: Vec<Record>,
-        /// What was wrong with the line, in order.
-        damage: Vec<Damage>,
         /// Counted from 1.
         number: u64,
         /// Where the line starts, in bytes from the start of the input.
@@ -51,6 +48,58 @@ impl Piece {
         let (Self::Plain { raw } | Self::Line { raw, .. } | Self::Giant { raw, .. }) = self;
         raw
     }
+
+    /// The same, taken out of it.
+    pub fn into_raw(self) -> Vec<u8> {
+        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::Giant { raw, .. }) = self;
+        raw
+    }
+
+    /// The whole JSON objects on the line, in order (one on a healthy line, none on a hopeless one,
+    /// several on a glued one), and what is wrong with it.
+    pub fn records(&self) -> (Vec<Record>, Vec<Damage>) {
+        match self {
+            Self::Plain { .. } => (Vec::new(), Vec::new()),
+            Self::Giant { damage, .. } => (Vec::new(), damage.iter().cloned().collect()),
+            Self::Line {
+                raw,
+                number,
+                offset,
+                ..
+            } => {
+                let (records, mut damage) = split_from(raw, text_start(raw, *offset));
+                for damage in &mut damage {
+                    damage.line = *number;
+                    damage.offset += offset;
+                }
+                (records, damage)
+            }
+        }
+    }
+
+    /// Calls `visit` with the [`Piece::records`], and returns what is wrong with the line. A sound
+    /// line is not checked first: `visit` gets texts that may not be JSON, and says whether a text
+    /// is a JSON object.
+    pub fn visit_records(&self, mut visit: impl FnMut(&str) -> bool) -> Vec<Damage> {
+        if let Self::Line { raw, offset, .. } = self {
+            let text = probable_record(&raw[text_start(raw, *offset)..]);
+            if text.is_some_and(&mut visit) {
+                return Vec::new();
+            }
+        }
+        let (records, damage) = self.records();
+        for record in &records {
+            visit(record.text(self.raw()));
+        }
+        damage
+    }
+}
+
+/// Where the text of the line at `offset` begins. A byte order mark may stand only where the input
+/// begins.
+fn text_start(line: &[u8], offset: u64) -> usize {
+    let has_bom = offset == 0 && line.starts_with(BOM);
+    if has_bom { BOM.len() } else { 0 }
 }
 
 /// A whole JSON object on a line: valid UTF-8, well formed, of any depth and size, without lone
@@ -79,10 +128,12 @@ impl Record {
 
 /// Something wrong with a line; reported on stderr, and exit 3 with `--strict`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+#[error("input line {line} (byte {offset}): {reason}")]
 pub struct Damage {
     /// What is wrong, as a lowercase phrase.
     pub reason: String,
+    /// The number of the line, from 1.
+    pub line: u64,
     /// Where, in bytes from the start of the input.
     pub offset: u64,
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::line::{Defect, is_sound, split_from};
+use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
 
 /// A longer line, in bytes without its newline, is passed on unread.
@@ -17,8 +17,6 @@ const READ_SIZE: usize = 112 * 1024;
 
 /// A larger buffer is given back once the long line that it was for is over, in bytes.
 const LARGEST_KEPT: usize = 4 * READ_SIZE;
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// What happens to lines that the prefilter does not want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,17 +145,11 @@ impl<Source: Read> Reader<Source> {
         }
         let lines = &self.buffer[self.start..self.lines_end];
         let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
-        let (number, offset, bom) = (self.number, self.offset, self.bom_length());
+        let (number, offset) = (self.number, self.offset);
         let raw = self.take(length);
-        let (records, mut damage) = split_from(&raw, bom);
-        for damage in &mut damage {
-            damage.offset += offset;
-        }
         Piece::Line {
             terminated: raw.ends_with(b"\n"),
             raw,
-            records,
-            damage,
             number,
             offset,
         }
@@ -211,6 +203,7 @@ impl<Source: Read> Reader<Source> {
             raw: self.take(self.end - self.start),
             damage: Some(Damage {
                 reason: Defect::TooLong.to_string(),
+                line: giant.number,
                 offset: giant.offset,
             }),
             number: giant.number,

@@ -96,24 +96,34 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
     let line = |piece: &Piece| match piece {
         Piece::Line {
             raw,
-            records,
-            damage,
             number,
             offset,
             terminated,
         } => {
-            let texts = records.iter().map(|record| record.text(raw).to_owned());
-            Some((
-                *number,
-                *offset,
-                *terminated,
-                texts.collect(),
-                damage.clone(),
-            ))
+            let (records, damage) = piece.records();
+            let texts: Vec<String> = records
+                .iter()
+                .map(|record| record.text(raw).to_owned())
+                .collect();
+            assert_eq!(visited(piece), (texts.clone(), damage.clone()));
+            Some((*number, *offset, *terminated, texts, damage))
         }
         Piece::Plain { .. } | Piece::Giant { .. } => None,
     };
     pieces.iter().filter_map(line).collect()
+}
+
+/// What a reader that only knows JSON objects visits.
+fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
+    let mut texts = Vec::new();
+    let damage = piece.visit_records(|text| {
+        let is_object = first_value(text.as_bytes()) == FirstValue::Object(0..text.len());
+        if is_object {
+            texts.push(text.to_owned());
+        }
+        is_object
+    });
+    (texts, damage)
 }
 
 /// The texts and reasons of a single line.
@@ -211,17 +221,10 @@ fn bad_input_matrix() {
 fn depth_is_no_damage() {
     let line = format!("{}1{}\n", "{\"w\":".repeat(100_000), "}".repeat(100_000));
     let pieces = pieces(line.as_bytes(), prefilter());
-    let [
-        Piece::Line {
-            raw,
-            records,
-            damage,
-            ..
-        },
-    ] = pieces.as_slice()
-    else {
+    let [piece @ Piece::Line { raw, .. }] = pieces.as_slice() else {
         panic!("not a single line");
     };
+    let (records, damage) = piece.records();
     assert_eq!(records[0].text(raw), line.trim_end());
     assert!(damage.is_empty());
     // Without a needle it is passed on.
@@ -239,23 +242,23 @@ fn lines_without_needle_come_in_runs() {
     let input = "{\"a\":1}\n\n{\"b\":2}\r\n{\"w\":3}\n{\"c\":4}\n{bad\n{\"d\":5}";
     let wanted = Piece::Line {
         raw: b"{\"w\":3}\n".to_vec(),
-        records: vec![Record::Range(0..7)],
-        damage: vec![],
         number: 4,
         offset: 18,
         terminated: true,
     };
     let bad = Piece::Line {
         raw: b"{bad\n".to_vec(),
-        records: vec![],
-        damage: vec![Damage {
-            reason: "not json: key must be a string".into(),
-            offset: 35,
-        }],
         number: 6,
         offset: 34,
         terminated: true,
     };
+    let damage = Damage {
+        reason: "not json: key must be a string".into(),
+        line: 6,
+        offset: 35,
+    };
+    assert_eq!(wanted.records(), (vec![Record::Range(0..7)], vec![]));
+    assert_eq!(bad.records(), (vec![], vec![damage]));
     let plain = |text: &str| Piece::Plain {
         raw: text.as_bytes().to_vec(),
     };
@@ -368,8 +371,8 @@ fn giant_lines_are_passed_on_in_parts() {
                         ends.extend(*end);
                         assert_eq!((*number, *offset), (2, 8));
                     }
-                    Piece::Line { number, damage, .. } => {
-                        assert!(damage.is_empty());
+                    Piece::Line { number, .. } => {
+                        assert!(piece.records().1.is_empty());
                         numbers.push(*number);
                     }
                     Piece::Plain { .. } => panic!("plain"),
@@ -466,10 +469,10 @@ proptest! {
     #[test]
     fn plain_lines_are_sound_if_checked(input in input()) {
         for piece in checked(input.as_slice()) {
-            match piece {
+            match &piece {
                 Piece::Plain { raw } => {
-                    prop_assert_eq!(prefilter().find(&raw, 0), None);
-                    prop_assert!(std::str::from_utf8(&raw).is_ok());
+                    prop_assert_eq!(prefilter().find(raw, 0), None);
+                    prop_assert!(std::str::from_utf8(raw).is_ok());
                     for line in raw.split(|byte| *byte == b'\n') {
                         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
                         let value = serde_json::from_slice::<serde::de::IgnoredAny>(line);
@@ -477,8 +480,9 @@ proptest! {
                         prop_assert!(value.is_ok() || line.trim_ascii().is_empty() || is_comment_of_events);
                     }
                 }
-                Piece::Line { raw, damage, .. } => {
-                    prop_assert!(!damage.is_empty() || prefilter().find(&raw, 0).is_some());
+                Piece::Line { .. } => {
+                    let is_wanted = prefilter().find(piece.raw(), 0).is_some();
+                    prop_assert!(is_wanted || !piece.records().1.is_empty());
                 }
                 Piece::Giant { .. } => prop_assert!(false, "no line is that long"),
             }

@@ -97,7 +97,7 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
-    /// Writes one of our own records on a line of its own: if the echo stopped inside of a torn
+    /// Writes one of our own records on its own line: if the echo stopped inside of a torn
     /// last line, that line gets its newline first. A record serialises to a single line, as
     /// every value does that holds no `RawValue` with a newline.
     ///

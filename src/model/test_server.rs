@@ -14,7 +14,7 @@ pub(super) type Script = Vec<Step>;
 pub(super) enum Step {
     /// Sends bytes in one piece.
     Send(Vec<u8>),
-    /// Sends each byte in a packet of its own.
+    /// Sends each byte in its own packet.
     SendBytewise(Vec<u8>),
     /// Waits.
     Pause(Duration),

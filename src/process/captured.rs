@@ -25,7 +25,7 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The text that was kept, with invalid UTF-8 replaced. A gap is marked by a line of its own:
+    /// The text that was kept, with invalid UTF-8 replaced. A gap is marked by a separate line:
     /// `[N bytes dropped]`. This loads all of it into memory; see [`Captured::write_to`].
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A write that is done whole even if this process is killed meanwhile.
 //!
 //! A process that is killed inside of `write` leaves the pages behind that were copied so far. So a
-//! child does the write: it is in a session of its own and takes no signals, and what kills us, by
+//! child does the write: it is in its own session and takes no signals, and what kills us, by
 //! id, by group or from the keyboard, does not reach it. What ends every process of a container or
 //! the machine still tears it. What the bytes mean is not this file's business.
 

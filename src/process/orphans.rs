@@ -154,7 +154,7 @@ fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> 
         return found;
     }
     let _examining = EXAMINING.lock().unwrap_or_else(PoisonError::into_inner);
-    // In a container of its own the leader of the session may have no number: then this is 0.
+    // In a separate container the leader of the session may have no number: then this is 0.
     let own_session = *OWN_SESSION.get_or_init(|| {
         let own = stat(rustix::process::getpid().as_raw_pid());
         own.map_or(0, |own| own.session)
@@ -222,7 +222,7 @@ mod tests {
             (100, 60, vec![rival(Some(pid(200)), 10)], true),
             // In the session of another.
             (200, 60, vec![rival(Some(pid(200)), 70)], false),
-            // In a session of its own: no other process, one that came later, one that was there.
+            // In its own session: no other process, one that came later, one that was there.
             (300, 60, vec![], true),
             (300, 60, vec![rival(Some(pid(200)), 61)], true),
             (300, 60, vec![rival(Some(pid(200)), 60)], false),

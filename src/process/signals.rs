@@ -17,7 +17,7 @@ pub enum EndSignal {
     Terminate,
 }
 
-/// Calls `report` for each signal from now on, on a thread of its own, instead of dying of it.
+/// Calls `report` for each signal from now on, on its own thread, instead of dying of it.
 ///
 /// # Errors
 /// The system does not let us.
@@ -38,7 +38,7 @@ pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Re
 }
 
 /// Calls `report` once when the reader of the pipe, socket or terminal behind `output` is gone;
-/// never for a file. Waits on a thread of its own.
+/// never for a file. Waits on its own thread.
 ///
 /// # Errors
 /// The system grants no thread.

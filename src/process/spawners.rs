@@ -29,8 +29,8 @@ pub struct Spawners {
 pub struct LaneOptions {
     /// What the kernel is asked for.
     pub enforcement: Enforcement,
-    /// If set, each spawner thread makes a private directory in this one, where its children can
-    /// write (their `TMPDIR`). It goes with the threads.
+    /// The only directory where they can write. Each finds a directory of its own in it as `TMPDIR`,
+    /// which goes when it has ended.
     pub temporary: Option<PathBuf>,
 }
 
@@ -69,6 +69,12 @@ impl Spawners {
         Ok(Self::with_pool(pool))
     }
 
+    /// Whether the kernel keeps the children from writing; what is not a lane keeps them from nothing.
+    /// The first question starts a thread.
+    pub fn is_enforced(&self) -> bool {
+        self.pool.is_enforced()
+    }
+
     /// The same, with long outputs spilling to unlinked files in `directory`. If none can be
     /// created there, head and tail of an output are kept in memory.
     #[must_use]
@@ -79,7 +85,7 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with a memory of its own for
+    /// The same threads for the children of one call, with separate memory for
     /// [`Spawners::witnessed`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
@@ -118,7 +124,7 @@ impl Spawners {
     ///
     /// What the program leaves behind when it ends by itself, holding a pipe or not, has `drain`
     /// to finish; then it is ended in the same way. So no member of its group outlives the call,
-    /// nor does a descendant with a session of its own whose parents still lived when the group
+    /// nor does a descendant with its own session whose parents still lived when the group
     /// was ended. (Elsewhere than on Linux what holds no pipe is killed at once.)
     ///
     /// If `cancel` has fired already, nothing is run, and the child counts as ended by TERM.
@@ -133,9 +139,15 @@ impl Spawners {
         }
         let (theirs, ours) = self
             .pipes
-            .make(&command.stdin)
+            .make(command)
             .map_err(|source| start::system_error(command, source))?;
-        let start = Start::prepare(command, theirs)?;
+        let mut start = Start::prepare(command, theirs)?;
+        let temporary = self.pool.temporary_directory();
+        if let Some(directory) = &temporary {
+            start
+                .set_variable("TMPDIR", directory.path().as_os_str())
+                .map_err(|source| start::system_error(command, source))?;
+        }
         let registration = Registration::before_start();
         let started = self
             .pool

@@ -149,9 +149,7 @@ impl Format for Claude {
         let mut entry = entry.saying(messages);
         let calls = elements(row.labelled_calls).into_iter();
         entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
-        if let Some(extension) = Extension::of(row.turnpipe) {
-            add_extension(&mut entry, &extension);
-        }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
         Some(entry)
     }
 }
@@ -172,15 +170,15 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>) -> Facts {
 
 fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     let (title, source) = match kind {
-        "custom-title" => {
-            let source = match text(row.title_source).as_deref() {
-                Some("auto") => TitleSource::Auto,
-                _ => TitleSource::Manual,
-            };
-            (text(row.custom_title)?, source)
-        }
+        "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
         "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
         _ => return None,
+    };
+    // A custom title replaces all earlier titles, whoever made it.
+    let manual_title = if kind == "custom-title" {
+        ManualTitle::Supersede
+    } else {
+        ManualTitle::Keep
     };
     Some(TitleRecord {
         title: Title {
@@ -188,8 +186,16 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
             source,
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: manual_title(row.turnpipe),
+        manual_title,
     })
+}
+
+/// Where a title comes from. Agents name only automatic sources.
+pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {
+    match text(source).as_deref() {
+        Some("auto") => TitleSource::Auto,
+        _ => TitleSource::Manual,
+    }
 }
 
 /// Whether a title record replaces a manual title.
@@ -202,29 +208,17 @@ pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
     }
 }
 
-/// What turnpipe's own records add: which service made the request, and its cost.
-fn add_extension(entry: &mut Entry, extension: &Extension<'_>) {
-    for message in &mut entry.messages {
-        message.prompt_id = string(extension.prompt_id);
-        message.usage = message.usage.or_else(|| anthropic_usage(extension.usage));
+/// What turnpipe paid for a record, if no message in it says what it cost.
+pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) -> Option<SideCost> {
+    if messages.iter().any(|message| message.usage.is_some()) {
+        return None;
     }
-    entry.side_cost = side_cost(extension);
-    if entry.messages.iter().any(|message| message.usage.is_some()) {
-        entry.side_cost = None;
-    }
-}
-
-fn side_cost(extension: &Extension<'_>) -> Option<SideCost> {
+    let extension = Extension::of(turnpipe)?;
     Some(SideCost {
         prompt_id: string(extension.prompt_id),
         model: string(extension.model),
         usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,
     })
-}
-
-/// The cost in the `turnpipe` member of another agent's record.
-pub(super) fn side_cost_in(turnpipe: Option<&RawValue>) -> Option<SideCost> {
-    side_cost(&Extension::of(turnpipe)?)
 }
 
 fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message> {

@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::claude::title_source;
 use super::content::string;
 use super::lines::for_each_line;
 use super::open::{OpenError, open_safely};
-use super::{Facts, Title, TitleSource};
+use super::{Agent, Facts, Session, Title};
 use crate::wire::object::{object, text};
 
 /// The name of the file, beside the folder `sessions`.
@@ -20,40 +21,67 @@ object! {
     Row {
         id = "id",
         name = "thread_name",
+        source = "titleSource",
     }
 }
 
 /// Thread names by thread id. A missing or unreadable file is empty.
-fn thread_names(home: &Path) -> HashMap<String, String> {
+fn thread_names(home: &Path) -> HashMap<String, Title> {
     read(home).unwrap_or_default()
 }
 
-fn read(home: &Path) -> Result<HashMap<String, String>, OpenError> {
+fn read(home: &Path) -> Result<HashMap<String, Title>, OpenError> {
     let index = open_safely(&home.join(FILE_NAME))?;
     let mut names = HashMap::new();
     let read: io::Result<Option<()>> = for_each_line(&index.file, 0, &mut |line| {
         for (_, record) in line.records() {
-            let row = Row::read(record).unwrap_or_default();
-            if let (Some(id), Some(name)) = (string(row.id), text(row.name)) {
-                names.insert(id, name.into_owned());
-            }
+            names.extend(name_on(record));
         }
         ControlFlow::Continue(())
     });
     read?;
-    names.retain(|_, name| !name.is_empty());
+    names.retain(|_, name| !name.text.is_empty());
     Ok(names)
+}
+
+/// The name in a row of an index, and its thread.
+pub(super) fn name_on(record: &str) -> Option<(String, Title)> {
+    let row = Row::read(record)?;
+    let title = Title {
+        text: text(row.name)?.into_owned(),
+        source: title_source(row.source),
+    };
+    Some((string(row.id)?, title))
+}
+
+/// The path of the index for a session file in a home of Codex.
+pub(super) fn index_path(session: &Path) -> Option<PathBuf> {
+    let mut folders = session.ancestors().skip(1);
+    let sessions = folders.find(|folder| {
+        let name = folder.file_name();
+        name.is_some_and(|name| name == "sessions" || name == "archived_sessions")
+    })?;
+    Some(sessions.parent()?.join(FILE_NAME))
 }
 
 /// The names in Codex's indexes. Each index is read once.
 #[derive(Debug, Default)]
 pub(super) struct ThreadNames {
-    homes: Mutex<HashMap<PathBuf, HashMap<String, String>>>,
+    homes: Mutex<HashMap<PathBuf, HashMap<String, Title>>>,
 }
 
 impl ThreadNames {
+    /// Puts the name of the thread in this file in place of its title.
+    pub(super) fn apply(&self, session: &Session, facts: &mut Facts) {
+        if session.agent() == Agent::Codex
+            && let Some(name) = self.of(&session.file.path, facts)
+        {
+            facts.title = Some(name);
+        }
+    }
+
     /// The name of the thread in this file.
-    pub(super) fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
+    fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
         let home = path
             .ancestors()
             .skip(1)
@@ -63,11 +91,7 @@ impl ThreadNames {
         let names = homes
             .entry(home.to_owned())
             .or_insert_with(|| thread_names(home));
-        let text = names.get(facts.session_id.as_ref()?)?.clone();
-        Some(Title {
-            text,
-            source: TitleSource::Manual,
-        })
+        names.get(facts.session_id.as_ref()?).cloned()
     }
 }
 
@@ -92,6 +116,18 @@ mod tests {
         std::fs::write(home.path().join(FILE_NAME), lines.join("\n")).unwrap();
         let names = thread_names(home.path());
         assert_eq!(names.len(), 1);
-        assert_eq!(names["a"], "second");
+        assert_eq!(names["a"].text, "second");
+    }
+
+    #[test]
+    fn the_index_stands_beside_the_sessions() {
+        let index = Some(PathBuf::from("/h/.codex/session_index.jsonl"));
+        for session in [
+            "sessions/2026/11/21/rollout-x.jsonl",
+            "archived_sessions/x.jsonl.zst",
+        ] {
+            assert_eq!(index_path(&Path::new("/h/.codex").join(session)), index);
+        }
+        assert_eq!(index_path(Path::new("/elsewhere/sessions")), None);
     }
 }

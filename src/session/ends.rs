@@ -9,6 +9,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use super::Facts;
+use super::codex_index::ThreadNames;
 use super::format::Detail;
 use super::lines::for_each_line;
 use super::open::SessionFile;
@@ -98,12 +99,19 @@ impl Head {
 }
 
 impl Session {
-    /// The facts at both ends of the file, and the title from anywhere in it. The last activity is
-    /// the latest timestamp among the last records that have one.
+    /// The facts at both ends of the file, and the title from anywhere in it, or from its agent's
+    /// index. The last activity is the latest timestamp among the last records that have one.
     ///
     /// # Errors
     /// Reading failed.
     pub fn summary(&self, mapping: Mapping) -> io::Result<Facts> {
+        let mut facts = self.summary_of_file(mapping)?;
+        ThreadNames::default().apply(self, &mut facts);
+        Ok(facts)
+    }
+
+    /// The same without the index.
+    pub(super) fn summary_of_file(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }

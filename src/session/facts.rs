@@ -228,7 +228,7 @@ impl<Value> Default for LastOfEach<Value> {
 }
 
 impl<Value> LastOfEach<Value> {
-    /// Adds a row to the reply with this key. A row without a key is a reply of its own.
+    /// Adds a row to the reply with this key. A row without a key is its own reply.
     pub(super) fn put(&mut self, key: Option<Key>, value: Value) {
         let place = key.and_then(|key| self.places.get(&key).copied());
         if let Some(known) = place.and_then(|place| self.values.get_mut(place)) {

@@ -91,7 +91,7 @@ pub enum Change {
     RewindTo(String),
 }
 
-/// The cost of a request outside the conversation, if no message of its record has it.
+/// The cost of a request outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
     /// The purpose of the request.

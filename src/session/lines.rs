@@ -91,17 +91,16 @@ pub(super) fn for_each_line_with<Value>(
             Piece::Plain { .. } | Piece::Giant { damage: None, .. } => ControlFlow::Continue(()),
             Piece::Line {
                 raw,
-                records,
-                damage,
                 number,
                 offset,
                 terminated,
             } => {
+                let (records, damage) = piece.records();
                 let recovered = (!damage.is_empty()).then(|| records_on_line(raw).0);
                 let more = recovered.filter(|recovered| recovered.len() > records.len());
                 visit(Line {
                     raw,
-                    records: more.as_ref().unwrap_or(records),
+                    records: more.as_ref().unwrap_or(&records),
                     damage: &moved(damage, start),
                     number: *number,
                     offset: start + offset,
@@ -116,7 +115,7 @@ pub(super) fn for_each_line_with<Value>(
             } => visit(Line {
                 raw: &[],
                 records: &[],
-                damage: &moved(std::slice::from_ref(damage), start),
+                damage: &moved(vec![damage.clone()], start),
                 number: *number,
                 offset: start + offset,
                 terminated: true,
@@ -129,10 +128,9 @@ pub(super) fn for_each_line_with<Value>(
     Ok(None)
 }
 
-fn moved(damage: &[Damage], start: u64) -> Vec<Damage> {
-    let moved = damage.iter().cloned().map(|damage| Damage {
-        offset: damage.offset + start,
-        ..damage
-    });
-    moved.collect()
+fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
+    for damage in &mut damage {
+        damage.offset += start;
+    }
+    damage
 }

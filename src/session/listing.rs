@@ -205,7 +205,7 @@ impl Listing {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
-            Depth::Ends => (session.summary(self.mapping)?, None),
+            Depth::Ends => (session.summary_of_file(self.mapping)?, None),
             Depth::Whole => {
                 let (facts, counts) = session.facts(self.mapping)?;
                 (facts, Some(counts))
@@ -214,9 +214,7 @@ impl Listing {
         if facts.is_subagent && !context.is_named {
             return Ok(None);
         }
-        if agent == Agent::Codex && facts.title.is_none() {
-            facts.title = names.of(path, &facts);
-        }
+        names.apply(session, &mut facts);
         let subagents = if context.subagents {
             subagent_files(path, agent).len() as u64
         } else {

@@ -61,6 +61,8 @@ pub struct Session {
     format: &'static dyn Format,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
+    /// Whether the file is compressed.
+    is_archive: bool,
     /// The first lines.
     pub(super) head: Head,
     pub(super) side_file: SideFile,
@@ -82,7 +84,8 @@ impl Session {
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
         let (mut file, mut head) = (file, None);
         let first = Head::read(&file)?;
-        if first.starts_with(&archive::MAGIC) {
+        let is_archive = first.starts_with(&archive::MAGIC);
+        if is_archive {
             file = unpacked(file)?;
             head = Some(Head::read(&file)?);
         }
@@ -99,6 +102,7 @@ impl Session {
             file,
             format: agent.unwrap_or(Agent::Gemini).format(),
             document,
+            is_archive,
             head,
             side_file: SideFile::Possible,
         })
@@ -130,6 +134,11 @@ impl Session {
     /// Whether it is a single JSON document, which has no lines.
     pub fn is_document(&self) -> bool {
         self.document.is_some()
+    }
+
+    /// Whether records can be appended to the file.
+    pub fn is_appendable(&self) -> bool {
+        !self.is_document() && !self.is_archive
     }
 
     /// The content of the file as of opening.

@@ -2,10 +2,11 @@
 
 use serde_json::value::RawValue;
 
+use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{count, input_of, is_true, message, note, result_parts, string};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
-use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, Title, TitleSource};
+use super::title::TitleRecord;
+use super::{Agent, Facts, Title};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
 use crate::wire::object::{object, text};
 
@@ -26,6 +27,8 @@ object! {
         name = "name",
         summary = "summary",
         model = "modelId",
+        title_source = "titleSource",
+        turnpipe = "turnpipe",
     }
 }
 
@@ -124,7 +127,9 @@ impl Format for Pi {
             }
             _ => None,
         };
-        Some(entry.saying(message))
+        let mut entry = entry.saying(message);
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+        Some(entry)
     }
 }
 
@@ -157,10 +162,10 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     Some(TitleRecord {
         title: Title {
             text: name.into_owned(),
-            source: TitleSource::Manual,
+            source: title_source(row.title_source),
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: ManualTitle::Keep,
+        manual_title: manual_title(row.turnpipe),
     })
 }
 

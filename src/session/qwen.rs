@@ -1,10 +1,10 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
-use super::claude::{manual_title, side_cost_in};
+use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{gemini_usage, is_true, message, note, qwen_blocks, string, user_messages};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
-use super::{Agent, Facts, Title, TitleSource};
+use super::{Agent, Facts, Title};
 use crate::dialog::{Block, Message, Origin, Role};
 use crate::wire::object::{object, text};
 
@@ -142,9 +142,7 @@ impl Format for Qwen {
         }
         let message = messages(&row, &entry, &payload);
         let mut entry = entry.saying(message);
-        if entry.messages.iter().all(|message| message.usage.is_none()) {
-            entry.side_cost = side_cost_in(row.turnpipe);
-        }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
         Some(entry)
     }
 }
@@ -172,14 +170,10 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
         Some(title) => (title, payload.title_source),
         None => (text(row.custom_title)?, row.title_source),
     };
-    let source = match text(source).as_deref() {
-        Some("auto") => TitleSource::Auto,
-        _ => TitleSource::Manual,
-    };
     Some(TitleRecord {
         title: Title {
             text: title.into_owned(),
-            source,
+            source: title_source(source),
         },
         time: text(row.time).and_then(|time| time.parse().ok()),
         manual_title: manual_title(row.turnpipe),

@@ -11,7 +11,7 @@ use super::format::{Detail, Entry};
 use super::lines::for_each_line;
 use super::open::{OpenError, SessionFile, open_safely};
 use super::record::side_file_path;
-use super::title::{Title, find_title};
+use super::title::{TitleRecord, find_title_record};
 use crate::dialog::Message;
 use crate::jsonl::{FixedFile, Mapping};
 
@@ -100,12 +100,12 @@ pub(super) fn each_entry_beside(path: &Path, visit: &mut dyn FnMut(Entry)) -> io
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<Title>> {
+pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<TitleRecord>> {
     let Some(file) = open(path)? else {
         return Ok(None);
     };
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    find_title(&mut bytes, Agent::Claude.format())
+    find_title_record(&mut bytes, Agent::Claude.format())
 }
 
 /// Opens the side file, if there is a readable one.
@@ -121,7 +121,7 @@ fn open(path: &Path) -> io::Result<Option<SessionFile>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Scope, Session};
+    use crate::session::{Scope, Session, Title};
 
     const SESSION: [&str; 4] = [
         r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,

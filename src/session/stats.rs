@@ -186,7 +186,7 @@ impl Tally {
             share,
             model: model.cloned(),
             day: day(message.time.as_deref()),
-            prompt_id: message.prompt_id.clone(),
+            prompt_id: None,
         };
         self.replies.put(key, reply);
     }

@@ -93,20 +93,18 @@ impl TitleRule {
     /// Considers the next record from the end, on the line at `offset`. Returns how far to search
     /// on.
     fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
-        let is_manual = record.title.source == TitleSource::Manual;
+        let is_decisive = record.title.source == TitleSource::Manual
+            || record.manual_title == ManualTitle::Supersede;
         let Some(best) = &mut self.best else {
-            let control = match (self.precedence, record.manual_title) {
-                _ if is_manual => SearchControl::Stop,
-                (Precedence::Manual, _) => SearchControl::Continue,
-                (Precedence::Later, ManualTitle::Supersede) => SearchControl::Stop,
-                (Precedence::Later, ManualTitle::Keep) => {
-                    SearchControl::DownTo(offset.saturating_sub(RACE_DISTANCE))
-                }
+            let control = match self.precedence {
+                _ if is_decisive => SearchControl::Stop,
+                Precedence::Manual => SearchControl::Continue,
+                Precedence::Later => SearchControl::DownTo(offset.saturating_sub(RACE_DISTANCE)),
             };
             self.best = Some(record);
             return control;
         };
-        if is_manual {
+        if is_decisive {
             if self.precedence == Precedence::Manual || lost_a_race(&record, best) {
                 self.best = Some(record);
             }
@@ -120,10 +118,8 @@ impl TitleRule {
     }
 
     /// The title that counts.
-    fn finish(self) -> Option<Title> {
-        self.best
-            .map(|record| record.title)
-            .filter(|title| !title.text.is_empty())
+    fn finish(self) -> Option<TitleRecord> {
+        self.best.filter(|record| !record.title.text.is_empty())
     }
 }
 
@@ -144,6 +140,14 @@ pub fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &dyn Format,
 ) -> io::Result<Option<Title>> {
+    Ok(find_title_record(file, format)?.map(|record| record.title))
+}
+
+/// The same with everything that the record says.
+pub(super) fn find_title_record<Source: Borrow<File>>(
+    file: &mut FixedFile<Source>,
+    format: &dyn Format,
+) -> io::Result<Option<TitleRecord>> {
     let search = format.title_search();
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
@@ -178,17 +182,25 @@ impl Session {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });
-        match title.filter(|title| !title.text.is_empty()) {
-            Some(title) => Ok(Some(title)),
-            None => self.side_file_title(mapping),
-        }
+        self.or_beside(title.filter(|title| !title.text.is_empty()), mapping)
     }
 
-    fn side_file_title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
-        match self.side_file {
-            SideFile::Possible => side_file_title(&self.file.path, mapping),
-            SideFile::Absent => Ok(None),
-        }
+    /// The title that counts, of the one in the file and one in the side file. What stands beside
+    /// was asked for, and the agent had no place for it.
+    fn or_beside(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
+        let beside = match self.side_file {
+            SideFile::Possible => side_file_title(&self.file.path, mapping)?,
+            SideFile::Absent => None,
+        };
+        let stays = own
+            .as_ref()
+            .is_some_and(|own| own.source == TitleSource::Manual);
+        Ok(match beside {
+            Some(beside) if !stays || beside.manual_title == ManualTitle::Supersede => {
+                Some(beside.title)
+            }
+            Some(_) | None => own,
+        })
     }
 
     /// The same, with the file's bytes already at hand.
@@ -197,12 +209,13 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         mapping: Mapping,
     ) -> io::Result<Option<Title>> {
-        if let Some(title) = find_title(bytes, self.format())? {
-            return Ok(Some(title));
-        }
-        match self.summary_title(bytes)? {
-            Some(title) => Ok(Some(title)),
-            None => self.side_file_title(mapping),
+        let own = match find_title(bytes, self.format())? {
+            Some(title) => Some(title),
+            None => self.summary_title(bytes)?,
+        };
+        match self.agent() {
+            Agent::Claude | Agent::Qwen | Agent::Pi if own.is_some() => Ok(own),
+            _ => self.or_beside(own, mapping),
         }
     }
 

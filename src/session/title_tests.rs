@@ -185,7 +185,7 @@ mod rule {
                 break;
             }
         }
-        rule.finish().map(|title| title.text)
+        rule.finish().map(|record| record.title.text)
     }
 
     #[test]

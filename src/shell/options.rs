@@ -239,7 +239,7 @@ impl<'words> Reader<'_, 'words> {
         match word.shape {
             Shape::Literal => Ok(Value::Text(text)),
             Shape::Single => Ok(Value::Begins(text)),
-            // What is split off would be a word of its own.
+            // What is split off would be a separate word.
             Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(text))
             }

@@ -5,16 +5,18 @@
 mod byte_size;
 mod character_class;
 mod escape_sequences;
+mod escaped;
 mod redact;
 mod terminal_safe;
 mod utf16;
 mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
-pub use redact::{MASK, redact};
+pub use escaped::escape_hidden;
+pub use redact::{MASK, names_secret, redact};
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};
-pub use width::display_width;
+pub use width::{display_width, fitted, fitted_end};
 
 #[cfg(test)]
 mod terminal_safe_tests;

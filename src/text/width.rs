@@ -1,11 +1,41 @@
 //! How many columns text takes on a terminal.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The width of a line in terminal columns: 2 for wide East Asian characters and emoji, 0 for
 /// combining marks. The text should be terminal-safe; control characters have no sensible width.
 pub fn display_width(line: &str) -> usize {
     line.width()
+}
+
+/// The line, or as much of its beginning as fits into `columns` with `…` behind it.
+pub fn fitted(line: &str, columns: usize) -> String {
+    if display_width(line) <= columns {
+        return line.to_owned();
+    }
+    let kept: String = fitting(line.chars(), columns).collect();
+    kept + "…"
+}
+
+/// The line, or as much of its end as fits into `columns` with `…` before it.
+pub fn fitted_end(line: &str, columns: usize) -> String {
+    if display_width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut kept: Vec<char> = fitting(line.chars().rev(), columns).collect();
+    kept.push('…');
+    kept.iter().rev().collect()
+}
+
+/// The characters that leave one column free.
+fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> impl Iterator<Item = char> {
+    let mut room = columns.saturating_sub(1);
+    characters.take_while(move |character| {
+        let width = character.width().unwrap_or(0);
+        let fits = width <= room;
+        room = room.saturating_sub(width);
+        fits
+    })
 }
 
 #[cfg(test)]
@@ -25,6 +55,21 @@ mod tests {
         ];
         for (line, columns) in table {
             assert_eq!(display_width(line), columns, "{line}");
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_either_end() {
+        let table = [
+            ("abc", 3, "abc", "abc"),
+            ("abcd", 3, "ab…", "…cd"),
+            ("日本語", 5, "日本…", "…本語"),
+            ("日本語", 4, "日…", "…語"),
+            ("ab", 0, "…", "…"),
+        ];
+        for (line, columns, beginning, end) in table {
+            assert_eq!(fitted(line, columns), beginning, "{line}");
+            assert_eq!(fitted_end(line, columns), end, "{line}");
         }
     }
 }

@@ -101,7 +101,7 @@ pub(super) enum Streams {
     Both,
 }
 
-/// The parts that are not empty, each beginning on a line of its own.
+/// The parts that are not empty, each beginning on its own line.
 pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {

@@ -106,7 +106,7 @@ impl FullText {
     }
 
     /// Writes all of it, bytes as the child wrote them, one stream after the other, each beginning
-    /// on a line of its own. Memory does not grow with the length. Returns the number of bytes
+    /// on its own line. Memory does not grow with the length. Returns the number of bytes
     /// written.
     ///
     /// # Errors

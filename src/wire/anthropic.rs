@@ -41,7 +41,7 @@ object! {
     /// A streaming event.
     StreamEvent {
         kind = "type",
-        message = "message",
+        message: Message<'a> = "message",
         index = "index",
         content_block = "content_block",
         delta = "delta",
@@ -168,7 +168,7 @@ pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &
 }
 
 fn message_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
-    let message = Message::of(event.message).unwrap_or_default();
+    let message = event.message.unwrap_or_default();
     if message.is_from_model() {
         let id = non_empty(message.id).map(|id| MessageId::from(&*id));
         reply.begin_stream(id, events);

@@ -59,18 +59,14 @@ pub struct ResultBody<'a> {
 #[derive(Debug, Clone)]
 pub struct Contents<'a> {
     pub(super) record: Envelope<'a>,
-    /// The message in it, if it has one.
-    pub(super) message: Option<Message<'a>>,
     blocks: OnceCell<Vec<Block<'a>>>,
 }
 
 impl<'a> Contents<'a> {
     /// Those of a record; `None` if it is not an object.
     pub(super) fn of(record: &'a str) -> Option<Self> {
-        let record = Envelope::read(record)?;
         Some(Self {
-            record,
-            message: Message::of(record.message),
+            record: Envelope::read(record)?,
             blocks: OnceCell::new(),
         })
     }
@@ -83,7 +79,9 @@ impl<'a> Contents<'a> {
 
     /// The message, or the record if it is one itself.
     fn innermost(&self) -> Message<'a> {
-        self.message.unwrap_or_else(|| self.record.as_message())
+        self.record
+            .message
+            .unwrap_or_else(|| self.record.as_message())
     }
 
     /// Whether the record is of a subagent's conversation, in a transcript.

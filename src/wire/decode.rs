@@ -67,17 +67,16 @@ impl Decoder {
     fn events(&mut self, contents: &Contents<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let record = &contents.record;
-        let message = contents.message;
         let kind = text(record.kind);
-        let sign = sign(kind.as_deref(), record, message);
-        let shape = self.readable(shape(kind.as_deref(), record, message));
+        let sign = sign(kind.as_deref(), record);
+        let shape = self.readable(shape(kind.as_deref(), record));
         if sign.is_none() && matches!(shape, Shape::Other) {
             return events;
         }
         if let Some(sign) = sign {
             self.opening(sign, &mut events);
         }
-        // The traffic of a subagent has calls, results and a session of its own.
+        // The traffic of a subagent has its own calls, results and session.
         if non_null(record.parent_tool_use_id).is_none() {
             self.session(record, &mut events);
             self.content(&shape, contents, &mut events);

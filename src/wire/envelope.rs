@@ -7,7 +7,7 @@ use super::openai;
 object! {
     /// A record, one level deep.
     Envelope {
-        kind = "type", subtype = "subtype", role = "role", message = "message",
+        kind = "type", subtype = "subtype", role = "role", message: Message<'a> = "message",
         content = "content", event = "event", parent_tool_use_id = "parent_tool_use_id",
         session_id = "session_id", session_id_camel = "sessionId",
         session_id_opencode = "sessionID", turnpipe = "turnpipe", id = "id", uuid = "uuid",

@@ -4,7 +4,6 @@
 //! many, carry it. What is done about another agent's stream is not decided here.
 
 use super::Opening;
-use super::anthropic::Message;
 use super::envelope::Envelope;
 use super::object::{is_object, non_empty, non_null, object, text};
 
@@ -92,16 +91,12 @@ impl Requires {
     }
 }
 
-/// The sign in a record of the type `kind`, which holds `message`.
-pub(super) fn sign(
-    kind: Option<&str>,
-    record: &Envelope<'_>,
-    message: Option<Message<'_>>,
-) -> Option<Sign> {
+/// The sign in a record of the type `kind`.
+pub(super) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
     match kind {
         None => untyped(record),
-        Some("system") => system(record, message),
-        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record, message)),
+        Some("system") => system(record),
+        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record)),
     }
 }
 
@@ -139,7 +134,7 @@ fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
         })
 }
 
-fn system(record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
+fn system(record: &Envelope<'_>) -> Option<Sign> {
     let subtype = text(record.subtype)?;
     let is_ours = non_null(record.turnpipe).is_some();
     let opening = match &*subtype {
@@ -149,14 +144,16 @@ fn system(record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
         "init" if record.qwen_version.is_some() => Opening::Foreign(QWEN_STREAM),
         "init" => Opening::Foreign(UNNAMED_STREAM),
         "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
-        _ => return by_members("system", record, message),
+        _ => return by_members("system", record),
     };
     Some(Sign::Opens(opening))
 }
 
-fn by_members(kind: &str, record: &Envelope<'_>, message: Option<Message<'_>>) -> Option<Sign> {
+fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     if record.parent_uuid.is_some() {
-        let has_parts = message.is_some_and(|message| message.parts.is_some());
+        let has_parts = record
+            .message
+            .is_some_and(|message| message.parts.is_some());
         let is_qwen = has_parts || record.system_payload.is_some();
         return Some(Sign::Marks(if is_qwen { QWEN_FILE } else { CLAUDE_FILE }));
     }
@@ -164,11 +161,11 @@ fn by_members(kind: &str, record: &Envelope<'_>, message: Option<Message<'_>>) -
         return Some(Sign::Marks(OPENCODE_STREAM));
     }
     match kind {
-        "message" if record.parent_id.is_some() && is_object(record.message) => {
+        "message" if record.parent_id.is_some() && record.message.is_some() => {
             Some(Sign::Marks(PI_FILE))
         }
         "message" if has_response_items(record) => Some(Sign::Marks(CODEX_FILE)),
-        "user" | "assistant" if is_object(record.message) && has_file_member(record) => {
+        "user" | "assistant" if record.message.is_some() && has_file_member(record) => {
             Some(Sign::Hints(CLAUDE_FILE))
         }
         _ => None,

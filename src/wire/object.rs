@@ -8,31 +8,61 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// An object of which some members are known by their keys.
 pub(crate) trait Object<'a>: Default {
-    /// Where the value of this key goes; `None` if nothing needs it.
-    fn member(&mut self, key: &str) -> Option<&mut Option<&'a RawValue>>;
+    /// Takes the value of this key from `map`.
+    fn member<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Declares an object by the keys that are needed; all others are skipped.
+/// The value of a member.
+pub(crate) trait Member<'a>: Sized {
+    /// The next value of `map`; `None` if it is not of this kind.
+    fn next<A: MapAccess<'a>>(map: &mut A) -> Result<Option<Self>, A::Error>;
+}
+
+impl<'a> Member<'a> for &'a RawValue {
+    fn next<A: MapAccess<'a>>(map: &mut A) -> Result<Option<Self>, A::Error> {
+        map.next_value().map(Some)
+    }
+}
+
+/// Read together with the object around it, which spares reading its text twice.
+impl<'a, O: Object<'a>> Member<'a> for O {
+    fn next<A: MapAccess<'a>>(map: &mut A) -> Result<Option<Self>, A::Error> {
+        let Perhaps(object) = map.next_value()?;
+        Ok(object)
+    }
+}
+
+/// Declares an object by the keys that are needed; all others are skipped. A member of the form
+/// `name: Type = "key"` is an object that is declared likewise.
 macro_rules! object {
-    ($(#[$meta:meta])* $name:ident { $($field:ident = $key:literal),+ $(,)? }) => {
+    (@type) => { &'a serde_json::value::RawValue };
+    (@type $type:ty) => { $type };
+    ($(#[$meta:meta])* $name:ident { $($field:ident $(: $type:ty)? = $key:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Default, Clone, Copy)]
         #[allow(clippy::struct_field_names, reason = "the formats choose the names of members")]
         pub(super) struct $name<'a> {
-            $(pub(super) $field: Option<&'a serde_json::value::RawValue>,)+
+            $(pub(super) $field: Option<$crate::wire::object::object!(@type $($type)?)>,)+
         }
 
         impl<'a> $crate::wire::object::Object<'a> for $name<'a> {
-            fn member(&mut self, key: &str) -> Option<&mut Option<&'a serde_json::value::RawValue>> {
+            fn member<A: serde::de::MapAccess<'a>>(
+                &mut self,
+                key: &str,
+                map: &mut A,
+            ) -> Result<(), A::Error> {
                 match key {
-                    $($key => Some(&mut self.$field),)+
-                    _ => None,
+                    $($key => self.$field = $crate::wire::object::Member::next(map)?,)+
+                    _ => {
+                        map.next_value::<serde::de::IgnoredAny>()?;
+                    }
                 }
+                Ok(())
             }
         }
 
@@ -85,31 +115,72 @@ struct Members<O>(O);
 
 impl<'de, O: Object<'de>> Deserialize<'de> for Members<O> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersOf<O>(PhantomData<O>);
+        let object = deserializer.deserialize_map(ObjectVisitor(PhantomData))?;
+        object
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("not an object"))
+    }
+}
 
-        impl<'de, O: Object<'de>> Visitor<'de> for MembersOf<O> {
-            type Value = Members<O>;
+/// Reads a value in one pass that may be an object.
+struct Perhaps<O>(Option<O>);
 
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
+impl<'de, O: Object<'de>> Deserialize<'de> for Perhaps<O> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = deserializer.deserialize_any(ObjectVisitor(PhantomData))?;
+        Ok(Self(object))
+    }
+}
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut object = O::default();
-                while let Some(Wtf8(key)) = map.next_key()? {
-                    let key = std::str::from_utf8(&key).ok();
-                    match key.and_then(|key| object.member(key)) {
-                        Some(member) => *member = Some(map.next_value()?),
-                        None => {
-                            map.next_value::<IgnoredAny>()?;
-                        }
-                    }
-                }
-                Ok(Members(object))
-            }
+struct ObjectVisitor<O>(PhantomData<O>);
+
+impl<'de, O: Object<'de>> Visitor<'de> for ObjectVisitor<O> {
+    type Value = Option<O>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut object = O::default();
+        while let Some(Wtf8(key)) = map.next_key()? {
+            // No key that is needed has half a character in it.
+            object.member(std::str::from_utf8(&key).unwrap_or_default(), &mut map)?;
         }
+        Ok(Some(object))
+    }
 
-        deserializer.deserialize_map(MembersOf(PhantomData))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
     }
 }
 

@@ -6,7 +6,7 @@ use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{is_object, non_empty, non_null, object, text};
+use super::object::{non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -78,19 +78,17 @@ const STREAM_EVENTS: [&str; 6] = [
     "message_stop",
 ];
 
-/// What stands in a record of the type `kind`, which holds `message`.
-pub(super) fn shape<'a>(
-    kind: Option<&str>,
-    record: &Envelope<'a>,
-    message: Option<Message<'a>>,
-) -> Shape<'a> {
+/// What stands in a record of the type `kind`.
+pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> {
     let Some(kind) = kind else {
         return untyped(record);
     };
+    if matches!(kind, "assistant" | "user" | "tool_result")
+        && let Some(message) = record.message
+    {
+        return wrapped(kind, message);
+    }
     match kind {
-        "assistant" | "user" | "tool_result" if is_object(record.message) => {
-            wrapped(kind, message.unwrap_or_default())
-        }
         "tool_use" => Shape::BareCall,
         "tool_result" if non_empty(record.tool_use_id).is_some() => Shape::BareResult,
         "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),

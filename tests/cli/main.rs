@@ -7,5 +7,6 @@ mod check_text;
 mod help;
 mod inputs;
 mod streams;
+mod terminal;
 mod turnpipe;
 mod usage;

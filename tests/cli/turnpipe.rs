@@ -19,6 +19,12 @@ pub(crate) fn command() -> Command {
     command
 }
 
+/// A file of `tests/data/session`; the folder itself, if `name` is empty.
+pub(crate) fn data(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
+    path.join(name).display().to_string()
+}
+
 /// Runs the binary with `input` on a pipe.
 pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Run {
     let mut command = command();

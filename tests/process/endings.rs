@@ -19,7 +19,7 @@ const STUBBORN: [(&str, &str); 9] = [
         "sleep 1000 & sleep 1000 & : > ready; wait",
     ),
     (
-        "has a child in a session of its own",
+        "has a child in its own session",
         "setsid sleep 1000 & : > ready; wait",
     ),
     (

@@ -164,7 +164,7 @@ fn kill_all_alone() {
     assert_eq!(out(&finished), "on\n");
 }
 
-/// Each link of a chain lives for a moment, in a session of its own, and is adopted by the program.
+/// Each link of a chain lives for a moment, in its own session, and is adopted by the program.
 #[test]
 fn chains_of_short_lived_processes_end_with_their_call() {
     let room = Room::new();

@@ -18,7 +18,7 @@ pub(crate) const LONG: Duration = Duration::from_mins(2);
 /// fork and its exec may miss the signal and then lives until it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
-/// Tells a test that it runs alone in a process of its own.
+/// Tells a test that it runs in a separate process.
 const ALONE: &str = "TURNPIPE_TEST_ALONE";
 
 /// One set of spawner threads for all tests, as a program would have it.
@@ -65,6 +65,7 @@ impl Room {
             .into(),
             directory: self.directory.path().into(),
             stdin: Stdin::Null,
+            report: None,
             capture: Capture::default(),
             limits: Limits::with_timeout(LONG),
         }
@@ -151,7 +152,7 @@ pub(crate) fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
-/// A command line that runs one ignored test of this binary in a process of its own.
+/// A command line that runs one ignored test of this binary in a separate process.
 pub(crate) fn alone(test: &str) -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command

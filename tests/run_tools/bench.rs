@@ -1,4 +1,4 @@
-//! A workbench for one test: a directory of its own, a clean environment, fixed clock and ids.
+//! A workbench for one test: its own directory, a clean environment, fixed clock and ids.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;

@@ -18,11 +18,23 @@ Compare the two files
 
 - **Read** `a.txt`
 
+  ```json
+  {
+    \"file_path\": \"a.txt\"
+  }
+  ```
+
   ```text
   one
   ```
 
 - **Read** `b.txt`
+
+  ```json
+  {
+    \"file_path\": \"b.txt\"
+  }
+  ```
 
   *failed*
 
@@ -30,6 +42,7 @@ Compare the two files
   two
   ```
 
+## Assistant · 2026-01-01T10:00:05.000Z
 
 They differ.
 

@@ -129,7 +129,7 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
 }
 
 /// Writers are killed in the middle of records, at places that move on byte by byte; the next one
-/// begins a line of its own.
+/// begins a new line.
 #[test]
 fn a_killed_writer_breaks_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -68,6 +68,48 @@ pub(crate) fn qwen(talk: &[&str]) -> String {
     lines
 }
 
+/// The same of pi.
+pub(crate) fn pi(talk: &[&str]) -> String {
+    let mut lines = json!({"type": "session", "version": 3, "id": "33333333-3333-4333-8333-333333333333", "timestamp": "2026-01-02T03:00:00.000Z", "cwd": "/w"}).to_string() + "\n";
+    let mut parent = Value::Null;
+    for (number, text) in talk.iter().enumerate() {
+        let id = format!("{number:08}");
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let record = json!({"type": "message", "id": id, "parentId": parent, "timestamp": format!("2026-01-02T03:{number:02}:00.000Z"),
+            "message": {"role": role, "content": [{"type": "text", "text": text}]}});
+        parent = Value::from(id);
+        writeln!(lines, "{record}").unwrap();
+    }
+    lines
+}
+
+/// The same of Codex.
+pub(crate) fn codex(talk: &[&str]) -> String {
+    let mut lines = json!({"timestamp": "2026-01-02T03:00:00Z", "type": "session_meta", "payload": {"id": "44444444-4444-4444-8444-444444444444", "cwd": "/w"}}).to_string() + "\n";
+    for (number, text) in talk.iter().enumerate() {
+        let (role, kind) = if number % 2 == 0 {
+            ("user", "input_text")
+        } else {
+            ("assistant", "output_text")
+        };
+        let record = json!({"timestamp": format!("2026-01-02T03:{number:02}:00Z"), "type": "response_item",
+            "payload": {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}});
+        writeln!(lines, "{record}").unwrap();
+    }
+    lines
+}
+
+/// The same of older versions of Gemini CLI, with their summary.
+pub(crate) fn gemini(talk: &[&str]) -> String {
+    let said = talk.iter().enumerate().map(|(number, text)| {
+        let kind = if number % 2 == 0 { "user" } else { "gemini" };
+        json!({"id": number.to_string(), "type": kind, "content": text, "timestamp": format!("2026-01-02T03:{number:02}:00.000Z")})
+    });
+    let document = json!({"sessionId": "55555555-5555-4555-8555-555555555555", "projectHash": "x", "startTime": "2026-01-02T03:00:00.000Z",
+        "lastUpdated": "2026-01-02T03:01:00.000Z", "summary": "Its own", "messages": said.collect::<Vec<_>>()});
+    format!("{document:#}")
+}
+
 pub(crate) const TALK: [&str; 2] = [
     "Port the config parser to Rust",
     "Done. The parser reads all old files now.\n\nWould you like me to delete the old one?",

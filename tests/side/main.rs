@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod costs;
 mod files;
 mod fixtures;
 mod labels;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{CANARY, Server, fed, says, titles};
+use crate::turnpipe::run;
 
 const NO_DELAY: Duration = Duration::ZERO;
 
@@ -40,6 +41,23 @@ fn a_label_is_asked_for_cleaned_and_accounted() {
         "{text}"
     );
     assert!(!format!("{}{}", told.stdout, told.stderr).contains(CANARY));
+}
+
+#[test]
+fn an_answer_of_no_use_is_paid_for_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["title", "recap"] {
+        let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
+        let path = path.to_str().unwrap();
+        let server = Server::start(NO_DELAY, always(says("")));
+        let told = fed(server.command(&[command, "--write", path]), "");
+        assert_eq!(records(&told.stdout)[0]["ok"], false, "{}", told.stdout);
+        let asked = server.bodies.lock().unwrap().len() as u64;
+        let stats = run(&["session", "stats", path, "-o", "jsonl"], b"");
+        let paid = &records(&stats.stdout)[0]["by_model"][1];
+        assert_eq!(paid["name"], "openai:small", "{}", stats.stdout);
+        assert_eq!(paid["usage"]["input_tokens"], 11 * asked);
+    }
 }
 
 #[test]

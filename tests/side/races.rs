@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 use turnpipe::io::{RandomIds, SystemClock};
 use turnpipe::jsonl::Mapping;
-use turnpipe::session::record::{Kept, Moment, keep_title};
+use turnpipe::session::durable::{FileSystems, Sync};
+use turnpipe::session::record::{ForeignSession, Moment, Recorded};
 use turnpipe::session::{ManualTitle, Session, TitleSource};
 
-use crate::files::{TALK, claude, qwen, write};
+use crate::files::{TALK, claude, pi, qwen, write};
 
 /// Rounds unless `TURNPIPE_RACE_ROUNDS` says otherwise.
 const ROUNDS: usize = 300;
@@ -35,36 +36,39 @@ fn a_manual_title_wins_every_race() {
     let mut raced = 0;
     for round in 0..rounds {
         let now = format!("{:.3}", jiff::Timestamp::now());
-        let (text, manual) = if round % 2 == 0 {
-            (
+        let (text, manual) = match round % 3 {
+            0 => (
                 qwen(&TALK),
                 json!({"uuid": "u", "parentUuid": null, "sessionId": "22222222-2222-4222-8222-222222222222", "timestamp": now, "type": "system", "subtype": "custom_title", "cwd": "/w", "version": "0.24.4", "systemPayload": {"customTitle": "Mine", "titleSource": "manual"}}),
-            )
-        } else {
-            (
+            ),
+            1 => (
                 claude(&TALK),
                 json!({"type": "custom-title", "customTitle": "Mine", "sessionId": "11111111-1111-4111-8111-111111111111"}),
-            )
+            ),
+            _ => (
+                pi(&TALK),
+                json!({"type": "session_info", "id": "u", "parentId": "00000001", "timestamp": now, "name": "Mine"}),
+            ),
         };
         let path = write(folder.path(), "s.jsonl", &text);
         let manual = manual.to_string();
         std::thread::scope(|scope| {
             let auto = scope.spawn(|| {
-                keep_title(
-                    &path,
-                    "Automatic",
-                    ManualTitle::Keep,
-                    &json!({"v": 1}),
-                    &moment,
-                )
-                .unwrap()
+                let session = Session::open(&path).unwrap();
+                let known = session.summary(Mapping::Refused).unwrap();
+                let systems = FileSystems::Local;
+                let mut files = ForeignSession::new(&session, &known, systems, moment.clone());
+                let title = files.title("Automatic", ManualTitle::Keep, &json!({"v": 1}));
+                let recorded = title.unwrap();
+                files.finish(Sync::Never).unwrap();
+                recorded
             });
             // A little later each round, so that the two meet in every order.
             for _ in 0..(round * 37) % 4000 {
                 std::hint::spin_loop();
             }
             rename_like_an_agent(&path, &manual);
-            raced += usize::from(auto.join().unwrap() != Kept::Written);
+            raced += usize::from(auto.join().unwrap() == Recorded::KeptManualTitle);
         });
         let title = Session::open(&path)
             .unwrap()

@@ -1,6 +1,6 @@
 //! `title` with the built-in rules.
 
-use crate::files::{TALK, claude, qwen, records, write};
+use crate::files::{TALK, claude, codex, gemini, pi, qwen, records, write};
 use crate::turnpipe::run;
 
 #[test]
@@ -60,11 +60,22 @@ fn one_conversation_is_copied_and_named_at_its_end() {
     assert_eq!(text.stdout, "port-the-config-parser-to-rust\n");
 }
 
+/// For each agent: what is written shows, stays below a name that a person gives, and replaces it
+/// on request, also for the agent's own readers.
 #[test]
 fn titles_are_written_but_never_over_manual_ones() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, text) in [("c.jsonl", claude(&TALK)), ("q.jsonl", qwen(&TALK))] {
-        let path = write(folder.path(), name, &text);
+    let root = folder.path().to_str().unwrap();
+    let sessions = folder.path().join("sessions/2026/01/02");
+    std::fs::create_dir_all(&sessions).unwrap();
+    for (name, text, can_be_named) in [
+        ("c.jsonl", claude(&TALK), true),
+        ("q.jsonl", qwen(&TALK), true),
+        ("p.jsonl", pi(&TALK), true),
+        ("rollout-x.jsonl", codex(&TALK), true),
+        ("session-g.json", gemini(&TALK), false),
+    ] {
+        let path = write(&sessions, name, &text);
         let path = path.to_str().unwrap();
         let title = |options: &[&str]| {
             let told = run(
@@ -74,39 +85,43 @@ fn titles_are_written_but_never_over_manual_ones() {
             records(&told.stdout)[0].clone()
         };
         let shown = || {
-            let told = run(
-                &[
-                    "session",
-                    "list",
-                    "--root",
-                    folder.path().to_str().unwrap(),
-                    "-o",
-                    "jsonl",
-                ],
-                b"",
-            );
+            let told = run(&["session", "list", "--root", root, "-o", "jsonl"], b"");
             let found = records(&told.stdout);
-            let record = found
-                .iter()
-                .find(|record| record["path"] == path)
-                .unwrap()
-                .clone();
+            let found = found.iter().find(|record| record["path"] == path);
+            let record = found.unwrap();
             (record["title"].clone(), record["title_source"].clone())
         };
+        let automatic = ("Port the config parser to Rust".into(), "auto".into());
         assert_eq!(title(&["--write"])["written"], true, "{name}");
-        assert_eq!(
-            shown(),
-            ("Port the config parser to Rust".into(), "auto".into()),
-            "{name}"
-        );
+        assert_eq!(shown(), automatic, "{name}");
+        if !can_be_named {
+            continue;
+        }
         let renamed = run(&["session", "rename", path, "Mine"], b"");
         assert_eq!(renamed.status, Some(0), "{}", renamed.stderr);
+        assert_eq!(shown(), ("Mine".into(), "manual".into()), "{name}");
         let before = std::fs::read_to_string(path).unwrap();
         assert_eq!(title(&["--write"])["reason"], "manual_title", "{name}");
         assert_eq!(std::fs::read_to_string(path).unwrap(), before, "{name}");
-        assert_eq!(title(&["--write", "--replace"])["written"], true, "{name}");
+        let replaced = title(&["--write", "--replace"]);
+        assert_eq!(replaced["written"], true, "{name}");
+        assert_eq!(replaced["turnpipe"]["supersedes_manual"], true, "{name}");
         assert!(std::fs::read_to_string(path).unwrap().starts_with(&before));
+        assert_eq!(shown(), automatic, "{name}");
     }
+    // Claude Code itself shows the last `customTitle`, whatever else there is.
+    let claude = std::fs::read_to_string(sessions.join("c.jsonl")).unwrap();
+    let custom = claude.rsplit_once("\"customTitle\":\"").unwrap().1;
+    assert!(custom.starts_with("Port the config parser"), "{custom}");
+    // pi goes on after the last row.
+    let pi = records(&std::fs::read_to_string(sessions.join("p.jsonl")).unwrap());
+    for rows in pi.windows(2).skip(1) {
+        assert_eq!(rows[1]["parentId"], rows[0]["id"]);
+    }
+    // Codex itself shows the last name in its index.
+    let index = folder.path().join("session_index.jsonl");
+    let names = records(&std::fs::read_to_string(index).unwrap());
+    assert_eq!(names[2]["thread_name"], "Port the config parser to Rust");
 }
 
 #[test]
@@ -162,30 +177,6 @@ fn a_list_of_sessions_is_worked_through_and_can_be_gone_on_with() {
         .collect();
     assert_eq!(asked, answered);
     assert_eq!(list(), "");
-}
-
-#[test]
-fn files_without_a_place_for_titles_are_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = "{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"timestamp\":\"2026-01-02T03:00:00.000Z\",\"cwd\":\"/w\"}\n{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-02T03:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Port the config parser to Rust\"}]}}\n";
-    let path = write(folder.path(), "pi.jsonl", text);
-    let told = run(
-        &[
-            "title",
-            "--model",
-            "builtin",
-            "--write",
-            path.to_str().unwrap(),
-        ],
-        b"",
-    );
-    assert_eq!(
-        records(&told.stdout)[0]["reason"],
-        "unsupported_format",
-        "{}",
-        told.stdout
-    );
-    assert_eq!(std::fs::read_to_string(path).unwrap(), text);
 }
 
 #[test]

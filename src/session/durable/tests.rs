@@ -130,7 +130,7 @@ proptest! {
     ) {
         let mut file = Simulated::holding(&lines(&[OLD]));
         for (index, at) in foreign_at.iter().enumerate() {
-            // A careful foreign writer starts a line of its own.
+            // A careful foreign writer starts a new line.
             let record = format!("\n{{\"foreign\":{index}}}\n");
             file = file.with_trouble(*at, Trouble::Foreign(record.into_bytes()));
         }

@@ -19,6 +19,10 @@ struct Link {
     /// Distinguished from an absent field: a record without the field is not part of the chain.
     #[serde(default, deserialize_with = "present")]
     parent_uuid: Presence,
+    /// In pi's rows.
+    id: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    parent_id: Presence,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +49,8 @@ impl Chain {
         }
         if found.parent_uuid == Presence::Present && !found.is_sidechain && found.uuid.is_some() {
             self.leaf = found.uuid;
+        } else if found.parent_id == Presence::Present && found.id.is_some() {
+            self.leaf = found.id;
         }
     }
 

@@ -1,22 +1,20 @@
-//! Writes metadata for another agent's session file: records that the agent understands go into its
-//! file, all others into a side file.
+//! Writes titles, recaps, labels and costs for another agent's session. What the agent understands
+//! goes into its own files, the rest into a side file. A title that a person gave always wins.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::metadata::{
-    Destination, Metadata, anchor_line, destination, metadata_line, side_file_path,
-};
+use super::metadata::{LineFacts, side_file_path};
 use super::target::{RecordError, Transcript, follow_file};
-use super::{Chain, RenameFacts, SessionFacts};
-use crate::io::{Clock, Ids};
-use crate::jsonl::{FixedFile, Mapping};
+use super::{Chain, Moment, SessionFacts, SessionName};
+use crate::jsonl::{FixedFile, Mapping, split_line};
+use crate::session::codex_index::{index_path, name_on};
 use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
-use crate::session::format::{Detail, Format};
-use crate::session::title::{ManualTitle, TitleRecord};
-use crate::session::{Agent, Title, TitleSource, find_title};
+use crate::session::format::Detail;
+use crate::session::{Agent, Facts, ManualTitle, Session, Title, TitleSource, find_title};
+use crate::wire::SessionId;
 
 /// How many bytes may follow a title in a Qwen Code file before the title is written again. Qwen
 /// Code's own session picker reads only the end of a file.
@@ -25,8 +23,8 @@ const ANCHOR_DISTANCE: u64 = 32 * 1024;
 /// What happened to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// Written to the agent's session file.
-    SessionFile,
+    /// Written to the agent's own file.
+    AgentFile,
     /// Written to the side file.
     SideFile,
     /// Not written. The agent writes messages itself.
@@ -35,43 +33,61 @@ pub enum Recorded {
     KeptManualTitle,
 }
 
-/// Another agent's session file and its side file.
+/// The files of another agent's session.
 pub struct ForeignSession {
     path: PathBuf,
     agent: Agent,
+    /// The file in which the agent keeps the title, if it keeps one.
+    title_file: Option<PathBuf>,
+    takes_recaps: bool,
+    /// The title when the session was read.
+    title: Option<Title>,
     facts: SessionFacts,
     systems: FileSystems,
     side_file: Transcript,
-    written: u64,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
+    /// The files that were written to, once for each record.
+    written: Vec<PathBuf>,
+    moment: Moment,
 }
 
 impl ForeignSession {
-    /// Records into the session file of this agent. Nothing is written yet.
-    pub fn new(
-        path: &Path,
-        agent: Agent,
-        facts: SessionFacts,
-        systems: FileSystems,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
-    ) -> Self {
-        let own = (Arc::clone(&clock), Arc::clone(&ids));
-        let side_file = Transcript::new(side_file_path(path), facts.clone(), own.0, own.1);
+    /// Records into the files of this session. Nothing is written yet.
+    pub fn new(session: &Session, known: &Facts, systems: FileSystems, moment: Moment) -> Self {
+        let (path, agent) = (session.file.path.clone(), session.agent());
+        let is_appendable = session.is_appendable();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let facts = SessionFacts {
+            session_id: known
+                .session_id
+                .clone()
+                .unwrap_or_else(|| stem.into_owned()),
+            directory: known.cwd.clone().unwrap_or_default(),
+        };
+        let side_file = Transcript::new(side_file_path(&path), facts.clone(), moment.clone());
         Self {
-            path: path.to_owned(),
+            title_file: match agent {
+                Agent::Claude | Agent::Qwen | Agent::Pi => is_appendable.then(|| path.clone()),
+                Agent::Codex => index_path(&path),
+                Agent::Gemini => None,
+            },
+            takes_recaps: is_appendable && matches!(agent, Agent::Claude | Agent::Qwen),
+            title: known.title.clone(),
+            side_file: side_file.on(systems),
+            written: Vec::new(),
+            path,
             agent,
             facts,
             systems,
-            side_file: side_file.on(systems),
-            written: 0,
-            clock,
-            ids,
+            moment,
         }
     }
 
-    /// Writes a record of the stream, if it has a destination.
+    /// The id of the session.
+    pub fn session_id(&self) -> SessionId {
+        SessionId(self.facts.session_id.clone())
+    }
+
+    /// Writes a record of a stream, if it has a place.
     ///
     /// # Errors
     /// The record is not in the file, or its state is unknown.
@@ -79,15 +95,123 @@ impl ForeignSession {
         let Ok(value) = serde_json::from_str::<Value>(record) else {
             return Ok(Recorded::No);
         };
-        match destination(self.agent, &value) {
-            Destination::SessionFile(metadata) => self.write_to_session_file(metadata, &value),
-            Destination::SideFile => Ok(if self.side_file.record(record)? {
-                Recorded::SideFile
-            } else {
-                Recorded::No
-            }),
-            Destination::Nowhere => Ok(Recorded::No),
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let turnpipe = &value["turnpipe"];
+        match (text("type"), text("title"), text("content")) {
+            (Some("title"), Some(title), _) if value["ok"] == true => {
+                self.title(title, manual_title(turnpipe), turnpipe)
+            }
+            (Some("system"), _, Some(recap)) if text("subtype") == Some("away_summary") => {
+                self.recap(recap, turnpipe)
+            }
+            (Some("user" | "assistant" | "content-replacement"), ..) => Ok(Recorded::No),
+            _ => self.beside(record),
         }
+    }
+
+    /// Writes an automatic title, unless a person chose one that it is not to replace. `turnpipe`
+    /// says who made it.
+    ///
+    /// # Errors
+    /// The title is not in the file, or its state is unknown.
+    pub fn title(
+        &mut self,
+        text: &str,
+        manual_title: ManualTitle,
+        turnpipe: &Value,
+    ) -> Result<Recorded, RecordError> {
+        let title = Title {
+            text: text.to_owned(),
+            source: TitleSource::Auto,
+        };
+        let mut turnpipe = turnpipe.clone();
+        if manual_title == ManualTitle::Supersede {
+            turnpipe["supersedes_manual"] = Value::from(true);
+        }
+        let Some(path) = self.title_file.clone() else {
+            if manual_title == ManualTitle::Keep && self.title.as_ref().is_some_and(is_manual) {
+                self.cost(&turnpipe)?;
+                return Ok(Recorded::KeptManualTitle);
+            }
+            let record = json!({"type": "title", "ok": true, "title": text, "turnpipe": turnpipe});
+            return self.beside(&record.to_string());
+        };
+        let file = self.open(&path)?;
+        let chain = chain_of(&file)?;
+        if manual_title == ManualTitle::Supersede {
+            self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
+            return Ok(Recorded::AgentFile);
+        }
+        // Read under the lock: a person's earlier rename must win.
+        let found = |source| unread(&file, source);
+        if self
+            .title_in(&file)
+            .map_err(found)?
+            .is_some_and(|title| is_manual(&title))
+        {
+            self.cost(&turnpipe)?;
+            return Ok(Recorded::KeptManualTitle);
+        }
+        let before = file.size().map_err(found)?;
+        let offset = self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
+        // Agents take no lock, so one of them may have renamed the session just now. Their readers
+        // use the last record.
+        let titles = self.titles_between(&file, before, offset).map_err(found)?;
+        let Some(lost) = titles.into_iter().rfind(is_manual) else {
+            return Ok(Recorded::AgentFile);
+        };
+        self.append_title(&file, &chain, &lost, ManualTitle::Keep, None)?;
+        Ok(Recorded::KeptManualTitle)
+    }
+
+    /// Writes a name that a person gave. Returns the file with the name, or `None` if the agent
+    /// keeps no names.
+    ///
+    /// # Errors
+    /// The name is not in the file, or its state is unknown.
+    pub fn rename(&mut self, name: &SessionName) -> Result<Option<PathBuf>, RecordError> {
+        let Some(path) = self.title_file.clone() else {
+            return Ok(None);
+        };
+        let title = Title {
+            text: name.as_str().to_owned(),
+            source: TitleSource::Manual,
+        };
+        let file = self.open(&path)?;
+        let chain = chain_of(&file)?;
+        self.append_title(&file, &chain, &title, ManualTitle::Keep, None)?;
+        Ok(Some(path))
+    }
+
+    /// Writes a recap. `turnpipe` says who made it.
+    ///
+    /// # Errors
+    /// The recap is not in the file, or its state is unknown.
+    pub fn recap(&mut self, text: &str, turnpipe: &Value) -> Result<Recorded, RecordError> {
+        if self.takes_recaps {
+            let file = self.open(&self.path)?;
+            let chain = chain_of(&file)?;
+            let facts = self.line_facts(&chain, Some(turnpipe));
+            if let Some(line) = facts.recap(self.agent, text) {
+                self.append(&file, &line)?;
+                return Ok(Recorded::AgentFile);
+            }
+        }
+        let record = json!({"type": "system", "subtype": "away_summary", "content": text,
+            "turnpipe": turnpipe});
+        self.beside(&record.to_string())
+    }
+
+    /// Writes what a request cost whose answer is in no file.
+    ///
+    /// # Errors
+    /// The cost is not in the file, or its state is unknown.
+    pub fn cost(&mut self, turnpipe: &Value) -> Result<Recorded, RecordError> {
+        if !turnpipe["usage"].is_object() {
+            return Ok(Recorded::No);
+        }
+        let record = json!({"type": "system", "subtype": "usage", "turnpipe": turnpipe});
+        self.beside(&record.to_string())
     }
 
     /// Writes the title again if it is too far from the end, and makes everything durable. Returns
@@ -95,161 +219,150 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The state on disk is then unknown.
-    pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
-        if self.written > 0 {
-            let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
+    pub fn finish(mut self, sync: Sync) -> Result<u64, RecordError> {
+        let count = self.written.len() as u64;
+        self.written.dedup();
+        for path in std::mem::take(&mut self.written) {
+            let file = self.open(&path)?;
             if self.agent == Agent::Qwen {
                 self.anchor(&file)?;
             }
-            file.finish(sync).map_err(|source| self.unread(source))?;
+            file.finish(sync).map_err(|source| unread(&file, source))?;
         }
-        Ok(self.written + self.side_file.finish(sync)?)
+        Ok(count + self.side_file.finish(sync)?)
     }
 
-    fn write_to_session_file(
-        &mut self,
-        metadata: Metadata,
-        record: &Value,
-    ) -> Result<Recorded, RecordError> {
-        let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
-        let format = self.agent.format();
-        let chain = self.chain(&file)?;
-        let Some(line) = metadata_line(self.agent, metadata, record, &self.line_facts(), &chain)
-        else {
-            return Ok(Recorded::No);
+    fn beside(&mut self, record: &str) -> Result<Recorded, RecordError> {
+        Ok(if self.side_file.record(record)? {
+            Recorded::SideFile
+        } else {
+            Recorded::No
+        })
+    }
+
+    fn open(&self, path: &Path) -> Result<LockedFile, RecordError> {
+        let presence = if path == self.path {
+            Presence::Required
+        } else {
+            Presence::CreatedIfMissing
         };
-        if metadata == Metadata::Recap {
-            self.append(&file, &line)?;
-            return Ok(Recorded::SessionFile);
-        }
-        // Checked under the lock: a person's earlier rename must win.
-        let is_asked_for = format
-            .read(&line, Detail::Outline)
-            .and_then(|entry| entry.title)
-            .is_some_and(|title| title.manual_title == ManualTitle::Supersede);
-        if !is_asked_for && self.has_manual_title(&file)? {
-            return Ok(Recorded::KeptManualTitle);
-        }
-        let size = file.size().map_err(|source| self.unread(source))?;
-        let offset = self.append(&file, &line)?;
-        // Agents take no lock, so one of them may have renamed the session just now.
-        if !is_asked_for && let Some(lost) = self.manual_title_between(&file, size, offset)? {
-            let again = self.manual_line(&lost, &chain);
-            self.append(&file, &again)?;
-        }
-        Ok(Recorded::SessionFile)
-    }
-
-    fn chain(&self, file: &LockedFile) -> Result<Chain, RecordError> {
-        follow_file(file).map_err(|source| self.unread(source))
+        Ok(LockedFile::open_on(path, presence, self.systems)?)
     }
 
     fn append(&mut self, file: &LockedFile, line: &str) -> Result<u64, RecordError> {
         let appended = file.append(line).map_err(|source| RecordError::Append {
-            path: self.path.clone(),
+            path: file.path().to_owned(),
             source,
         })?;
-        self.written += 1;
+        self.written.push(file.path().to_owned());
         Ok(appended.offset)
     }
 
-    fn title(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
-        let size = file.size().map_err(|source| self.unread(source))?;
-        let mut bytes = FixedFile::new(file.file(), size, Mapping::Refused);
-        find_title(&mut bytes, self.agent.format()).map_err(|source| self.unread(source))
-    }
-
-    fn has_manual_title(&self, file: &LockedFile) -> Result<bool, RecordError> {
-        let title = self.title(file)?;
-        Ok(
-            title
-                .is_some_and(|title| title.source == TitleSource::Manual && !title.text.is_empty()),
-        )
-    }
-
-    fn manual_title_between(
-        &self,
+    fn append_title(
+        &mut self,
         file: &LockedFile,
-        start: u64,
-        end: u64,
-    ) -> Result<Option<Title>, RecordError> {
-        let titles = titles_in(file, self.agent.format(), start, end)
-            .map_err(|source| self.unread(source))?;
-        let manual = titles
-            .into_iter()
-            .map(|record| record.title)
-            .rfind(|title| title.source == TitleSource::Manual);
-        Ok(manual)
-    }
-
-    fn manual_line(&self, title: &Title, chain: &Chain) -> String {
-        match self.agent {
-            Agent::Qwen => anchor_line(&title.text, "manual", &self.line_facts(), chain),
-            Agent::Claude | Agent::Codex | Agent::Gemini | Agent::Pi => serde_json::json!({
-                "type": "custom-title",
-                "customTitle": title.text,
-                "sessionId": self.facts.session_id,
-            })
-            .to_string(),
+        chain: &Chain,
+        title: &Title,
+        manual_title: ManualTitle,
+        turnpipe: Option<&Value>,
+    ) -> Result<u64, RecordError> {
+        let facts = self.line_facts(chain, turnpipe);
+        let Some(line) = facts.title(self.agent, title, manual_title) else {
+            return Ok(0);
+        };
+        let offset = self.append(file, &line)?;
+        // An index belongs to no session.
+        if file.path() != self.path
+            && let Some(turnpipe) = turnpipe
+        {
+            self.cost(turnpipe)?;
         }
+        Ok(offset)
     }
 
-    fn anchor(&self, file: &LockedFile) -> Result<(), RecordError> {
-        let size = file.size().map_err(|source| self.unread(source))?;
+    /// The title that counts now.
+    fn title_in(&self, file: &LockedFile) -> io::Result<Option<Title>> {
+        let size = file.size()?;
+        if self.agent == Agent::Codex {
+            let named = self.titles_between(file, 0, size)?.pop();
+            return Ok(named.or_else(|| self.title.clone()));
+        }
+        let mut bytes = FixedFile::new(file.file(), size, Mapping::Refused);
+        find_title(&mut bytes, self.agent.format())
+    }
+
+    /// The titles on the complete lines between two offsets, in order.
+    fn titles_between(&self, file: &LockedFile, start: u64, end: u64) -> io::Result<Vec<Title>> {
+        let title_on = |record: &str| match self.agent {
+            Agent::Codex => name_on(record)
+                .filter(|(id, _)| *id == self.facts.session_id)
+                .map(|(_, title)| title),
+            agent => {
+                let entry = agent.format().read(record, Detail::Outline);
+                Some(entry?.title?.title)
+            }
+        };
+        let mut bytes = FixedFile::new(file.file(), end, Mapping::Refused);
+        let window = bytes.window(start..end)?;
+        let titles = window.split(|byte| *byte == b'\n').flat_map(|line| {
+            let (records, _) = split_line(line);
+            let titles = records.iter().map(|record| title_on(record.text(line)));
+            titles.collect::<Vec<_>>()
+        });
+        Ok(titles.flatten().collect())
+    }
+
+    fn anchor(&mut self, file: &LockedFile) -> Result<(), RecordError> {
+        let found = |source| unread(file, source);
+        let size = file.size().map_err(found)?;
         let near = size.saturating_sub(ANCHOR_DISTANCE);
-        let format = self.agent.format();
-        let is_near = !titles_in(file, format, near, size)
-            .map_err(|source| self.unread(source))?
-            .is_empty();
-        if is_near {
+        if !self
+            .titles_between(file, near, size)
+            .map_err(found)?
+            .is_empty()
+        {
             return Ok(());
         }
-        if let Some(title) = self.title(file)? {
-            let chain = self.chain(file)?;
-            let line = anchor_line(&title.text, title.source.name(), &self.line_facts(), &chain);
-            file.append(&line).map_err(|source| RecordError::Append {
-                path: self.path.clone(),
-                source,
-            })?;
+        if let Some(title) = self.title_in(file).map_err(found)? {
+            let chain = chain_of(file)?;
+            self.append_title(file, &chain, &title, ManualTitle::Keep, None)?;
         }
         Ok(())
     }
 
-    fn line_facts(&self) -> RenameFacts {
-        RenameFacts {
-            session_id: self.facts.session_id.clone(),
-            directory: Some(self.facts.directory.clone()),
-            uuid: self.ids.uuid().to_string(),
-            timestamp: format!("{:.3}", self.clock.now()),
-        }
-    }
-
-    fn unread(&self, source: std::io::Error) -> RecordError {
-        RecordError::Io {
-            path: self.path.clone(),
-            source,
+    fn line_facts<'a>(&'a self, chain: &'a Chain, turnpipe: Option<&'a Value>) -> LineFacts<'a> {
+        LineFacts {
+            session: &self.facts,
+            chain,
+            uuid: self.moment.uuid(),
+            timestamp: self.moment.now(),
+            turnpipe: turnpipe.filter(|turnpipe| turnpipe.is_object()),
         }
     }
 }
 
-/// The title records on the complete lines between two offsets, in order.
-fn titles_in(
-    file: &LockedFile,
-    format: &dyn Format,
-    start: u64,
-    end: u64,
-) -> std::io::Result<Vec<TitleRecord>> {
-    let mut bytes = FixedFile::new(file.file(), end, Mapping::Refused);
-    let window = bytes.window(start..end)?;
-    let titles = window.split(|byte| *byte == b'\n').flat_map(|line| {
-        let (records, _) = crate::jsonl::split_line(line);
-        let entries = records
-            .iter()
-            .filter_map(|record| format.read(record.text(line), Detail::Outline));
-        let titles = entries.filter_map(|entry| entry.title);
-        titles.collect::<Vec<_>>()
-    });
-    Ok(titles.collect())
+fn chain_of(file: &LockedFile) -> Result<Chain, RecordError> {
+    follow_file(file).map_err(|source| unread(file, source))
+}
+
+fn is_manual(title: &Title) -> bool {
+    title.source == TitleSource::Manual && !title.text.is_empty()
+}
+
+/// Whether a title is to replace one that a person gave.
+pub(super) fn manual_title(turnpipe: &Value) -> ManualTitle {
+    if turnpipe["supersedes_manual"] == true {
+        ManualTitle::Supersede
+    } else {
+        ManualTitle::Keep
+    }
+}
+
+fn unread(file: &LockedFile, source: io::Error) -> RecordError {
+    RecordError::Io {
+        path: file.path().to_owned(),
+        source,
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
-use serde_json::json;
+use std::sync::Arc;
 
 use super::*;
 use crate::io::{FixedClock, SeededIds};
-use crate::session::Session;
 
 const PROMPT: &str = r#"{"uuid":"a","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","type":"user","cwd":"/w","message":{"role":"user","parts":[{"text":"fix it"}]}}"#;
 
@@ -23,20 +22,14 @@ impl Bench {
     }
 
     fn session(&self) -> ForeignSession {
-        let facts = SessionFacts {
-            session_id: "s".to_owned(),
-            directory: "/w".to_owned(),
-        };
         let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
-        let agent = Session::open(&self.path()).unwrap().agent();
-        ForeignSession::new(
-            &self.path(),
-            agent,
-            facts,
-            FileSystems::Local,
-            Arc::new(clock),
-            Arc::new(SeededIds::new(7)),
-        )
+        let moment = Moment {
+            clock: Arc::new(clock),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        let session = Session::open(&self.path()).unwrap();
+        let known = session.summary(Mapping::Refused).unwrap();
+        ForeignSession::new(&session, &known, FileSystems::Local, moment)
     }
 
     fn title(&self) -> Option<(String, TitleSource)> {
@@ -76,11 +69,11 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
     let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
     assert_eq!(
         session.record(&title("Fix it")).unwrap(),
-        Recorded::SessionFile
+        Recorded::AgentFile
     );
     assert_eq!(
         session.record(&recap.to_string()).unwrap(),
-        Recorded::SessionFile
+        Recorded::AgentFile
     );
     assert_eq!(
         session.record(&label.to_string()).unwrap(),
@@ -110,7 +103,7 @@ fn a_title_that_a_person_gave_stays_unless_asked() {
         "turnpipe": {"v": 1, "supersedes_manual": true}});
     assert_eq!(
         session.record(&asked.to_string()).unwrap(),
-        Recorded::SessionFile
+        Recorded::AgentFile
     );
     assert_eq!(
         bench.title(),
@@ -142,40 +135,41 @@ fn a_title_is_written_again_before_it_gets_out_of_sight() {
     assert_eq!(bench.lines().len(), 6);
 }
 
-/// Automatic titles race with people who rename the session and take no lock. In every order, the
-/// title that a person chose wins.
+/// A file outside of Codex's home has no index; an older version of Codex kept the name in the file.
 #[test]
-fn whoever_renames_a_session_wins_every_race() {
-    let rounds = if std::env::var_os("TURNPIPE_FULL").is_some() {
-        10_000
-    } else {
-        200
-    };
-    for round in 0..rounds {
-        let bench = Bench::with(&[PROMPT]);
-        let path = bench.path();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..round % 7 * 40 {
-                    std::hint::spin_loop();
-                }
-                let line = manual("Mine").replace("2026-01-01T00:00:00", "2026-01-02T03:04:05");
-                let mut file = std::fs::OpenOptions::new()
-                    .append(true)
-                    .open(&path)
-                    .unwrap();
-                std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()).unwrap();
-            });
-            let mut session = bench.session();
-            session.record(&title("Theirs")).unwrap();
-            session.finish(Sync::Never).unwrap();
-        });
-        let expected = Some(("Mine".to_owned(), TitleSource::Manual));
-        assert_eq!(
-            bench.title(),
-            expected,
-            "round {round}: {:?}",
-            bench.lines()
-        );
-    }
+fn a_title_stands_beside_a_file_that_has_no_place_for_it() {
+    let bench = Bench::with(&[
+        r#"{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#,
+        r#"{"timestamp":"2026-01-02T03:00:01Z","type":"event_msg","payload":{"type":"thread_name_updated","thread_id":"s","thread_name":"Mine"}}"#,
+    ]);
+    let before = bench.lines();
+    let ours = json!({"v": 1});
+    let mut session = bench.session();
+    let mut write = |manual_title| session.title("Theirs", manual_title, &ours).unwrap();
+    assert_eq!(write(ManualTitle::Keep), Recorded::KeptManualTitle);
+    assert_eq!(bench.title().unwrap().0, "Mine");
+    assert_eq!(write(ManualTitle::Supersede), Recorded::SideFile);
+    assert_eq!(
+        bench.title(),
+        Some(("Theirs".to_owned(), TitleSource::Auto))
+    );
+    assert_eq!(bench.lines(), before);
+}
+
+/// A file that its agent has compressed gets nothing appended.
+#[test]
+fn an_archive_stays_as_it_is() {
+    let bench = Bench::with(&[]);
+    let text = PROMPT.to_owned() + "\n";
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let packed = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
+    std::fs::write(bench.path(), &packed).unwrap();
+    let mut session = bench.session();
+    assert_eq!(
+        session.record(&title("Fix it")).unwrap(),
+        Recorded::SideFile
+    );
+    session.finish(Sync::Never).unwrap();
+    assert_eq!(std::fs::read(bench.path()).unwrap(), packed);
+    assert_eq!(bench.title().unwrap().0, "Fix it");
 }

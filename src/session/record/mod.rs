@@ -6,20 +6,17 @@
 mod chain;
 mod continuation;
 mod foreign;
-mod keep;
 mod metadata;
+mod moment;
 mod recorder;
-mod rename;
+mod session_name;
 mod target;
 
 pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use foreign::{ForeignSession, Recorded};
-pub use keep::{KeepError, Kept, Moment, has_place, keep_recap, keep_title};
-pub use metadata::{
-    Destination, Metadata, SIDE_FILE_SUFFIX, anchor_line, destination, metadata_line,
-    side_file_path,
-};
+pub use metadata::{SIDE_FILE_SUFFIX, side_file_path};
+pub use moment::Moment;
 pub use recorder::{Recorder, SessionFacts};
-pub use rename::{NameError, RenameFacts, SessionName, name_file, name_record};
-pub use target::{Ownership, RecordError, Transcript, follow_file, ownership};
+pub use session_name::{NameError, SessionName};
+pub use target::{Ownership, RecordError, Transcript, ownership};

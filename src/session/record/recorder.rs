@@ -1,17 +1,17 @@
 //! Selects the records of a stream to keep, and converts them.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
-use super::Chain;
-use crate::io::{Clock, Ids};
+use super::foreign::manual_title;
+use super::{Chain, Moment};
+use crate::session::ManualTitle;
 
 /// Types, and subtypes where they matter, of the records to keep.
-const KEPT: [(&str, Option<&str>); 7] = [
+const KEPT: [(&str, Option<&str>); 8] = [
     ("user", None),
     ("assistant", None),
     ("title", None),
+    ("recap", None),
     ("tool_use_summary", None),
     ("content-replacement", None),
     ("system", Some("away_summary")),
@@ -32,23 +32,16 @@ pub struct SessionFacts {
 pub struct Recorder {
     facts: SessionFacts,
     chain: Chain,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
+    moment: Moment,
 }
 
 impl Recorder {
     /// Continues after the end of `chain`.
-    pub fn new(
-        facts: SessionFacts,
-        chain: Chain,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
-    ) -> Self {
+    pub fn new(facts: SessionFacts, chain: Chain, moment: Moment) -> Self {
         Self {
             facts,
             chain,
-            clock,
-            ids,
+            moment,
         }
     }
 
@@ -119,7 +112,14 @@ impl Recorder {
             }
             ("title", _) if record.get("ok") == Some(&Value::Bool(true)) => {
                 let title = record.shift_remove("title")?;
-                self.unchained("ai-title", [("aiTitle", title)])
+                let on_request = record.get("turnpipe").map(manual_title);
+                if on_request == Some(ManualTitle::Supersede) {
+                    let source = Value::from("auto");
+                    let own = [("customTitle", title), ("titleSource", source)];
+                    self.unchained("custom-title", own)
+                } else {
+                    self.unchained("ai-title", [("aiTitle", title)])
+                }
             }
             ("tool_use_summary", _) => {
                 let (summary, ids) = (
@@ -135,7 +135,12 @@ impl Recorder {
                 let replacements = record.shift_remove("replacements")?;
                 self.unchained("content-replacement", [("replacements", replacements)])
             }
-            ("system", Some("usage")) => {
+            // What failed may have cost something.
+            ("system", Some("usage")) | ("title" | "recap", _)
+                if record
+                    .get("turnpipe")
+                    .is_some_and(|ours| ours.get("usage").is_some()) =>
+            {
                 self.unchained("system", [("subtype", Value::from("usage"))])
             }
             _ => return None,
@@ -143,6 +148,7 @@ impl Recorder {
         let mut line = line;
         let ours = record
             .shift_remove("turnpipe")
+            .filter(Value::is_object)
             .unwrap_or_else(|| json!({"v": 1}));
         line.insert("turnpipe".to_owned(), ours);
         Some(Value::Object(line).to_string())
@@ -152,12 +158,12 @@ impl Recorder {
     fn link(&mut self, record: &mut Map<String, Value>) -> Map<String, Value> {
         let uuid = match record.get("uuid").and_then(Value::as_str) {
             Some(uuid) => uuid.to_owned(),
-            None => self.ids.uuid().to_string(),
+            None => self.moment.uuid(),
         };
         let parent = self.chain.append(&uuid);
         let timestamp = match record.get("timestamp").and_then(Value::as_str) {
             Some(timestamp) => timestamp.to_owned(),
-            None => self.now(),
+            None => self.moment.now(),
         };
         members([
             ("parentUuid", parent.map_or(Value::Null, Value::from)),
@@ -181,14 +187,10 @@ impl Recorder {
         line.extend(members(own));
         line.extend(members([
             ("sessionId", Value::from(self.facts.session_id.clone())),
-            ("uuid", Value::from(self.ids.uuid().to_string())),
-            ("timestamp", Value::from(self.now())),
+            ("uuid", Value::from(self.moment.uuid())),
+            ("timestamp", Value::from(self.moment.now())),
         ]));
         line
-    }
-
-    fn now(&self) -> String {
-        format!("{:.3}", self.clock.now())
     }
 }
 
@@ -201,6 +203,8 @@ fn members<const COUNT: usize>(pairs: [(&str, Value); COUNT]) -> Map<String, Val
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::io::{FixedClock, SeededIds};
 
@@ -210,12 +214,11 @@ mod tests {
             directory: "/w".to_owned(),
         };
         let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
-        Recorder::new(
-            facts,
-            Chain::default(),
-            Arc::new(clock),
-            Arc::new(SeededIds::new(7)),
-        )
+        let moment = Moment {
+            clock: Arc::new(clock),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        Recorder::new(facts, Chain::default(), moment)
     }
 
     fn value(line: Option<String>) -> Value {

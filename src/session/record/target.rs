@@ -2,10 +2,8 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::{Chain, Recorder, SessionFacts};
-use crate::io::{Clock, Ids};
+use super::{Chain, Moment, Recorder, SessionFacts};
 use crate::session::durable::{AppendError, FileSystems, LockedFile, OpenError, Presence, Sync};
 use crate::session::{OpenError as Unreadable, open_safely};
 
@@ -89,13 +87,8 @@ pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
 
 impl Transcript {
     /// Continues a file of turnpipe, or starts one. Nothing is written yet.
-    pub fn new(
-        path: impl Into<PathBuf>,
-        facts: SessionFacts,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
-    ) -> Self {
-        let recorder = Recorder::new(facts, Chain::default(), clock, ids);
+    pub fn new(path: impl Into<PathBuf>, facts: SessionFacts, moment: Moment) -> Self {
+        let recorder = Recorder::new(facts, Chain::default(), moment);
         Self {
             path: path.into(),
             systems: FileSystems::Local,
@@ -166,7 +159,7 @@ impl Transcript {
 ///
 /// # Errors
 /// Reading failed.
-pub fn follow_file(file: &LockedFile) -> io::Result<Chain> {
+pub(super) fn follow_file(file: &LockedFile) -> io::Result<Chain> {
     let mut chain = Chain::default();
     follow_from(file, 0, |line| chain.follow(line))?;
     Ok(chain)
@@ -198,6 +191,8 @@ fn follow_from(file: &LockedFile, offset: u64, mut take: impl FnMut(&str)) -> io
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::io::{FixedClock, SeededIds};
 
@@ -207,7 +202,11 @@ mod tests {
             directory: "/w".to_owned(),
         };
         let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
-        Transcript::new(path, facts, Arc::new(clock), Arc::new(SeededIds::new(7)))
+        let moment = Moment {
+            clock: Arc::new(clock),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        Transcript::new(path, facts, moment)
     }
 
     fn lines(path: &Path) -> Vec<serde_json::Value> {

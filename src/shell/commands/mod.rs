@@ -29,7 +29,7 @@ pub(super) use rules::{Check, rule};
 pub(super) enum Entry {
     /// It reads, with these options.
     Listed(&'static Command),
-    /// It has a grammar of its own.
+    /// It has its own grammar.
     Own(Own),
     /// It changes something; the text says what, after the name.
     Writes(&'static str),

@@ -200,7 +200,7 @@ pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     Some(cut(&noun, 34))
 }
 
-/// Alternatives on lines of their own.
+/// Alternatives on their own lines.
 fn plain_pattern(pattern: &str) -> String {
     let mut plain = String::new();
     let mut rest = pattern.chars().peekable();

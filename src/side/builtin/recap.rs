@@ -1,6 +1,8 @@
 //! Recaps by rules: the goal, what the model last reported, and the next step if it named one.
 //! Nothing is made up. See `docs/protocol.md`, Recaps.
 
+use std::sync::LazyLock;
+
 use super::clean::{clean, cut_words, lower_first};
 use super::prose::{is_east_asian, sentences};
 use super::title::title;
@@ -25,7 +27,7 @@ const NOT_SAID: [&str; 3] = ["API Error", "No response requested", "(no content)
 /// Marks at the end of a sentence.
 const ENDS: [char; 10] = ['.', '!', ':', ';', ',', '?', '。', '！', '？', '：'];
 
-const WORDS: WordList = WordList::new(include_str!("words/recap.txt"));
+static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/recap.txt")));
 
 /// What comes next, in the model's words.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,7 +29,7 @@ const ENOUGH_WORDS: usize = 2;
 /// How many greetings, polite phrases and the like may stand before a request.
 const MOST_OPENINGS: usize = 8;
 
-const WORDS: WordList = WordList::new(include_str!("words/title.txt"));
+static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/title.txt")));
 
 /// Greetings, polite phrases, and other words before the request itself.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -1,42 +1,55 @@
 //! Lists of words and phrases, kept in data files.
 
+use std::collections::{HashMap, HashSet};
+
 /// A data file: sections that begin with `[name]`, one phrase or several words a line.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WordList(&'static str);
+#[derive(Debug)]
+pub(super) struct WordList(HashMap<&'static str, Section>);
+
+#[derive(Debug, Default)]
+struct Section {
+    lines: Vec<&'static str>,
+    words: HashSet<&'static str>,
+}
 
 impl WordList {
-    pub(super) const fn new(file: &'static str) -> Self {
-        Self(file)
+    pub(super) fn new(file: &'static str) -> Self {
+        let mut sections: HashMap<_, Section> = HashMap::new();
+        let mut name = "";
+        for line in file.lines().filter(|line| !line.is_empty()) {
+            let heading = line
+                .strip_prefix('[')
+                .and_then(|line| line.strip_suffix(']'));
+            if let Some(heading) = heading {
+                name = heading;
+                continue;
+            }
+            let section = sections.entry(name).or_default();
+            section.lines.push(line);
+            section.words.extend(line.split(' '));
+        }
+        Self(sections)
     }
 
     /// The lines of a section. Blanks at the end of a line count.
-    pub(super) fn lines(self, section: &str) -> impl Iterator<Item = &'static str> {
-        self.0
-            .lines()
-            .skip_while(move |line| !is_heading(line, section))
-            .skip(1)
-            .take_while(|line| !(line.starts_with('[') && line.ends_with(']')))
-            .filter(|line| !line.is_empty())
+    pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
+        let lines = self.0.get(section).map(|section| section.lines.as_slice());
+        lines.unwrap_or_default().iter().copied()
     }
 
     /// Whether a word is in a section of words.
-    pub(super) fn has(self, section: &str, word: &str) -> bool {
-        self.lines(section)
-            .any(|line| line.split(' ').any(|known| known == word))
+    pub(super) fn has(&self, section: &str, word: &str) -> bool {
+        self.0
+            .get(section)
+            .is_some_and(|section| section.words.contains(word))
     }
 
     /// What follows the first phrase of a section that a text starts with, in any case.
-    pub(super) fn strip<'a>(self, section: &str, text: &'a str) -> Option<&'a str> {
+    pub(super) fn strip<'a>(&self, section: &str, text: &'a str) -> Option<&'a str> {
         self.lines(section).find_map(|phrase| {
             let (start, rest) = text.split_at_checked(phrase.len())?;
             let ends = !rest.starts_with(char::is_alphanumeric);
             (ends && start.eq_ignore_ascii_case(phrase)).then(|| rest.trim())
         })
     }
-}
-
-fn is_heading(line: &str, section: &str) -> bool {
-    line.strip_prefix('[')
-        .and_then(|line| line.strip_suffix(']'))
-        == Some(section)
 }

@@ -1,5 +1,6 @@
 //! What a model is asked for a label.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -39,14 +40,32 @@ pub fn shown(json: &str) -> String {
 /// three dots and never splits a character.
 pub fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    let repaired = replace_lone_surrogates(json);
-    let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(json));
+    // No unit takes more than the six bytes of an escape.
+    let json = beginning_of_text(json, 6 * (limit + 1));
+    let repaired = replace_lone_surrogates(&json);
+    let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
     let text = value.map_or_else(|_| json.trim().to_owned(), |value| value.to_string());
     if utf16_length(&text) <= limit {
         return text;
     }
     let kept = truncate_utf16(&text, limit.saturating_sub(MORE.len()));
     format!("{kept}{MORE}")
+}
+
+/// The beginning of a long string in JSON, about `length` bytes; any other value as it is.
+fn beginning_of_text(json: &str, length: usize) -> Cow<'_, str> {
+    if json.len() <= length || !json.starts_with('"') {
+        return Cow::Borrowed(json);
+    }
+    let mut end = 1;
+    while end < length {
+        end += match json.as_bytes().get(end..) {
+            Some([b'\\', b'u', ..]) => "\\u0000".len(),
+            Some([b'\\', ..]) => 2,
+            _ => 1,
+        };
+    }
+    Cow::Owned(format!("{}\"", &json[..json.ceil_char_boundary(end)]))
 }
 
 /// The part of what the model said that prompts show.
@@ -90,7 +109,30 @@ pub fn label_request(question: String, instructions: &str) -> Request {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn of_a_long_text_only_the_beginning_is_needed(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["a", "é", "😀", r"\n", r"\\", r"\u00e9", r"\ud83d\ude00", r"\ud83d"]),
+                0..300,
+            )
+        ) {
+            let json = format!("\"{}\"", parts.concat());
+            let repaired = replace_lone_surrogates(&json).unwrap_or(json.clone());
+            let whole: Value = serde_json::from_str(&repaired).unwrap();
+            let whole = whole.to_string();
+            let expected = if utf16_length(&whole) <= 20 {
+                whole
+            } else {
+                format!("{}...", truncate_utf16(&whole, 17))
+            };
+            prop_assert_eq!(excerpt(&json, 20), expected);
+        }
+    }
 
     #[test]
     fn the_question_shows_intent_and_calls() {

@@ -137,7 +137,7 @@ pub struct SessionMessageExtension {
     /// Whether a subagent speaks, or is spoken to.
     #[serde(default, skip_serializing_if = "is_false")]
     pub subagent: bool,
-    /// Which subagent, where it speaks in a file of its own.
+    /// Which subagent, where it speaks in its own file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }

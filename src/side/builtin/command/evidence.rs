@@ -26,7 +26,8 @@ pub(super) enum Evidence {
     Nothing,
 }
 
-const LINES: WordList = WordList::new(include_str!("../words/evidence.txt"));
+static LINES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::new(include_str!("../words/evidence.txt")));
 
 /// How several counts become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +68,7 @@ fn expressions(section: &str) -> impl Iterator<Item = Regex> {
 
 /// Text without colours.
 pub(super) fn uncolored(text: &str) -> Cow<'_, str> {
-    if text.contains('\u{1b}') {
+    if memchr::memchr(b'\x1b', text.as_bytes()).is_some() {
         Cow::Owned(crate::text::terminal_safe(text))
     } else {
         Cow::Borrowed(text)

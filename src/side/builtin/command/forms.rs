@@ -8,7 +8,8 @@ use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::last_part;
 use crate::side::builtin::word_list::WordList;
 
-const WORDS: WordList = WordList::new(include_str!("../words/commands.txt"));
+static WORDS: LazyLock<WordList> =
+    LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
 /// What kind of thing a command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,6 +227,10 @@ pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
     let mut words = command.words.as_slice();
     'wrapped: loop {
         for line in WORDS.lines("wrappers") {
+            let starts_alike = line.split(' ').next() == words.first().map(String::as_str);
+            if !starts_alike {
+                continue;
+            }
             let (names, valued): (Vec<&str>, Vec<&str>) = line
                 .split(' ')
                 .partition(|word| !word.starts_with('-') || *word == "-m");

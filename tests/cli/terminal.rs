@@ -1,0 +1,153 @@
+//! What commands show on a pseudo-terminal.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, OutputModes, Winsize};
+
+use crate::turnpipe::{command, data};
+
+/// Which streams of a command are the terminal. The others are pipes, whose content is not looked
+/// at, or the null device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attached {
+    Output,
+    Messages,
+}
+
+/// Everything that a command shows on a terminal with this many columns, and its exit status.
+pub(crate) fn shown(
+    columns: u16,
+    attached: Attached,
+    arguments: &[&str],
+    stdin: Stdio,
+) -> (Option<i32>, String) {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let terminal = File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    let size = Winsize {
+        ws_row: 40,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let mut modes = rustix::termios::tcgetattr(&terminal).unwrap();
+    modes.output_modes.remove(OutputModes::OPOST);
+    rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
+    let stream = |is_terminal: bool| {
+        if is_terminal {
+            Stdio::from(OwnedFd::from(terminal.try_clone().unwrap()))
+        } else {
+            Stdio::null()
+        }
+    };
+    let mut child = command()
+        .args(arguments)
+        .env("TERM", "xterm")
+        .stdin(stdin)
+        .stdout(stream(attached != Attached::Messages))
+        .stderr(stream(attached != Attached::Output))
+        .spawn()
+        .unwrap();
+    drop(terminal);
+    let mut shown = Vec::new();
+    // The end of a terminal is an error.
+    let _ = File::from(controller).read_to_end(&mut shown);
+    let status = child.wait().unwrap().code();
+    (status, String::from_utf8_lossy(&shown).into_owned())
+}
+
+/// What a command prints on a terminal.
+fn printed(columns: u16, arguments: &[&str]) -> String {
+    let (status, page) = shown(columns, Attached::Output, arguments, Stdio::null());
+    assert_eq!(status, Some(0), "{arguments:?}: {page}");
+    page
+}
+
+#[test]
+fn a_list_of_sessions_fits() {
+    let root = data("");
+    for columns in [80, 132] {
+        let page = printed(
+            columns,
+            &["--color", "never", "session", "list", "--root", &root],
+        );
+        assert!(page.lines().count() > 5, "{page}");
+        for line in page.lines() {
+            assert!(line.chars().count() <= usize::from(columns), "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_session_is_readable() {
+    let file = data("claude-parallel.jsonl");
+    let expected = "\
+> Compare the two files
+
+  Read(a.txt)
+    ⎿ one
+  Read(b.txt)
+    ⎿ failed: two
+
+They differ.
+
+";
+    let page = printed(80, &["--color", "never", "session", "tail", &file]);
+    assert_eq!(page, expected);
+    let followed = ["-f", "--until-idle", "1ms"];
+    let arguments = [
+        &["--color", "never", "session", "tail", &file],
+        &followed[..],
+    ]
+    .concat();
+    let page = printed(80, &arguments);
+    for line in expected.lines() {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+}
+
+#[test]
+fn records_are_harmless_and_stay_the_same() {
+    let evil = "\u{9b}31m \u{9d}0;x\u{9c} \u{202e}abc";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("evil.jsonl");
+    let mut text = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    text = text.replace("They differ.", evil);
+    std::fs::write(&file, &text).unwrap();
+    let path = file.to_str().unwrap();
+    for arguments in [
+        &["session", "tail", path, "--json"][..],
+        &["session", "tail", path, "--raw"],
+        &["session", "show", path, "-o", "jsonl"],
+        &["session", "search", "abc", path, "--json"],
+        &["run-tools"],
+        &["summarize-batch", "--model", "none", "-o", "jsonl"],
+    ] {
+        let stdin = || Stdio::from(File::open(&file).unwrap());
+        let (status, page) = shown(80, Attached::Output, arguments, stdin());
+        assert_eq!(status, Some(0), "{arguments:?}: {page}");
+        assert!(!page.contains(['\u{9b}', '\u{9d}', '\u{202e}']), "{page}");
+        assert!(page.contains(r"\u202eabc"), "{arguments:?}: {page}");
+        let piped = command().args(arguments).stdin(stdin()).output().unwrap();
+        let values = |text: &str| -> Vec<serde_json::Value> {
+            text.lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect()
+        };
+        assert_eq!(
+            values(&page),
+            values(&String::from_utf8(piped.stdout).unwrap())
+        );
+    }
+}
