@@ -191,10 +191,10 @@ impl<'a> Labels<'a> {
                 return false;
             };
             let labelled = contents.labelled_calls();
-            if !labelled.is_empty() {
+            if labelled.is_empty() {
+                self.settle(self.timing.placing == Placing::WhenReady);
+            } else {
                 self.batches.leave_labelled(&labelled);
-            } else if self.timing.placing == Placing::WhenReady {
-                self.settle(true);
             }
             if Batches::boundary(&events).is_boundary {
                 self.place_labels();
@@ -206,10 +206,10 @@ impl<'a> Labels<'a> {
             sink.damage(&damage);
         }
         self.queue.push_bytes(piece.into_raw());
-        self.settle(false);
     }
 
-    /// Starts the labels of complete batches.
+    /// Starts the labels of complete batches: when a record follows that is no label itself, or when
+    /// the input pauses.
     fn settle(&mut self, idle: bool) {
         let when_ready = self.timing.placing == Placing::WhenReady;
         // By rules, a label is made when the stream reaches its place.

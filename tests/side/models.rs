@@ -111,7 +111,7 @@ fn each_cause_of_failure_is_one_line_and_the_status_says_what_it_was() {
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
     let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
-    for (answer, status) in [(401, 4), (404, 4), (500, 5), (503, 5)] {
+    for (answer, status) in [(400, 4), (500, 5)] {
         let server = Server::start(
             NO_DELAY,
             Box::new(move |_| (answer, "{\"error\":{\"message\":\"boom\"}}".to_owned())),
