@@ -55,7 +55,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --from 'Read only this dialect, instead of detecting it line by line'
             cand --session-id 'The session whose state is used and updated'
             cand --state-dir 'The directory that holds the state'
-            cand --cwd 'Where shell calls start [default: this directory]'
+            cand --cwd 'Where shell calls start [default: where the last run of the session ended, else this directory]'
             cand --add-dir 'Another directory that shell calls may change to; repeatable'
             cand --env 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable'
             cand --trace 'Write a trace of the run for the viewer of Chrome or Perfetto'

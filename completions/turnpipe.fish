@@ -66,7 +66,7 @@ openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'The directory that holds the state' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: this directory]' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: where the last run of the session ended, else this directory]' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may change to; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write a trace of the run for the viewer of Chrome or Perfetto' -r -F

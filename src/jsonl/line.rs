@@ -91,7 +91,9 @@ fn event_field_length(line: &[u8]) -> usize {
         };
     }
     let without_record: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
-    let is_field = without_record.iter().any(starts_with);
+    // Some APIs print a list of objects, with nothing but a comma or the end of it on a line.
+    let is_field =
+        without_record.iter().any(starts_with) || matches!(line.trim_ascii(), b"," | b"]");
     if is_field { line.len() } else { 0 }
 }
 
