@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
-use super::inputs::take_stdin;
+use super::inputs::{report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
@@ -22,7 +22,7 @@ use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Ledger, Lifecycle,
-    Mode, OnError, Options, PermissionMode, Policy, RunEnd, Trace,
+    Mode, OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
@@ -53,6 +53,10 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
     clippy::struct_excessive_bools,
     reason = "one field for each switch of the command line"
 )]
+#[command(after_long_help = "Examples:
+  turnpipe run-tools < reply.jsonl
+  turnpipe run-tools --plan < reply.jsonl
+  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl")]
 pub(super) struct RunToolsArguments {
     /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
@@ -83,7 +87,7 @@ pub(super) struct RunToolsArguments {
     /// Run only these tools
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
-    /// Add the command tools of a manifest (TOML or JSON); repeatable
+    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
     /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
@@ -101,7 +105,7 @@ pub(super) struct RunToolsArguments {
     /// The directory that holds the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
-    /// Where shell calls start [default: this directory]
+    /// Where shell calls start [default: where the last run of the session ended, else this directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Another directory that shell calls may change to; repeatable
@@ -111,7 +115,7 @@ pub(super) struct RunToolsArguments {
     /// or `GIT_AUTHOR_NAME`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
-    /// Write a trace of the run for the viewer of Chrome or Perfetto
+    /// Write a trace of the run for Chrome's trace viewer or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check every line of the input, and exit with 3 if it has unusable records
@@ -133,7 +137,8 @@ impl Run for RunToolsArguments {
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
         let options = self.options(&settings);
-        let context = self.context(&settings, io)?;
+        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let context = self.context(&settings, &lane.spawners, io)?;
         let lifecycle = Lifecycle {
             registry,
             permission_mode: options.permission_mode,
@@ -142,7 +147,6 @@ impl Run for RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let mut ledger = Ledger::default();
         if let Input::Descriptor(file) = &stdin {
             let needles = AhoCorasickPrefilter::new(result_needles())?;
@@ -152,6 +156,7 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
@@ -163,11 +168,11 @@ impl Run for RunToolsArguments {
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            observer: observer(globals.quiet, io.terminal),
+            observer,
             trace,
-            lane: lane.spawners.clone(),
         };
         let end = exec::run(&options, lifecycle, context, ledger, dependencies, channels);
+        report_foreign_stream(end.understanding, globals.quiet, &io.messages);
         Ok(self.outcome(&end, io))
     }
 }
@@ -224,6 +229,10 @@ impl RunToolsArguments {
                 .map(|names| BTreeSet::from_iter(names.clone())),
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
+            start_directory: match self.cwd {
+                Some(_) => StartDirectory::Given,
+                None => StartDirectory::Kept,
+            },
             state_root: Some(settings.state_root.clone()),
             dialect: self.from,
             unwanted: if self.strict {
@@ -234,7 +243,12 @@ impl RunToolsArguments {
         }
     }
 
-    fn context(&self, settings: &Settings, io: &Io) -> anyhow::Result<ToolContext> {
+    fn context(
+        &self,
+        settings: &Settings,
+        lane: &Spawners,
+        io: &Io,
+    ) -> anyhow::Result<ToolContext> {
         let here = match &self.cwd {
             Some(directory) => std::fs::canonicalize(directory)
                 .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?,
@@ -260,8 +274,8 @@ impl RunToolsArguments {
                 Spawners::new(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
+            lane: Arc::new(lane.clone()),
             clock: Arc::clone(&io.clock),
-            scratch_directory: settings.temporary_directory.clone(),
         })
     }
 

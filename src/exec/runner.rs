@@ -29,7 +29,7 @@ use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
 use crate::tools::ToolContext;
-use crate::wire::{Event, SessionId};
+use crate::wire::{Event, SessionId, Understanding};
 
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -48,8 +48,6 @@ pub struct Dependencies<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
-    /// Starts the children of calls that run side by side.
-    pub lane: Spawners,
 }
 
 /// A run in progress.
@@ -70,6 +68,7 @@ struct Runner<'a, Sink: Write> {
     /// The executor record is out.
     claimed: bool,
     damaged_lines: u64,
+    understanding: Understanding,
     /// The counts last reported to the observer.
     shown: (u64, usize, usize),
 }
@@ -90,7 +89,6 @@ pub fn run<Sink: Write>(
         ids,
         observer,
         trace,
-        lane,
     } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
@@ -119,7 +117,7 @@ pub fn run<Sink: Write>(
             channels.sender,
         ),
         lifecycle,
-        session: Session::new(context, lane, naming, options.state_root.clone()),
+        session: Session::new(context, naming, options),
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
         observer,
@@ -127,6 +125,7 @@ pub fn run<Sink: Write>(
         next_heartbeat: None,
         claimed: false,
         damaged_lines: 0,
+        understanding: Understanding::default(),
         shown: (0, 0, 0),
     };
     runner.resume_session();
@@ -142,6 +141,7 @@ pub fn run<Sink: Write>(
         cause,
         failed_calls: runner.output.failed_calls(),
         damaged_lines: runner.damaged_lines,
+        understanding: runner.understanding,
     }
 }
 
@@ -267,6 +267,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
+        self.understanding.note(&item.raw, &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
             self.messages.note(&damage.to_string());

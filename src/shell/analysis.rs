@@ -23,6 +23,9 @@ pub struct Analysis {
     pub changes_directory: bool,
     /// The names of the programs, each once; empty unless the verdict is read-only.
     pub programs: Vec<String>,
+    /// The first command whose arguments are a language, such as `awk`. Such readings are only
+    /// trusted where the kernel keeps the command from writing.
+    pub language: Option<String>,
 }
 
 /// Whether a command line only reads: no file changes, no network, no signals, no process left
@@ -108,6 +111,7 @@ pub fn analyse(command: &str) -> Analysis {
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
+            language: effects.language,
         },
         Err(refusal) => Analysis {
             verdict: match refusal.kind {
@@ -119,6 +123,7 @@ pub fn analyse(command: &str) -> Analysis {
             span: within(command, &refusal.span),
             changes_directory: true,
             programs: Vec::new(),
+            language: None,
         },
     }
 }

@@ -5,7 +5,7 @@ use super::effects::{Effects, Place, Shell};
 use super::options;
 use super::parsed_command::ParsedCommand;
 use super::refusal::{Refusal, excerpt};
-
+use super::table::{COMMANDS, Property};
 use super::variables::{may_be_passed, may_be_set};
 use super::word::Word;
 
@@ -88,6 +88,10 @@ impl Call<'_> {
                 first.span.clone(),
                 format!("`{}` may be left running", excerpt(name)),
             ));
+        }
+        let listed = COMMANDS.get(name);
+        if listed.is_some_and(|command| command.is(Property::Language)) {
+            self.effects.read_language(name);
         }
         match entry {
             Entry::Listed(command) => {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::analysis::{GitScope, GitUse};
 use super::refusal::Refusal;
+use super::table::COMMANDS;
 
 /// Where a command stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub(super) struct Effects {
     git: Vec<GitCall>,
     /// The names of the commands, each once.
     pub(super) commands: Vec<String>,
+    /// The first command whose arguments are a language.
+    pub(super) language: Option<String>,
 }
 
 /// A change of directory.
@@ -111,11 +114,20 @@ impl Effects {
         }
     }
 
-    /// The names of the programs, without subcommands.
+    pub(super) fn read_language(&mut self, command: &str) {
+        self.language.get_or_insert_with(|| command.to_owned());
+    }
+
+    /// The names of the programs, without subcommands, and of those that they start.
     pub(super) fn programs(&self) -> Vec<String> {
+        let names = self.commands.iter().map(|command| {
+            let name = command.split(' ').next();
+            name.unwrap_or_default()
+        });
+        let started = names.clone().filter_map(|name| COMMANDS.get(name));
+        let started = started.flat_map(|command| command.starts.iter().copied());
         let mut programs: Vec<String> = Vec::new();
-        for command in &self.commands {
-            let program = command.split(' ').next().unwrap_or_default();
+        for program in names.chain(started) {
             if !programs.iter().any(|known| known == program) {
                 programs.push(program.to_owned());
             }

@@ -16,6 +16,8 @@ pub(super) struct Command {
     properties: Vec<Property>,
     /// How many operands are read at most; further ones would be written to.
     pub(super) most_operands: Option<usize>,
+    /// What it starts by name.
+    pub(super) starts: Vec<&'static str>,
     /// What else must hold.
     pub(super) rules: Vec<Check>,
 }
@@ -37,6 +39,8 @@ pub(super) enum Property {
     PlainOperands,
     /// Every word is text.
     OnlyText,
+    /// Its arguments are a language, or contradict each other.
+    Language,
     /// Git looks at the index, the files, or the contents of changes.
     LooksAtFiles,
     /// So it does if an option of `@diff` is given.
@@ -53,6 +57,7 @@ impl Property {
             "first" => Self::FirstOperandEnds,
             "plain" => Self::PlainOperands,
             "text" => Self::OnlyText,
+            "language" => Self::Language,
             "files" => Self::LooksAtFiles,
             "changes" => Self::MayShowChanges,
             _ => return None,
@@ -128,6 +133,8 @@ impl Command {
                 self.long.extend(&other.long);
                 self.rules.extend(&other.rules);
                 self.properties.extend(&other.properties);
+            } else if let Some(names) = word.strip_prefix("starts=") {
+                self.starts.extend(names.split(','));
             } else if let Some(name) = word.strip_prefix("rule=") {
                 self.rules
                     .push(rule(name).ok_or(format!("there is no {word}"))?);

@@ -411,6 +411,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.ends_here(range.end) {
             return Err(self.not_accepted(node));
         }
+        self.effects.read_language("[[");
         self.push_all(found, place)
     }
 

@@ -4,7 +4,8 @@
 //! found out counts as a program.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,9 @@ const DEADLINE: Duration = Duration::from_secs(1);
 /// The largest output of git that is read, in bytes: an index of about 100,000 files.
 const LARGEST: usize = 8 * 1024 * 1024;
 
+/// The hook that runs when the index was written.
+const HOOK: &str = "hooks/post-index-change";
+
 const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
 
 /// Asks git about one command line.
@@ -31,27 +35,34 @@ pub struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
+    /// Git may write its index, as it does unless the environment of a session forbids it.
+    may_refresh_index: bool,
 }
 
 impl GitProbe {
     /// A probe that starts git as the session's calls do.
     pub fn new(context: &ToolContext) -> Self {
         let environment = child_environment(context).to_vec();
-        Self::with(Arc::clone(&context.spawners), environment)
+        Self::with(Arc::clone(&context.spawners), environment, false)
     }
 
     /// A probe without a session: with the cleaned environment, and children started by
-    /// `spawners`.
+    /// `spawners`. Who runs the commands may let git refresh its index.
     pub fn outside_of_a_session(spawners: Arc<Spawners>, environment: &Environment) -> Self {
-        Self::with(spawners, cleaned(environment, &BTreeSet::new()))
+        Self::with(spawners, cleaned(environment, &BTreeSet::new()), true)
     }
 
-    fn with(spawners: Arc<Spawners>, mut environment: Vec<(OsString, OsString)>) -> Self {
+    fn with(
+        spawners: Arc<Spawners>,
+        mut environment: Vec<(OsString, OsString)>,
+        may_refresh_index: bool,
+    ) -> Self {
         keep_git_from_writing(&mut environment);
         Self {
             spawners,
             environment: environment.into(),
             begun: Instant::now(),
+            may_refresh_index,
         }
     }
 
@@ -87,6 +98,13 @@ impl GitProbe {
             let index = self
                 .git(&["ls-files", "--stage", "-z", ":/"], directory)
                 .map_err(|_| "git's index cannot be read".to_owned())?;
+            if self.may_refresh_index {
+                let path = self.git(&["rev-parse", "--git-path", HOOK], directory)?;
+                let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
+                if directory.join(path).symlink_metadata().is_ok() {
+                    return Err(format!("git may refresh its index and run `{HOOK}`"));
+                }
+            }
             let mut entries = index.split(|byte| *byte == 0);
             if entries.any(|entry| entry.starts_with(b"160000 ")) {
                 return Err(SUBMODULES.to_owned());
@@ -108,6 +126,7 @@ impl GitProbe {
                     environment: Arc::clone(&self.environment),
                     directory: directory.to_owned(),
                     stdin: Stdin::Null,
+                    report: None,
                     capture: Capture {
                         memory_bytes: LARGEST,
                         total_bytes: LARGEST as u64,

@@ -41,8 +41,8 @@ impl Session {
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),
             spawners: Arc::new(Spawners::new(1)),
+            lane: Arc::new(Spawners::new(1)),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
-            scratch_directory: directory,
         };
         Self {
             context,

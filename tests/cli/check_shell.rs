@@ -64,7 +64,7 @@ fn with_a_directory_its_configuration_is_read() {
     let question = serde_json::json!({"command": "git status", "cwd": place.path()});
     let clean = verdict(&question);
     assert_eq!(clean["verdict"], "read-only", "{clean}");
-    assert_eq!(clean["requires"], serde_json::json!([]));
+    assert_eq!(clean["requires"], serde_json::json!(["kernel-enforcement"]));
     git(&["config", "core.fsmonitor", "evil"]);
     let dirty = verdict(&question);
     assert_eq!(dirty["verdict"], "unknown");

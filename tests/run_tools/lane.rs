@@ -98,11 +98,25 @@ fn command_tools_that_only_read_run_in_the_lane() {
 fn a_private_directory_is_there_for_temporary_files_and_gone_afterwards() {
     let bench = Bench::new();
     let script = "f=$(mktemp) && echo kept > $f && cat $f && echo $TMPDIR";
-    let run = bench.run(&[ASSUMED, "--lane-tmp"], bash("a", script));
+    let run = bench.run(&[ASSUMED], bash("a", script));
     let content = run.content("a");
     let (first, directory) = content.split_once('\n').unwrap();
     assert_eq!(first, "kept");
     let parent = std::path::Path::new(directory).parent().unwrap();
     assert!(parent.to_str().unwrap().contains("/turnpipe-"), "{content}");
     assert!(!parent.exists(), "{content}");
+}
+
+#[test]
+fn languages_need_permission_where_nothing_is_enforced() {
+    let bench = Bench::new();
+    bench.write("file", "one\n");
+    let calls = [bash("a", "sed -n 1p file"), bash("b", "head -1 file")].concat();
+    let run = bench.run(&["--enforce", "off"], calls.as_str());
+    assert_eq!(run.result("a")["turnpipe"]["outcome"], "denied", "{run:?}");
+    assert_eq!(run.result("b")["turnpipe"]["outcome"], "ok", "{run:?}");
+    if is_enforceable(&bench) {
+        let run = bench.run(&[], calls.as_str());
+        assert_eq!(run.result("a")["turnpipe"]["outcome"], "ok", "{run:?}");
+    }
 }

@@ -71,7 +71,7 @@ fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Only ordinary files with plain names, and at least one of them.
+/// A text or pattern at most in front, then ordinary files with plain names, and at least one operand.
 fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let is_named = |word: &&Word| {
         word.literal().is_some_and(|text| {
@@ -81,8 +81,15 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
                 && !text.contains("/proc/")
         })
     };
+    let is_plain = |word: &&Word| {
+        let mut bytes = word.prefix.bytes();
+        bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@=-".contains(&byte))
+    };
     let operands = &arguments.operands;
-    if !operands.is_empty() && operands.iter().all(is_named) {
+    if !operands.is_empty()
+        && operands.iter().all(is_named)
+        && operands.iter().skip(1).all(is_plain)
+    {
         return Ok(());
     }
     refuse(
@@ -91,10 +98,15 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// The binary utilities read further options from `@file`.
+/// The binary utilities read further options from `@file`, wherever it stands.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let value = arguments.options.iter().find(|given| match given.value {
+        Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
+        Value::None => false,
+    });
     let mut operands = arguments.operands.iter();
-    match operands.find(|word| word.prefix.starts_with('@')) {
+    let operand = operands.find(|word| word.prefix.starts_with('@'));
+    match value.map(|given| given.word).or(operand.copied()) {
         Some(word) => refuse(Some(word), "options from a file (`@…`)"),
         None => Ok(()),
     }
@@ -114,12 +126,12 @@ fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     for given in &arguments.options {
         let why = match (given.name, given.value) {
             (_, Value::None) => continue,
-            ("format" | "pretty" | "sort", Value::Text(format))
+            ("format" | "pretty" | "sort" | "group", Value::Text(format))
                 if !may_verify_signatures(format) =>
             {
                 continue;
             }
-            ("format" | "pretty" | "sort", _) => {
+            ("format" | "pretty" | "sort" | "group", _) => {
                 "a format that may start a program to verify signatures"
             }
             ("diff-merges", Value::Text(how)) if MERGES.split(' ').any(|known| known == how) => {

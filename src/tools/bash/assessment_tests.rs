@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::*;
 use crate::io::Environment;
-use crate::shell::analyse;
+use crate::shell::{Verdict, analyse};
 use crate::tools::test_context::Session;
 
 /// A session with a repository and no user settings.
@@ -46,14 +46,14 @@ fn git(session: &Session, arguments: &[&str]) {
 }
 
 fn reads(session: &Session, command: &str) -> bool {
-    assess(&analyse(command), &session.context).access == Access::reads_world()
+    assess_where(&analyse(command), &session.context, || true).access == Access::reads_world()
 }
 
 #[test]
 fn commands_that_only_read_touch_the_world_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
-        let assessment = assess(&analyse(command), &session.context);
+        let assessment = assess_where(&analyse(command), &session.context, || true);
         assert_eq!(
             assessment.access,
             Access::reads_world(),
@@ -61,18 +61,61 @@ fn commands_that_only_read_touch_the_world_without_writing() {
             assessment.why
         );
     }
-    for command in ["touch x", "cd ..", "make", "git add .", "ls >x"] {
+    for command in ["touch x", "cd .. && make", "make", "git add .", "ls >x"] {
         assert_eq!(
             assess(&analyse(command), &session.context).access,
             Access::world(),
             "{command}"
         );
     }
+    // What comes next starts elsewhere, but no file changes.
+    let moves = assess(&analyse("cd .. && ls"), &session.context).access;
+    assert!(moves.is_read_only() && !moves.is_unnoticed());
+    assert!(
+        moves.conflicts_with(&Access::reads("/a")) && !moves.conflicts_with(&Access::nothing())
+    );
     assert!(
         assess(&analyse("ls | tee x"), &session.context)
             .why
             .contains("tee")
     );
+}
+
+/// What a call gets and what `check shell` says; the corpus is in `vectors/` of
+/// `TURNPIPE_TEST_DATA`.
+#[test]
+fn permission_and_the_check_are_one_verdict() {
+    let session = session();
+    let data = std::env::var_os("TURNPIPE_TEST_DATA").map(std::path::PathBuf::from);
+    let corpora = ["shell-readonly", "shell-attack", "shell-context"];
+    let corpora = corpora.map(|name| format!("vectors/{name}.jsonl"));
+    let own = ["attacks", "commands", "refused_by_others"]
+        .map(|name| std::path::PathBuf::from(format!("tests/data/shell/{name}.jsonl")));
+    let files = data
+        .iter()
+        .flat_map(|data| corpora.iter().map(|name| data.join(name)));
+    let mut rows = 0;
+    for file in own.into_iter().chain(files) {
+        for line in fs::read_to_string(file).unwrap().lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let Some(command) = row["command"].as_str() else {
+                continue;
+            };
+            let analysis = analyse(command);
+            // Where nothing has to be looked at, since that takes long.
+            if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
+                continue;
+            }
+            let access = assess_where(&analysis, &session.context, || true).access;
+            assert_eq!(
+                access.is_read_only(),
+                analysis.verdict.is_read_only(),
+                "{command}"
+            );
+            rows += 1;
+        }
+    }
+    assert!(rows > 300, "{rows}");
 }
 
 #[test]
@@ -94,7 +137,7 @@ fn settings_that_run_programs_make_git_a_writer() {
         git(&session, &["config", key, value]);
         assert!(!reads(&session, command), "{command} with {key}");
         assert!(
-            assess(&analyse(command), &session.context)
+            assess_where(&analyse(command), &session.context, || true)
                 .why
                 .contains(&key.to_lowercase()),
             "{key}"
@@ -159,6 +202,30 @@ fn other_repositories_have_settings_of_their_own() {
     assert!(!reads(&session, "git -C missing status"));
 }
 
+/// Nobody else's environment is known to keep git from writing its index, after which a hook runs.
+#[test]
+fn a_hook_after_writing_the_index_only_counts_outside_of_a_session() {
+    let session = session();
+    let settle = |command: &str| {
+        let spawners = std::sync::Arc::clone(&session.context.spawners);
+        let probe = GitProbe::outside_of_a_session(spawners, &session.context.environment);
+        let look = |requirement: &_| probe.settle(requirement, &session.context.directory);
+        let analysis = analyse(command).settled(look);
+        analysis.verdict.is_read_only()
+    };
+    assert!(settle("git status"));
+    for hooks in [".git/hooks", "elsewhere"] {
+        fs::create_dir_all(session.path(hooks)).unwrap();
+        fs::write(session.path(hooks).join("post-index-change"), "").unwrap();
+        assert!(!settle("git status"), "{hooks}");
+        assert!(settle("git log"), "{hooks}");
+        assert!(reads(&session, "git status"), "{hooks}");
+        fs::remove_file(session.path(hooks).join("post-index-change")).unwrap();
+        git(&session, &["config", "core.hooksPath", "elsewhere"]);
+        assert!(settle("git status"), "{hooks}");
+    }
+}
+
 #[test]
 fn submodules_have_settings_of_their_own() {
     let session = session();
@@ -190,4 +257,45 @@ fn programs_of_the_workspace_are_not_the_table_s() {
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     assert!(!reads(&session, "cat a.txt | xargs ls"));
     assert!(reads(&session, "cat a.txt"));
+    // What a command starts in its turn is found in the same places.
+    fs::write(bin.join("xz"), "").unwrap();
+    assert!(reads(&session, "sed -n 1p a.txt"));
+    assert!(!reads(&session, "tar -tf a.tar"));
+}
+
+/// Readers of small languages may be wrong, and then only the kernel keeps the command from writing.
+#[test]
+fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
+    let session = session();
+    let languages = [
+        "sed -n 1p a.txt",
+        "awk '{print $1}' a.txt",
+        "find . -name a.txt",
+        "ls | xargs -n1 cat",
+        "tar -tf a.tar",
+        "gzip -cd a.gz",
+        "unzip -l a.zip",
+        "git log",
+        "[[ -f a.txt ]] && ls",
+        "cat a.txt | (yq -r .a)",
+        "timeout 5 sed -n 1p a.txt",
+    ];
+    let core = [
+        "ls -la | head -3 && wc -l a.txt",
+        "grep -rn a . | sort | uniq -c",
+        "for f in a b; do cat $f; done",
+        "[ -f a.txt ] && jq .a b.json",
+        "echo $((1 + 2))",
+    ];
+    // What starts the children of a test's session is no lane.
+    for command in languages {
+        assert!(reads(&session, command), "{command}");
+        let assessment = assess(&analyse(command), &session.context);
+        assert_eq!(assessment.access, Access::world(), "{command}");
+        assert!(assessment.why.contains("the kernel enforces"), "{command}");
+    }
+    for command in core {
+        let assessment = assess(&analyse(command), &session.context);
+        assert_eq!(assessment.access, Access::reads_world(), "{command}");
+    }
 }
