@@ -28,7 +28,7 @@ mod trace;
 mod turns;
 
 pub use admission::{Admission, PermissionMode};
-pub use answered::enter_results;
+pub use answered::read_ahead;
 pub use channels::{Channels, RunnerEvent};
 pub use completed::{Completed, Phases};
 pub use ledger::{Ledger, LedgerStatus};

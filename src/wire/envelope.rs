@@ -23,6 +23,9 @@ object! {
         record_type = "record_type", instructions = "instructions", project_hash = "projectHash",
         set = "$set", rewind_to = "$rewindTo", info = "info", messages = "messages",
         parent_id = "parentId", is_error = "is_error", call_result = "toolCallResult",
+        item = "item", response = "response", object = "object", output = "output",
+        status = "status", incomplete_details = "incomplete_details", done = "done",
+        done_reason = "done_reason", tool_name = "tool_name",
     }
 }
 
@@ -35,6 +38,7 @@ impl<'a> Envelope<'a> {
             content: self.content,
             parts: self.parts,
             stop_reason: self.stop_reason,
+            tool_calls: self.tool_calls,
         }
     }
 
