@@ -31,15 +31,6 @@ struct OpenCall {
     is_ours: bool,
 }
 
-/// Whether a call has its result in the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LedgerStatus {
-    /// It has none.
-    New,
-    /// It has one.
-    Answered,
-}
-
 impl Ledger {
     /// Reads an event, unless the whole input was read before. A result answers a call that stands
     /// before it: of the last message that has an open call with its id, the first one. Returns
@@ -71,29 +62,22 @@ impl Ledger {
         self.is_complete = true;
     }
 
-    /// The status of the call that is so many calls after those that were entered.
-    pub fn status(&self, ahead: u64) -> LedgerStatus {
-        if self.answered.contains(&(self.calls_entered + ahead)) {
-            LedgerStatus::Answered
-        } else {
-            LedgerStatus::New
-        }
+    /// Whether the call that comes `ahead` calls after the next one has its result in the input.
+    pub fn has_result(&self, ahead: u64) -> bool {
+        self.answered.contains(&(self.calls_entered + ahead))
     }
 
-    /// Enters the next call. `is_ours`: this run answers it, unless the input does.
-    pub fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> LedgerStatus {
-        let status = self.status(0);
-        self.answered.remove(&self.calls_entered);
+    /// Enters the next call. `is_ours`: this run answers it, unless the input does. Returns whether
+    /// it has its result in the input.
+    pub fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
+        let number = self.calls_entered;
+        self.calls_entered += 1;
         if is_ours && let Some(open) = self.open.get_mut(&self.hasher.hash_one(id)) {
-            for call in open
-                .iter_mut()
-                .filter(|call| call.number == self.calls_entered)
-            {
+            for call in open.iter_mut().filter(|call| call.number == number) {
                 call.is_ours = true;
             }
         }
-        self.calls_entered += 1;
-        status
+        self.answered.remove(&number)
     }
 
     /// How many calls were entered and have no result, here or in the input.
@@ -153,8 +137,7 @@ mod tests {
                 ledger.read(&event);
             }
         }
-        let mut has_result =
-            |id: &char| ledger.enter(&ToolUseId(id.to_string()), false) == LedgerStatus::Answered;
+        let mut has_result = |id: &char| ledger.enter(&ToolUseId(id.to_string()), false);
         ids.iter()
             .map(|id| if has_result(id) { '+' } else { '-' })
             .collect()

@@ -1,7 +1,7 @@
 //! Which calls of the input are ours to run: those of a stream that was made for us, once each, and
 //! not those that have a result already. See `docs/protocol.md`, Whose calls are run.
 
-use super::{Ledger, LedgerStatus, Options, Owner, Ownership};
+use super::{Ledger, Options, Owner, Ownership};
 use crate::io::Messages;
 use crate::wire::{Event, ToolUseId};
 
@@ -61,12 +61,12 @@ impl Stream {
         if !is_ours {
             self.mention_history();
         }
-        self.ledger.enter(id, is_ours) == LedgerStatus::New && is_ours
+        !self.ledger.enter(id, is_ours) && is_ours
     }
 
     /// Enters the next call of the input. Returns whether it has no result there.
     pub(super) fn pass(&mut self, id: &ToolUseId) -> bool {
-        self.ledger.enter(id, false) == LedgerStatus::New
+        !self.ledger.enter(id, false)
     }
 
     /// Whether one of these events is a call that this run will answer.
@@ -76,7 +76,7 @@ impl Stream {
         events.iter().any(|event| {
             ownership.observe(event);
             let is_call = matches!(event, Event::Call(_) | Event::Invalid(_));
-            let is_new = self.ledger.status(ahead) == LedgerStatus::New;
+            let is_new = !self.ledger.has_result(ahead);
             ahead += u64::from(is_call);
             is_call && is_new && ownership.runs_calls()
         })

@@ -62,7 +62,10 @@ impl Item<'_> {
     fn codex_call(&self) -> Option<Event> {
         let kind = text(self.kind)?;
         let (name, input) = match &*kind {
-            "command_execution" => ("Bash".into(), json!({"command": text(self.command)?})),
+            "command_execution" => (
+                "Bash".into(),
+                json!({"command": script(&text(self.command)?)}),
+            ),
             "file_change" => {
                 let changes = Change::list(self.changes);
                 (
@@ -93,6 +96,14 @@ impl Response<'_> {
             Some("failed" | "cancelled") => Ending::Cut(CutOff::Stopped("failed".to_owned())),
             _ => Ending::Complete,
         }
+    }
+}
+
+/// What a command line like `/bin/bash -lc 'git status'` runs.
+fn script(command: &str) -> String {
+    match shlex::split(command).as_deref() {
+        Some([_, option, script]) if option == "-lc" => script.clone(),
+        _ => command.to_owned(),
     }
 }
 
