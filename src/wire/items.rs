@@ -1,4 +1,4 @@
-//! Items: what OpenAI's Responses API answers with, and what `codex exec --json` prints of its own.
+//! Items: what the Responses API answers with, and what `codex exec --json` prints.
 
 use serde_json::json;
 
@@ -90,7 +90,7 @@ impl Response<'_> {
                 let reason = text(details.reason).unwrap_or_default();
                 match Ending::of(&reason) {
                     Ending::Complete => Ending::Cut(CutOff::Stopped(reason.into_owned())),
-                    cut => cut,
+                    cut @ Ending::Cut(_) => cut,
                 }
             }
             Some("failed" | "cancelled") => Ending::Cut(CutOff::Stopped("failed".to_owned())),

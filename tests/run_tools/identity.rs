@@ -211,7 +211,7 @@ fn ids_without_one_are_the_same_for_every_reader_of_the_stream() {
     // What was run is not run again, and the next call gets the next id.
     let next = format!("{}{reply}\n", first.stdout);
     let second = bench.run(&[&BYPASS[..], &["--execute"]].concat(), next);
-    let (_, outcomes) = (second.stderr.clone(), second.outcomes());
+    let outcomes = second.outcomes();
     assert_eq!(outcomes.len(), 2, "{second:?}");
     assert_eq!(outcomes[1].0, id.replace("_2", "_3"), "{second:?}");
     let label = bench.shell_with_input("turnpipe summarize-batch", second.stdout.as_bytes());
