@@ -109,11 +109,11 @@ fn records(turn: &Turn, message: &str) -> Vec<Value> {
             records
         }
         Form::Gemini => {
-            let part = |id: &Option<&str>| match id {
+            let part = |id: Option<&str>| match id {
                 Some(id) => json!({"functionCall": {"id": id, "name": "Bash", "args": arguments}}),
                 None => json!({"functionCall": {"name": "Bash", "args": arguments}}),
             };
-            let parts: Vec<Value> = turn.ids.iter().map(part).collect();
+            let parts: Vec<Value> = turn.ids.iter().copied().map(part).collect();
             vec![
                 json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}),
             ]
@@ -175,7 +175,8 @@ proptest! {
             let mut expected = Vec::new();
             for (position, turn) in turns.iter().enumerate() {
                 for record in records(turn, &format!("m{number}-{position}")) {
-                    input += &format!("{record}\n");
+                    input.push_str(&record.to_string());
+                    input.push('\n');
                 }
                 if !turn.is_answered {
                     expected.extend(turn.ids.iter().copied());
