@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -293,7 +294,14 @@ impl RunToolsArguments {
 }
 
 fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        // It holds what was run.
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Trace::new(Box::new(BufWriter::new(file)))
         .with_context(|| format!("cannot write {}", path.display()))
 }
