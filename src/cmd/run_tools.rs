@@ -108,8 +108,8 @@ pub(super) struct RunToolsArguments {
     /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
-    /// or `GIT_AUTHOR_NAME`); repeatable
+    /// Pass this variable on to commands, although it holds a secret or can change what they do (e.g.
+    /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
     /// Write a trace of the run for the viewer of Chrome or Perfetto

@@ -7,21 +7,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::builtin::Parameters;
-use super::patch::{ORIGINAL_BYTES, PATCHED_BYTES};
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
 use super::regular_file::{
     self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile,
 };
 use super::replace_file::{self, Expected};
-use super::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
-    ToolFailure, ToolReply, patch, paths,
-};
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Write {
+pub(in crate::tools) struct Write {
     /// Absolute path of the file to write
     #[schemars(length(min = 1))]
     file_path: String,

@@ -4,19 +4,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::builtin::Parameters;
-use super::line_window::{LineWindow, Window};
-use super::patch::{ORIGINAL_BYTES, PATCHED_BYTES};
+use super::line_window::{self, LineWindow, Window};
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
 use super::regular_file::{self, FileKind, Freshness, NotReadable, READ_AGAIN, RegularFile};
 use super::replace_file::{self, Expected};
 use super::replacement::{
     Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
 };
-use super::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
-    ToolFailure, ToolReply, line_window, patch, paths,
-};
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
 
 /// The largest file that is edited, in bytes, before and after.
 const FILE_BYTES: usize = 100 << 20;
@@ -28,7 +28,7 @@ const SNIPPET_CHARACTERS: usize = 8000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Edit {
+pub(in crate::tools) struct Edit {
     /// Absolute path of the file to change
     #[schemars(length(min = 1))]
     file_path: String,

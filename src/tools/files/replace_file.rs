@@ -180,8 +180,8 @@ impl Drop for Draft {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::test_context::Session;
     use super::*;
+    use crate::tools::test_context::Session;
 
     fn names(session: &Session) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(session.path(""))

@@ -9,8 +9,8 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::image::ImageFormat;
-use super::{CallContext, ToolFailure};
 use crate::state::{FileStamp, ReadEntry, ReadRange};
+use crate::tools::{CallContext, ToolFailure};
 
 /// An open regular file with its metadata as of opening it.
 #[derive(Debug)]
@@ -169,8 +169,8 @@ pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, ra
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_context::Session;
     use super::*;
+    use crate::tools::test_context::Session;
 
     #[test]
     fn only_regular_files_are_opened() {

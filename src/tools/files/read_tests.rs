@@ -6,9 +6,9 @@ use std::io::{Seek, SeekFrom, Write as _};
 use base64::Engine as _;
 use serde_json::json;
 
-use super::super::Access;
-use super::super::test_context::Session;
 use super::*;
+use crate::tools::Access;
+use crate::tools::test_context::Session;
 
 fn read(session: &Session, name: &str) -> (String, Value) {
     session.ok::<Read>(json!({ "file_path": session.name(name) }))

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::read::Read;
-use super::super::test_context::Session;
 use super::super::write::Write;
+use crate::tools::test_context::Session;
 use serde_json::Value;
 
 use super::*;

@@ -12,15 +12,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::builtin::{Parameters, WholeNumber};
 use super::image::{ImageFormat, dimensions};
-use super::line_window::{LineWindow, Page, PageEnd, Window};
+use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, NotReadable, RegularFile};
-use super::{
-    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply, line_window, paths,
-};
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::{
+    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
+    ResultLimit, ToolContext, ToolFailure, ToolReply, paths,
+};
 
 /// Lines of a page when the call does not say.
 const DEFAULT_LINES: u64 = 2000;
@@ -38,7 +38,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Read {
+pub(in crate::tools) struct Read {
     /// Absolute path of the file to read
     #[schemars(length(min = 1))]
     file_path: String,
