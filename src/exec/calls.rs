@@ -223,6 +223,10 @@ impl Calls {
         if let Some(note) = &completed.note {
             self.messages.note(note);
         }
+        if completed.persisted.is_some() {
+            // From here on the session is in use, and nobody removes the result.
+            let _ = session.directory();
+        }
         if completed.outcome == Outcome::Denied
             && !std::mem::replace(&mut self.mentioned_permission, true)
         {

@@ -145,7 +145,7 @@ impl Format for Claude {
         if detail == Detail::Outline {
             return Some(entry);
         }
-        let messages = messages(&row, &entry, said);
+        let messages = messages(&row, &entry, said, detail);
         let mut entry = entry.saying(messages);
         let calls = elements(row.labelled_calls).into_iter();
         entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
@@ -221,13 +221,13 @@ pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) ->
     })
 }
 
-fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message> {
+fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
     let one = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => said.map(|said| user(row, &said)).unwrap_or_default(),
-        "assistant" => one(said.map(|said| assistant(row, &said))),
+        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
+        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
         "system" => one(system(row, entry.subtype.as_deref())),
-        "attachment" => attachment(row),
+        "attachment" => attachment(row, detail),
         "tool_use_summary" => {
             one(string(row.summary).map(|label| note(Role::System, Origin::Label, label)))
         }
@@ -235,7 +235,7 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message
     }
 }
 
-fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
+fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta) || !is_by_a_person(row.origin) {
@@ -243,7 +243,7 @@ fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(said.content))
+    user_messages(origin, anthropic_blocks(said.content, detail))
 }
 
 /// Whether the sender is absent or a person.
@@ -257,13 +257,16 @@ fn model(said: &Said<'_>) -> Option<String> {
     string(said.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>, said: &Said<'_>) -> Message {
+fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
+    let model = model(said);
+    // The agent itself speaks for the model where no request was made.
     let origin = if is_true(row.api_error) {
         Origin::Error
+    } else if model.is_none() && string(said.model).is_some() {
+        Origin::Injected
     } else {
         Origin::Reply
     };
-    let model = model(said);
     Message {
         id: string(said.id),
         usage: model
@@ -271,7 +274,7 @@ fn assistant(row: &Row<'_>, said: &Said<'_>) -> Message {
             .then(|| anthropic_usage(said.usage))
             .flatten(),
         model,
-        blocks: anthropic_blocks(said.content),
+        blocks: anthropic_blocks(said.content, detail),
         ..Message::new(Role::Assistant, origin)
     }
 }
@@ -308,9 +311,9 @@ fn api_error(raw: Option<&RawValue>) -> String {
 }
 
 /// A prompt that was typed while the model was working.
-fn attachment(row: &Row<'_>) -> Vec<Message> {
+fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
-    let content = anthropic_blocks(attachment.prompt);
+    let content = anthropic_blocks(attachment.prompt, detail);
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }

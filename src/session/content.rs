@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::format::Detail;
 use crate::dialog::{
     Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, exit_code, split_typed,
 };
@@ -173,7 +174,7 @@ pub(super) fn shell_failed(parts: &[Part]) -> bool {
 }
 
 /// Content blocks of the Anthropic API: a string or a list.
-pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
     }
@@ -189,7 +190,10 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
         })),
         "tool_result" => Some(Block::Result(CallResult {
             id: string(block.tool_use_id)?,
-            parts: result_parts(anthropic_blocks(block.content)),
+            parts: match detail {
+                Detail::Outline | Detail::Counts => Vec::new(),
+                Detail::Full => result_parts(anthropic_blocks(block.content, detail)),
+            },
             failed: is_true(block.is_error),
         })),
         "image" | "document" => {

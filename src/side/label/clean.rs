@@ -59,22 +59,29 @@ pub fn clean_label(answer: &str) -> Result<String, Rejection> {
 }
 
 fn without_bullet(line: &str) -> &str {
-    let rest = line.strip_prefix(['-', '*', '•']);
+    let rest = line.strip_prefix(['-', '*', '•', '●']);
     rest.filter(|rest| rest.starts_with(char::is_whitespace))
         .map_or(line, str::trim)
 }
 
+/// Strips marks of emphasis that stand at both ends: half a pair would look like a part of a name.
 fn without_emphasis(text: &str) -> &str {
-    let is_mark = |character: &char| matches!(character, '*' | '_');
-    let leading = text.chars().take(MOST_EMPHASIS).take_while(is_mark).count();
-    let text = &text[leading..];
-    let trailing = text
-        .chars()
-        .rev()
-        .take(MOST_EMPHASIS)
-        .take_while(is_mark)
-        .count();
-    text[..text.len() - trailing].trim()
+    let inner = text.trim_matches(['*', '_']);
+    let mut rest = text;
+    for _ in 0..MOST_EMPHASIS {
+        let mark = rest.chars().next().unwrap_or_default();
+        let Some(within) = rest
+            .strip_prefix(mark)
+            .and_then(|rest| rest.strip_suffix(mark))
+        else {
+            break;
+        };
+        if !matches!(mark, '*' | '_') {
+            break;
+        }
+        rest = within;
+    }
+    if inner.is_empty() { "" } else { rest.trim() }
 }
 
 /// Strips quotation marks from both ends, except those whose partners are inside.
@@ -176,6 +183,17 @@ mod tests {
     fn what_is_rejected_says_why() {
         assert_eq!(clean_label("  \n "), Err(Rejection::Empty));
         assert_eq!(clean_label("**"), Err(Rejection::Empty));
+        let emphasised = [
+            ("● **Searched in auth/**", "Searched in auth/"),
+            ("**Searched in auth/", "**Searched in auth/"),
+            ("Read *.rs files", "Read *.rs files"),
+            ("__init__", "init"),
+            ("***Fixed***", "Fixed"),
+            ("_private helper", "_private helper"),
+        ];
+        for (answer, label) in emphasised {
+            assert_eq!(clean_label(answer).as_deref(), Ok(label));
+        }
         assert_eq!(clean_label("I can't say"), Err(Rejection::Refusal));
     }
 
