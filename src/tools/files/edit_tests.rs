@@ -221,7 +221,7 @@ fn what_cannot_be_read_is_not_asked_to_be_read() {
     session.write("pdf", "%PDF-1.7 x x");
     session.write("binary", "x x\0");
     session.write("wide", b"\xff\xfex\0 \0x\0");
-    session.write("image", b"\x89PNG\r\n\x1a\nx x");
+    session.write("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR x x");
     for name in ["pdf", "binary", "wide", "image"] {
         let input = json!({ "file_path": session.name(name), "content": "" });
         let mut failures = vec![session.failure::<Edit>(edit_all(&session, name, "x", "y"))];
