@@ -427,7 +427,8 @@ def claude(records):
             if r["type"] == "user" and not r.get("isSidechain"):
                 if any(b.get("tool_use_id") in calls for b in blocks(r)):
                     seen.add(r["uuid"])
-        live = [r for r in records if r.get("uuid") in seen]
+        # A record that is written twice is one.
+        live = list({r["uuid"]: r for r in reversed(nodes) if r["uuid"] in seen}.values())[::-1]
     else:
         live = records
     texts, calls, results = [], [], []

@@ -93,7 +93,7 @@ impl Run for SessionTailArguments {
         };
         if let Ok(session) = &session {
             let is_read_once = !self.raw && !self.follow && self.from.is_none();
-            let has_ends = !session.is_document() && session.format().shape() != Shape::Replay;
+            let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
             if is_read_once && !has_ends {
                 return self.whole(session, self.printer(globals, io)?);
             }
@@ -196,7 +196,7 @@ impl SessionTailArguments {
             Err(file) => (file, None, About::default()),
         };
         let subagents = match format {
-            Some(format) if self.subagents => Some(Subagents::of(&file.path, format.agent())),
+            Some(format) if self.subagents => Some(Subagents::of(&file.path, format.agent)),
             Some(_) | None => None,
         };
         let mut followed = Followed {

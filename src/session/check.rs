@@ -75,7 +75,7 @@ impl Session {
         let mut check = Check::default();
         if self.is_document() {
             self.each_entry(Detail::Full, &mut |place, entry| {
-                check.entry(self.format().shape(), entry, place, 0);
+                check.entry(self.format().shape, entry, place, 0);
             })?;
         } else {
             self.each_line(&mut |line| {
@@ -98,12 +98,12 @@ impl Session {
                 }
                 for (place, record) in line.records() {
                     let entry = self.format().read(record, Detail::Full);
-                    let shape = self.format().shape();
+                    let shape = self.format().shape;
                     check.entry(shape, entry.unwrap_or_default(), place, line.number);
                 }
             })?;
         }
-        if self.format().shape() == Shape::Tree {
+        if self.format().shape == Shape::Tree {
             check.tree(self)?;
         }
         check.pairs(self)?;

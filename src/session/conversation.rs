@@ -121,7 +121,7 @@ impl Session {
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Option<Plan>> {
-        let plan = match (self.format().shape(), scope) {
+        let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
             (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels, seen)?,

@@ -58,7 +58,7 @@ pub enum SessionError {
 pub struct Session {
     /// The file.
     pub file: SessionFile,
-    format: &'static dyn Format,
+    format: &'static Format,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
     /// Whether the file is compressed.
@@ -135,11 +135,11 @@ impl Session {
 
     /// The agent that wrote it.
     pub fn agent(&self) -> Agent {
-        self.format.agent()
+        self.format.agent
     }
 
     /// The format of its records.
-    pub fn format(&self) -> &'static dyn Format {
+    pub fn format(&self) -> &'static Format {
         self.format
     }
 
