@@ -202,13 +202,6 @@ impl Session {
             ..Plan::default()
         })
     }
-
-    /// All records that are nodes of the tree.
-    pub(super) fn tree(&self) -> io::Result<Tree> {
-        let mut tree = Tree::default();
-        self.each_entry(Detail::Full, &mut |place, entry| tree.add(&entry, place))?;
-        Ok(tree)
-    }
 }
 
 /// Reads records by position. Keeps the record that was read last.

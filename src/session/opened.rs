@@ -249,6 +249,10 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, 0, &mut |line| {
+        // An object on several lines is no record.
+        if line.raw.trim_ascii_end().contains(&b'\n') {
+            return ControlFlow::Break(None);
+        }
         for (_, record) in line.records() {
             if let Some(agent) = agent_of(record) {
                 return ControlFlow::Break(Some(agent));
