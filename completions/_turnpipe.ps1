@@ -338,7 +338,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Print lines as they are in the file')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Continue with what is appended')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Continue with what is appended')
-            [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Switch to a newer session when one begins')
+            [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Also show sessions that begin or go on from now on')
             [CompletionResult]::new('--subagents', '--subagents', [CompletionResultType]::ParameterName, 'Also show what subagents say from now on; their records name them')
             [CompletionResult]::new('--cursor', '--cursor', [CompletionResultType]::ParameterName, 'Write a cursor after each batch of records: where to continue reading')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if --timeout ended it')

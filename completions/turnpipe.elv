@@ -320,7 +320,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --raw 'Print lines as they are in the file'
             cand -f 'Continue with what is appended'
             cand --follow 'Continue with what is appended'
-            cand --latest 'Switch to a newer session when one begins'
+            cand --latest 'Also show sessions that begin or go on from now on'
             cand --subagents 'Also show what subagents say from now on; their records name them'
             cand --cursor 'Write a cursor after each batch of records: where to continue reading'
             cand --exit-status 'Exit with 1 if --timeout ended it'
