@@ -261,7 +261,7 @@ impl SessionTailArguments {
     ) -> std::io::Result<FollowedSession> {
         let format_of_subagents = format.filter(|_| self.subagents);
         Ok(FollowedSession {
-            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent())),
+            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent)),
             file: Followed {
                 follower: Follower::new(file, start)?,
                 lines: Lines::new(format, about),
