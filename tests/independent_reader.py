@@ -547,20 +547,12 @@ def codex(records):
         elif kind in ("function_call", "custom_tool_call"):
             calls += [item["call_id"]] if "call_id" in item else []
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item.get("output")
-            if not isinstance(output, str):
-                output = "\n".join(text_of(output)) if isinstance(output, list) else ""
-            failed = shell_failed(output)
-            if output.startswith("{"):
-                try:
-                    metadata = json.loads(output).get("metadata") or {}
-                    failed = metadata.get("exit_code", 0) != 0
-                except ValueError:
-                    pass
+            failed = codex_failed(item.get("output"))
             results += [[item["call_id"], failed]] if "call_id" in item else []
     for role in ("user", "assistant"):
         if not said[role]:
-            said[role] = [w for who, words in echoes if who == role for w in words]
+            words = [w for who, words in echoes if who == role for w in words]
+            said[role] = [EDITOR.sub("", w).strip() if EDITOR.match(w) else w for w in words]
     return said["user"] + said["assistant"], calls, results, title
 
 

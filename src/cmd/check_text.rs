@@ -7,7 +7,7 @@ use super::check_line::Context;
 use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::Io;
-use crate::side::label::clean_label;
+use crate::side::label::{CallsEnded, clean_label};
 use crate::side::recap::clean_recap;
 use crate::side::title::{TitleStyle, clean_title};
 use crate::text::terminal_safe_line;
@@ -18,6 +18,9 @@ use crate::wire::records::{CheckTextRecord, TextKind};
 /// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
 /// with the cleaned `output`; a line that is neither gets a record with an `error`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
+  echo '\"Fix the login button\"' | turnpipe check text --as title")]
 pub(super) struct CheckTextArguments {
     /// What the text will be used as
     #[arg(long = "as", value_enum, value_name = "KIND")]
@@ -42,7 +45,7 @@ impl Run for CheckTextArguments {
 fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
     let cleaned = match kind {
         TextKind::Terminal => Ok(terminal_safe_line(text)),
-        TextKind::Label => clean_label(text),
+        TextKind::Label => clean_label(text, CallsEnded::Well),
         TextKind::Title => clean_title(text, TitleStyle::Sentence),
         TextKind::Recap => clean_recap(text),
     };

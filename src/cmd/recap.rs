@@ -32,11 +32,14 @@ use crate::wire::records::{AwaySummaryRecord, RecapRecord};
 /// one or two sentences, or the reason why there is no recap. Without a model the recaps follow
 /// built-in rules.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe recap latest
+  turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(super) struct RecapArguments {
     /// Write the recap into the session file, so that it is shown on resuming
     #[arg(long)]
     write: bool,
-    /// Recap only where an agent would on its own: after three prompts, two since the last recap, with
+    /// Write a recap only where an agent would: after three prompts, two since the last recap, with
     /// nothing unanswered, and five minutes of absence
     #[arg(long)]
     auto: bool,
@@ -92,6 +95,7 @@ impl Run for RecapArguments {
 
 impl PerSession for Recaps<'_> {
     const TAG: &'static str = "SESSION_RECAP";
+    const WORK: &'static str = "writing a recap";
 
     fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         self.may_start(excerpt)?;
@@ -137,10 +141,11 @@ impl PerSession for Recaps<'_> {
         let Ok((Product { text, .. }, _)) = &made.result else {
             return Ok(());
         };
+        let session = made.text_prefix();
         let line = if self.styled {
-            format!("\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
+            format!("{session}\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
         } else {
-            format!("※ recap: {text}\n")
+            format!("{session}※ recap: {text}\n")
         };
         writer.echo(line.as_bytes())
     }
@@ -219,6 +224,7 @@ impl Recaps<'_> {
             },
             &mut |result| {
                 let made = Made {
+                    is_alone: true,
                     path: Some(path.display().to_string()),
                     session_id: None,
                     result,

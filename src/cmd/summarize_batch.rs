@@ -9,17 +9,16 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::command::Run;
-use super::inputs::{InputErrors, open_stream, take_stdin};
+use super::inputs::{InputErrors, open_stream, report_foreign_stream, take_stdin};
 use super::label_printer::{LabelPrinter, Printing};
-use super::model_arguments::ModelArguments;
 use super::model_failures::ModelFailures;
-use super::output::{self, Form, FormArguments};
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::output::{self, Form};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn};
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
 use crate::io::Io;
 use crate::jsonl::AhoCorasickPrefilter;
-use crate::model::Stop;
+use crate::model::{Pace, Stop};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
 use crate::session::record::{
@@ -28,8 +27,8 @@ use crate::session::record::{
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model, besides those of lines about calls.
-const SAID: [&str; 1] = ["\"text_delta\""];
+/// Needles of lines with text of the model and of labels, apart from those of lines about calls.
+const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// How long a line may wait for a label, in milliseconds.
 const HOLD: &str = "5000";
@@ -41,9 +40,12 @@ const JOBS: &str = "4";
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
 /// of one assistant message, once they are answered. Labels are made while the stream goes on; a
-/// line is held for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch without a label is no error.
+/// line waits for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is not an error.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe summarize-batch --no-echo stream.jsonl
+  turnpipe run-tools < reply.jsonl | turnpipe summarize-batch -o text")]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -66,18 +68,14 @@ pub(super) struct SummarizeBatchArguments {
     /// Also append the labels to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Read from this settings file of an agent whether labels are wanted
+    /// Take from this agent's settings file whether labels are wanted
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
     #[command(flatten)]
-    form: FormArguments,
-    #[command(flatten)]
     side: SideArguments,
-    #[command(flatten)]
-    model: ModelArguments,
 }
 
 /// When labels go out.
@@ -92,14 +90,12 @@ enum EmitLabels {
 
 impl Run for SummarizeBatchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let instructions = self.side.instructions(prompts::LABEL)?;
-        if self.model.print_prompt {
-            output::print(io, &instructions)?;
+        let Some(instructions) = self.side.instructions(prompts::LABEL, io)? else {
             return Ok(Outcome::Done);
-        }
+        };
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = self.form.form(io.terminal);
+        let form = self.side.form.form(io.terminal);
         let recorder = self
             .record
             .as_deref()
@@ -115,8 +111,9 @@ impl Run for SummarizeBatchArguments {
             jobs: self.jobs.get(),
         };
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
-        let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
-        let printing = match (self.model.dry_run, form) {
+        let needles = prefilter_needles();
+        let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
+        let printing = match (self.side.model.dry_run, form) {
             (true, _) => Printing::Bodies,
             (false, Form::Text) => Printing::Text {
                 dim: globals.colors_output(io),
@@ -162,12 +159,18 @@ impl SummarizeBatchArguments {
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
+        if let LabelEnd::Copied(understanding) = end {
+            report_foreign_stream(understanding, sink.quiet, &sink.messages);
+        }
         match end {
-            LabelEnd::Copied if sink.labels > 0 => Ok(Outcome::Done),
-            LabelEnd::Copied if self.side.exit_status => {
-                Ok(sink.failures.outcome(Outcome::AnswerIsNo))
+            LabelEnd::Copied(_) => {
+                let outcome = if sink.labels == 0 && self.side.exit_status {
+                    Outcome::AnswerIsNo
+                } else {
+                    Outcome::Done
+                };
+                Ok(sink.failures.outcome(sink.labels, outcome))
             }
-            LabelEnd::Copied => Ok(sink.failures.outcome(Outcome::Done)),
             LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
             LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
             LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
@@ -190,16 +193,16 @@ impl SummarizeBatchArguments {
         if !gates.labels {
             return Ok(None);
         }
-        let models = self.model.models(globals, io)?;
-        let hints = (!globals.quiet).then_some(&io.messages);
-        let chosen = choose(&models, Occasion::Request, StandIn::Nobody, hints)?;
+        let (occasion, stand_in) = (Occasion::Request, StandIn::Nobody);
+        let pace = Pace::default();
+        let chosen = self.side.choose(pace, occasion, stand_in, globals, io)?;
         Ok(match chosen {
             Chosen::Nobody => None,
-            Chosen::Model(provider) if self.model.dry_run => Some(LabelMaker::Bodies {
+            Chosen::Model(provider) if self.side.model.dry_run => Some(LabelMaker::Bodies {
                 provider,
                 instructions,
             }),
-            Chosen::Rules if self.model.dry_run => {
+            Chosen::Rules if self.side.model.dry_run => {
                 return Err(
                     UsageError::new("--dry-run: the built-in rules send no requests")
                         .with_hint("name a model with `--model`")
@@ -245,7 +248,7 @@ impl SummarizeBatchArguments {
 /// The file that labels are appended to: the session's own if it is ours, else one beside it, because
 /// other agents have no labels.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
-    let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     let target = match whose {
         Ownership::Ours | Ownership::Nobody => path.to_owned(),
         Ownership::AnotherAgent => side_file_path(path),

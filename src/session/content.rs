@@ -44,6 +44,7 @@ object! {
     Gemini {
         text = "text",
         thought = "thought",
+        signature = "thoughtSignature",
         call = "functionCall",
         response = "functionResponse",
         inline = "inlineData",
@@ -237,12 +238,21 @@ pub(super) fn gemini_blocks(raw: Option<&RawValue>) -> Vec<Block> {
         return vec![Block::Text(content.into_owned())];
     }
     let parts = Gemini::list(raw).into_iter();
-    parts.filter_map(|part| gemini_block(&part)).collect()
+    let blocks = parts.filter_map(|part| gemini_block(&part, is_true(part.thought)));
+    blocks.collect()
 }
 
-fn gemini_block(part: &Gemini<'_>) -> Option<Block> {
+/// The parts of a message of Qwen Code, which signs nothing but thoughts.
+pub(super) fn qwen_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    let parts = Gemini::list(raw).into_iter();
+    let blocks = parts
+        .filter_map(|part| gemini_block(&part, is_true(part.thought) || part.signature.is_some()));
+    blocks.collect()
+}
+
+fn gemini_block(part: &Gemini<'_>, is_thought: bool) -> Option<Block> {
     if let Some(said) = text(part.text) {
-        return Some(if is_true(part.thought) {
+        return Some(if is_thought {
             Block::Thinking(said.into_owned())
         } else {
             Block::Text(said.into_owned())

@@ -2,7 +2,7 @@
 
 use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{
-    gemini_blocks, gemini_usage, is_in, is_true, message, note, string, user_messages,
+    gemini_usage, is_in, is_true, message, note, qwen_blocks, string, user_messages,
 };
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
@@ -158,7 +158,7 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
         return Vec::new();
     }
     let said = Said::of(row.message).unwrap_or_default();
-    let content = gemini_blocks(said.parts);
+    let content = qwen_blocks(said.parts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {

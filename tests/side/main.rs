@@ -8,6 +8,7 @@ mod files;
 mod fixtures;
 mod labels;
 mod models;
+mod outcomes;
 mod races;
 mod recaps;
 mod recorded;
