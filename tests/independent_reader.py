@@ -2,11 +2,316 @@
 """Reads session files of agents in its own, plain way, so that the program can be compared with it.
 
 usage: independent_reader.py FILE...
-One JSON line a file: {path, agent, records, title, texts, calls, results}; agent is null for a file
-that is no session. Written from descriptions of the formats, not from the program.
+One JSON line a file: {path, agent, records, title, texts, calls, results, counts, models,
+first_prompt}; agent is null for a file that is no session. `texts`, `calls` and `results` are those
+of the conversation since the last compaction, `counts` and `models` those of the whole file. Written
+from descriptions of the formats, not from the program.
 """
+import glob
 import json
+import os
+import re
 import sys
+
+# What agents put into a person's messages.
+WHOLE = (
+    "system-reminder local-command-stdout local-command-stderr local-command-caveat task-notification "
+    "ide_opened_file ide_selection ide_diagnostics bash-input bash-stdout bash-stderr "
+    "user-prompt-submit-hook session-start-hook environment_context user_instructions "
+    "session_context hook_context state_snapshot qwen:user-prompt-submit-context"
+).split()
+TAG = re.compile("|".join(r"<%s[ >].*?(</%s>|\Z)" % (tag, tag) for tag in WHOLE), re.S)
+PERMISSIONS = re.compile(r"<permissions instructions>.*?(</permissions instructions>|\Z)", re.S)
+REMARK = re.compile(r"\[(Request interrupted|Image)[^\]]*\]")
+EDITOR = re.compile(r"\s*# Context from my IDE setup:.*?## My request for Codex:", re.S)
+OPENINGS = (
+    "<command-", "<local-command", "<session-start-hook", "<user-prompt-submit-hook", "<tick>",
+    "<turn_aborted>", "<hook_prompt", "<skill", "<subagent_notification", "<collaboration_mode>",
+    "<user_shell_command>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "Caveat:",
+    "This session is being continued from a previous conversation",
+    "Base directory for this skill:", "Operation stopped by hook:", "Unknown slash command:",
+)
+
+
+def typed(text):
+    """What a person typed of a text."""
+    if text.lstrip().startswith(OPENINGS):
+        return ""
+    for pattern in (EDITOR, PERMISSIONS, TAG, REMARK):
+        text = pattern.sub("", text)
+    return "" if text.lstrip().startswith(OPENINGS) else text.strip()
+
+
+class Account:
+    """What is counted in a whole file."""
+
+    def __init__(self):
+        self.prompts, self.first_prompt = 0, None
+        self.replies = {}  # by message: model, tokens
+        self.others = []  # model, tokens of what is no reply
+        self.calls, self.results, self.failed = [], [], 0
+
+    def prompt(self, texts, attached=False):
+        words = [word for word in map(typed, texts) if word]
+        if words or attached and not any(texts):
+            self.prompts += 1
+        if words and self.first_prompt is None:
+            words = "\n\n".join(words)
+            self.first_prompt = words if len(words) <= 200 else words[:200] + "…"
+
+    def reply(self, name, model, tokens):
+        """The last row of a reply counts, wherever it stands."""
+        name = name or "no id %d" % len(self.replies)
+        before = self.replies.get(name, (None, None))
+        self.replies[name] = (model or before[0], tokens or before[1])
+
+    def result(self, call, failed):
+        self.results.append(call)
+        self.failed += bool(failed)
+
+    def summary(self):
+        models = {}
+        for model, tokens in list(self.replies.values()) + self.others:
+            if tokens:
+                so_far = models.get(model, [0, 0, 0, 0])
+                models[model] = [one + other for one, other in zip(so_far, tokens)]
+        counts = {
+            "prompts": self.prompts,
+            "replies": len(self.replies),
+            "calls": len(self.calls),
+            "results": len(self.results),
+            "failed": self.failed,
+            "unanswered": len(set(self.calls) - set(self.results)),
+        }
+        models = {model or "(unknown)": tokens for model, tokens in models.items() if any(tokens)}
+        return {"counts": counts, "models": models, "first_prompt": self.first_prompt}
+
+
+def number(value):
+    return value if isinstance(value, int) else 0
+
+
+def claude_account(records):
+    account, seen = Account(), set()
+    for r in records:
+        kind, message = r.get("type"), r.get("message") or {}
+        side = r.get("isSidechain") is True
+        by_person = (r.get("origin") or {}).get("kind", "human") == "human"
+        content = message.get("content")
+        if kind == "attachment" and r["attachment"].get("type") == "queued_command":
+            sender = (r["attachment"].get("origin") or {}).get("kind", "human")
+            if sender == "human" and not side:
+                prompt = r["attachment"].get("prompt")
+                account.prompt(text_of(prompt), has_image(prompt))
+        if kind == "user":
+            answers = [b for b in blocks(r) if b.get("type") == "tool_result" and "tool_use_id" in b]
+            for b in answers:
+                account.result(b["tool_use_id"], b.get("is_error"))
+            own = by_person and not (side or r.get("isMeta") or r.get("isCompactSummary"))
+            again = ("again", r.get("uuid"), "\n\n".join(text_of(content)))
+            if own and (text_of(content) or not answers) and (again not in seen or not again[1]):
+                seen.add(again)
+                account.prompt(text_of(content), has_image(content))
+        if kind == "assistant":
+            for b in blocks(r):
+                if b.get("type") in ("tool_use", "server_tool_use") and b.get("id"):
+                    copy = (message.get("id") or len(account.calls), b["id"])
+                    if copy not in seen:
+                        account.calls.append(b["id"])
+                    seen.add(copy)
+            model = message.get("model")
+            if r.get("isApiErrorMessage") or model == "<synthetic>":
+                continue
+            usage = message.get("usage") or {}
+            names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+            tokens = [number(usage.get(name)) for name in names] if model and usage else None
+            account.reply(message.get("id"), model, tokens)
+    return account
+
+
+def has_image(content):
+    parts = content if isinstance(content, list) else []
+    return any(
+        isinstance(p, dict) and (p.get("type") in ("image", "document", "input_image", "local_image") or "inlineData" in p or "fileData" in p)
+        for p in parts
+    )
+
+
+def qwen_account(records):
+    account = Account()
+    for r in records:
+        message = r.get("message") or {}
+        parts = [p for p in message.get("parts") or [] if isinstance(p, dict)]
+        display = (r.get("systemPayload") or {}).get("displayText")
+        for p in parts:
+            if "functionResponse" in p and r.get("type") in ("user", "tool_result"):
+                response = p["functionResponse"].get("response") or {}
+                status = (r.get("toolCallResult") or {}).get("status", "success")
+                output = response.get("output") or ""
+                failed = status != "success" or "error" in response or shell_failed(output)
+                account.result(p["functionResponse"].get("id"), failed)
+        if r.get("type") == "user" and not r.get("isSidechain"):
+            shown = r.get("subtype") in (None, "mid_turn_user_message", "realtime_message")
+            if shown and display != "" and not any("functionResponse" in p for p in parts):
+                texts = [display] if display else text_of(parts)
+                account.prompt(texts, has_image(parts))
+        if r.get("type") == "assistant":
+            account.calls += [p["functionCall"].get("id") for p in parts if "functionCall" in p]
+            usage, tokens = r.get("usageMetadata"), None
+            if usage:
+                prompt, cached = number(usage.get("promptTokenCount")), number(usage.get("cachedContentTokenCount"))
+                output, total = number(usage.get("candidatesTokenCount")), usage.get("totalTokenCount")
+                if isinstance(total, int) and total >= prompt + output:
+                    output = total - prompt
+                tokens = [max(prompt - cached, 0), output, cached, 0]
+            account.reply(r.get("uuid"), r.get("model"), tokens)
+    return account
+
+
+def codex_account(records):
+    account, model, first, before = Account(), None, None, [0, 0, 0, 0]
+    spoken, echoed, meters = [], [], []
+    for r in records:
+        payload = r.get("payload") if isinstance(r.get("payload"), dict) else None
+        kind = r.get("type")
+        item = payload if kind == "response_item" else r if payload is None else {}
+        what = item.get("type")
+        if kind == "turn_context":
+            model = payload.get("model") or model
+            first = first or model
+        if what == "message":
+            spoken.append((item.get("role"), text_of(item.get("content")), has_image(item.get("content"))))
+        elif what in ("function_call", "custom_tool_call", "local_shell_call"):
+            call = item.get("call_id") or item.get("id")
+            if call:
+                account.calls.append(call)
+                spoken.append(("assistant", [], False))
+        elif what == "reasoning" and text_of(item.get("summary"), ("summary_text",)) + text_of(item.get("content"), ("reasoning_text", "text")):
+            spoken.append(("assistant", [], False))
+        elif what in ("function_call_output", "custom_tool_call_output", "local_shell_call_output") and "call_id" in item:
+            account.result(item["call_id"], codex_failed(item.get("output")))
+        if kind == "event_msg":
+            event = payload.get("type")
+            if event in ("user_message", "agent_message") and isinstance(payload.get("message"), str):
+                echoed.append((event == "user_message", [payload["message"]]))
+            if event == "item_completed":
+                done = payload.get("item") or {}
+                if done.get("type") in ("UserMessage", "AgentMessage"):
+                    said = [c["text"] for c in done.get("content") or [] if "text" in c]
+                    echoed.append((done["type"] == "UserMessage", said))
+            if event == "token_count" and isinstance(payload.get("info"), dict):
+                meters.append((model, payload["info"].get("total_token_usage")))
+        if kind == "token_usage_record":
+            meters.append((model, payload.get("thread_token_usage")))
+    for role, words, image in spoken:
+        if role == "user":
+            account.prompt(words, image)
+        if role == "assistant":
+            account.reply(None, None, None)
+    if not account.prompts:
+        for is_user, words in echoed:
+            if is_user:
+                account.prompt(words)
+    if not any(role == "assistant" and any(words) for role, words, _ in spoken):
+        for is_user, _ in echoed:
+            if not is_user:
+                account.reply(None, None, None)
+    for model, reading in meters:
+        if isinstance(reading, dict):
+            cached = number(reading.get("cached_input_tokens"))
+            now = [
+                max(number(reading.get("input_tokens")) - cached, 0),
+                number(reading.get("output_tokens")),
+                cached,
+                number(reading.get("cache_write_input_tokens")),
+            ]
+            # A reading that is smaller starts a new count.
+            grown = all(new >= old for new, old in zip(now, before))
+            account.others.append((model or first, [n - o for n, o in zip(now, before)] if grown else now))
+            before = now
+    return account
+
+
+def codex_failed(output):
+    said = output if isinstance(output, str) else "\n".join(text_of(output)) if isinstance(output, list) else ""
+    if said.startswith("unsupported call: "):
+        return True
+    fields = output if isinstance(output, dict) else {}
+    if said.startswith("{"):
+        try:
+            fields = json.loads(said)
+        except ValueError:
+            pass
+    if fields:
+        code = (fields.get("metadata") or {}).get("exit_code", 0)
+        inner = fields.get("output") or fields.get("content") or ""
+        return code != 0 or fields.get("success") is False or shell_failed(inner)
+    return shell_failed(said)
+
+
+def gemini_account(document, records):
+    """All that was ever said: messages that were taken back or replaced were paid for too."""
+    account, messages = Account(), {}
+    for r in records[1:] if document is not None else records:
+        # The history of a resumed session repeats what stands before it.
+        rows = [] if messages else (r.get("$set") or {}).get("messages") or []
+        for m in rows + ([r] if r.get("type") else []):
+            messages[m.get("id") or "no id %d" % len(messages)] = m
+    for m in messages.values():
+        if m.get("type") == "user":
+            content = m.get("displayContent") or m.get("content")
+            answers = isinstance(content, list) and any("functionResponse" in p for p in content)
+            if text_of(content) or not answers:
+                account.prompt(text_of(content), has_image(content))
+        if m.get("type") == "gemini":
+            tokens = m.get("tokens")
+            if tokens:
+                cached = number(tokens.get("cached"))
+                output = number(tokens.get("output")) + number(tokens.get("thoughts"))
+                tokens = [max(number(tokens.get("input")) - cached, 0), output, cached, 0]
+            account.reply(m.get("id"), m.get("model"), tokens)
+            for at, call in enumerate(m.get("toolCalls") or []):
+                name = call.get("id") or "%s#%d" % (m.get("id"), at)
+                account.calls.append(name)
+                status = call.get("status") in ("error", "cancelled")
+                if "result" in call or status or call.get("resultDisplay"):
+                    account.result(name, status or gemini_failed(call))
+    return account
+
+
+def gemini_parts(content):
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def gemini_failed(call):
+    result = call.get("result")
+    for part in gemini_parts(result):
+        response = (part.get("functionResponse") or {}).get("response") or {}
+        if response.get("error") or shell_failed(response.get("output")):
+            return True
+    return False
+
+
+def pi_account(records):
+    account = Account()
+    for r in records:
+        m = r.get("message") or {}
+        if r.get("type") != "message":
+            continue
+        if m.get("role") == "user":
+            account.prompt(text_of(m.get("content")), has_image(m.get("content")))
+        if m.get("role") == "toolResult" and m.get("toolCallId"):
+            account.result(m["toolCallId"], m.get("isError"))
+        if m.get("role") == "assistant":
+            usage = m.get("usage") or {}
+            tokens = [number(usage.get(name)) for name in ("input", "output", "cacheRead", "cacheWrite")]
+            content = m.get("content") if isinstance(m.get("content"), list) else []
+            account.calls += [b["id"] for b in content if b.get("type") == "toolCall"]
+            if m.get("stopReason") == "error":
+                account.others.append((m.get("model"), tokens))
+            elif m.get("content") or any(tokens):
+                account.reply(None, m.get("model"), tokens)
+    return account
 
 
 def objects_of(line):
@@ -239,9 +544,9 @@ def codex(records):
             injected = any(w.lstrip().startswith(("<", "# AGENTS.md")) for w in words)
             said["context" if injected or role not in said else role] += words
         elif kind in ("function_call", "custom_tool_call"):
-            calls.append(item["call_id"])
+            calls += [item["call_id"]] if "call_id" in item else []
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item["output"]
+            output = item.get("output")
             if not isinstance(output, str):
                 output = "\n".join(text_of(output)) if isinstance(output, list) else ""
             failed = shell_failed(output)
@@ -251,7 +556,7 @@ def codex(records):
                     failed = metadata.get("exit_code", 0) != 0
                 except ValueError:
                     pass
-            results.append([item["call_id"], failed])
+            results += [[item["call_id"], failed]] if "call_id" in item else []
     for role in ("user", "assistant"):
         if not said[role]:
             said[role] = [w for who, words in echoes if who == role for w in words]
@@ -278,16 +583,26 @@ def gemini(document, records):
         if summary:
             title = [summary, "auto"]
     texts, calls, results = [], [], []
+    with_calls = {call.get("id") for m in messages for call in m.get("toolCalls") or []}
     for m in messages:
         if m["type"] not in ("user", "gemini"):
             continue
-        texts += [t for t in text_of(m.get("displayContent") or m.get("content")) if t]
+        content = m.get("displayContent") or m.get("content")
+        texts += [t for t in text_of(content) if t]
+        for part in content if isinstance(content, list) else []:
+            if "functionCall" in part:
+                calls.append(part["functionCall"]["id"])
+            answer = part.get("functionResponse") or {}
+            if answer.get("id") in calls and answer["id"] not in with_calls:
+                response = answer.get("response") or {}
+                failed = "error" in response or shell_failed(response.get("output"))
+                results.append([answer["id"], failed])
         for at, call in enumerate(m.get("toolCalls") or []):
             name = call.get("id") or "%s#%d" % (m.get("id"), at)
             calls.append(name)
             if "result" in call or call.get("status") in ("error", "cancelled"):
                 failed = call.get("status") in ("error", "cancelled")
-                for part in call.get("result") or []:
+                for part in gemini_parts(call.get("result")):
                     response = (part.get("functionResponse") or {}).get("response") or {}
                     failed = failed or "error" in response or shell_failed(response.get("output"))
                 results.append([name, failed])
@@ -321,7 +636,17 @@ def pi(records):
     return texts, calls, results, title
 
 
+def subagents(path, agent):
+    """The files of a session's subagents, which count with it."""
+    folder, stem = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]
+    places = {"claude": (stem, "subagents"), "qwen": ("..", "subagents", stem)}
+    if agent not in places:
+        return []
+    return sorted(glob.glob(os.path.join(glob.escape(os.path.join(folder, *places[agent])), "agent-*.jsonl")))
+
+
 def main():
+    accounts = {"claude": claude_account, "qwen": qwen_account, "codex": codex_account, "pi": pi_account}
     sys.stdout.reconfigure(errors="surrogatepass")
     for path in sys.argv[1:]:
         document, records = read(path)
@@ -329,10 +654,15 @@ def main():
         answer = {"path": path, "agent": agent, "records": len(records)}
         if agent:  # else it is no session
             if agent == "gemini":
-                found = gemini(document, records)
+                found, account = gemini(document, records), gemini_account(document, records)
             else:
                 found = {"claude": claude, "qwen": qwen, "codex": codex, "pi": pi}[agent](records)
+                account = accounts[agent](records)
+            for beside in subagents(path, agent):
+                other = accounts[agent](read(beside)[1])
+                account.others += [reply for reply in other.replies.values()] + other.others
             answer.update(zip(("texts", "calls", "results", "title"), found))
+            answer.update(account.summary())
         print(json.dumps(answer))
 
 

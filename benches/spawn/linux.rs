@@ -171,6 +171,7 @@ fn by(spawners: &Spawners, children: usize) {
         environment: std::env::vars_os().collect(),
         directory: "/".into(),
         stdin: Stdin::Null,
+        report: None,
         capture: Capture::default(),
         limits: Limits::with_timeout(Duration::from_mins(1)),
     };

@@ -1,7 +1,6 @@
 //! `check shell`: whether shell commands only read.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -11,11 +10,11 @@ use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::{Context, Question};
 use super::command::Run;
 use super::{Globals, Outcome};
-use crate::io::{Environment, Io};
+use crate::io::Io;
 use crate::process::Spawners;
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
-use crate::tools::{GitProbe, from_the_workspace, workspace_program};
+use crate::tools::{GitProbe, settled_analysis};
 use crate::wire::records::{CheckShellRecord, VerdictAccess};
 
 /// Check whether shell commands only read
@@ -48,7 +47,11 @@ impl Run for CheckShellArguments {
                 Some(directory) => {
                     let directory = here.join(directory);
                     let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment);
-                    settled(analysis, &probe, &environment, &directory)
+                    // As for a call whose session may write to this directory.
+                    let workspace = [directory.clone()];
+                    settled_analysis(analysis, &environment, &workspace, |requirement| {
+                        probe.settle(requirement, &directory)
+                    })
                 }
                 None => analysis.without_a_look(),
             };
@@ -69,25 +72,6 @@ impl Run for CheckShellArguments {
         };
         self.input.answer_each(&check, globals, io)
     }
-}
-
-/// Settles what the verdict depends on, as for a call whose session may write to this directory.
-fn settled(
-    analysis: Analysis,
-    probe: &GitProbe,
-    environment: &Environment,
-    directory: &Path,
-) -> Analysis {
-    let mut analysis = analysis.settled(|requirement| probe.settle(requirement, directory));
-    let workspace = [directory.to_owned()];
-    if analysis.verdict.is_read_only()
-        && let Some(program) = workspace_program(&analysis.programs, environment, &workspace)
-    {
-        analysis.why = from_the_workspace(program);
-        analysis.verdict = Verdict::Unknown;
-        analysis.programs.clear();
-    }
-    analysis
 }
 
 fn record(command: &str, analysis: Analysis, refreshes_index: bool) -> CheckShellRecord {

@@ -7,7 +7,7 @@ use super::check_line::Context;
 use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::Io;
-use crate::side::label::clean_label;
+use crate::side::label::{CallsEnded, clean_label};
 use crate::side::recap::clean_recap;
 use crate::side::title::{TitleStyle, clean_title};
 use crate::text::terminal_safe_line;
@@ -42,7 +42,7 @@ impl Run for CheckTextArguments {
 fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
     let cleaned = match kind {
         TextKind::Terminal => Ok(terminal_safe_line(text)),
-        TextKind::Label => clean_label(text),
+        TextKind::Label => clean_label(text, CallsEnded::Well),
         TextKind::Title => clean_title(text, TitleStyle::Sentence),
         TextKind::Recap => clean_recap(text),
     };

@@ -38,7 +38,7 @@ pub(super) struct LabelPrinter {
     pub(super) recorder: Option<Transcript>,
     pub(super) failures: ModelFailures,
     /// How many labels were printed.
-    pub(super) labels: u64,
+    pub(super) labels: usize,
 }
 
 impl LabelSink for LabelPrinter {
@@ -50,13 +50,11 @@ impl LabelSink for LabelPrinter {
     }
 
     fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(trouble) = &made.trouble {
+        if let Some(failure) = &made.failure {
             if self.verbose {
-                self.messages.note(&format!("[TOOL_USE_SUMMARY] {trouble}"));
+                self.messages.note(&format!("[TOOL_USE_SUMMARY] {failure}"));
             }
-            if let Some(retryability) = made.retryability {
-                self.failures.report(trouble, retryability);
-            }
+            self.failures.report(failure);
         }
         match (&made.label, &made.cost) {
             (Some(label), _) => {

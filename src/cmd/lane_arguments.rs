@@ -13,9 +13,6 @@ pub(super) struct LaneArguments {
     /// Whether the kernel must keep parallel calls from writing
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     enforce: Enforcement,
-    /// Give parallel calls a private directory for temporary files
-    #[arg(long)]
-    lane_tmp: bool,
     /// Run all shell commands in parallel (for tests of --enforce)
     #[arg(long, hide = true)]
     assume_read_only: bool,
@@ -25,7 +22,7 @@ pub(super) struct LaneArguments {
 #[derive(Debug)]
 pub(super) struct Lane {
     pub(super) spawners: Spawners,
-    /// Holds the private directories, which are removed with this at the latest.
+    /// Holds the temporary files of its children, which are removed with this at the latest.
     _temporary: Option<TempDir>,
 }
 
@@ -42,19 +39,18 @@ impl LaneArguments {
     /// The lane, with this many threads.
     ///
     /// # Errors
-    /// Enforcement is required, and the kernel does not do it; or there is no place for temporary
-    /// files.
+    /// Enforcement is required, and the kernel does not do it.
     pub(super) fn lane(&self, threads: usize, settings: &Settings) -> Result<Lane, UsageError> {
         let scratch = &settings.temporary_directory;
-        let temporary = self
-            .lane_tmp
+        let is_confined = self.enforce != Enforcement::Off;
+        // Most commands do without temporary files, so it is no failure if there is no place.
+        let temporary = is_confined
             .then(|| {
                 tempfile::Builder::new()
                     .prefix("turnpipe-")
                     .tempdir_in(scratch)
             })
-            .transpose()
-            .map_err(|error| UsageError::new(format!("--lane-tmp: {error}")))?;
+            .and_then(Result::ok);
         let options = LaneOptions {
             enforcement: self.enforce,
             temporary: temporary.as_ref().map(|directory| directory.path().into()),

@@ -10,7 +10,7 @@ use clap::Args;
 use super::{Globals, UsageError};
 use crate::io::Io;
 use crate::model::{
-    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Recorder, Unconnectable,
+    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Pace, Recorder, Unconnectable,
 };
 
 /// Which model is asked, and how.
@@ -83,6 +83,14 @@ impl ModelArguments {
 }
 
 impl Models {
+    /// Sends all requests at this pace.
+    pub(super) fn at_pace(self, pace: Pace) -> Self {
+        Self {
+            connector: self.connector.at_pace(pace),
+            ..self
+        }
+    }
+
     /// The model for labels, titles and recaps: `--model`, else what is configured; `None` if
     /// none was chosen.
     ///

@@ -4,45 +4,66 @@ use std::collections::BTreeSet;
 
 use super::Outcome;
 use crate::io::Messages;
-use crate::model::Retryability;
+use crate::model::{Failure, Retryability};
 
 /// Collects the failures of a run.
 pub(super) struct ModelFailures {
-    /// Where causes are reported, if the command does not report every failure itself.
-    messages: Option<Messages>,
+    messages: Messages,
+    /// Whether the command reports every failure itself.
+    verbose: bool,
     causes: BTreeSet<String>,
     /// Whether another try may help, of all failures together.
     retryability: Option<Retryability>,
+    /// Whether the model refused everything.
+    is_over: bool,
+    not_asked: usize,
 }
 
 impl ModelFailures {
     /// None so far; with `verbose` the command reports every failure itself.
     pub(super) fn new(messages: &Messages, verbose: bool) -> Self {
         Self {
-            messages: (!verbose).then(|| messages.clone()),
+            messages: messages.clone(),
+            verbose,
             causes: BTreeSet::new(),
             retryability: None,
+            is_over: false,
+            not_asked: 0,
         }
     }
 
     /// Reports a failure, unless an earlier one had the same cause.
-    pub(super) fn report(&mut self, cause: &str, retryability: Retryability) {
+    pub(super) fn report(&mut self, failure: &Failure) {
+        let retryability = failure.retryability();
         if retryability == Retryability::Stopped {
             return;
         }
-        if self.retryability != Some(Retryability::Temporary) {
+        let was_asked = !matches!(failure, Failure::NotAsked { .. });
+        self.not_asked += usize::from(!was_asked);
+        if failure.refuses_everything() || !was_asked {
+            self.is_over = true;
+            self.retryability = Some(retryability);
+        } else if self.retryability.is_none()
+            || !self.is_over && retryability == Retryability::Temporary
+        {
             self.retryability = Some(retryability);
         }
-        if let Some(messages) = &self.messages
-            && self.causes.insert(cause.to_owned())
-        {
-            messages.note(cause);
+        let cause = failure.to_string();
+        if !self.verbose && !self.causes.contains(&cause) {
+            self.messages.note(&cause);
+            self.causes.insert(cause);
         }
     }
 
-    /// How a command ends that made nothing, and would have ended as `outcome` without failures.
-    pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
-        match self.retryability {
+    /// How a command ends that would have ended as `outcome` without failures. A failure counts if
+    /// the command made nothing, or if the model refused everything.
+    pub(super) fn outcome(&self, made: usize, outcome: Outcome) -> Outcome {
+        if self.not_asked > 0 {
+            let others = self.not_asked;
+            self.messages
+                .note(&format!("the model was not asked about {others} more"));
+        }
+        match self.retryability.filter(|_| made == 0 || self.is_over) {
             Some(Retryability::Permanent) => Outcome::ProviderRefused,
             Some(Retryability::Temporary) => Outcome::ProviderUnavailable,
             Some(Retryability::Stopped) | None => outcome,

@@ -1,5 +1,6 @@
 //! Runs `title` and `recap`: a line of text about each session, made by rules or by a model.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,19 +8,18 @@ use clap::Args;
 
 use super::conversation::{Conversation, read_stream, unreadable};
 use super::inputs::InputErrors;
-use super::model_arguments::ModelArguments;
 use super::model_failures::ModelFailures;
-use super::output::{self, Form, FormArguments, RecordWriter};
+use super::output::{self, Form, RecordWriter};
 use super::progress::SessionProgress;
 use super::session_names::{NamedSession, StandardInput, read_stdin};
 use super::session_source::SourceArguments;
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose, extension};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, extension};
 use super::stop_watch::StopWatch;
 use super::{Globals, Outcome, UsageError};
-use crate::flow::{Asker, Excerpt, Maker, NoResult, Pace, Product, Reason, Source, each_in_order};
+use crate::flow::{Asker, Excerpt, Maker, NoResult, Product, Reason, Source, each_in_order};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
-use crate::model::{Delivery, Provider, Request};
+use crate::model::{Delivery, Pace, Provider, Request};
 use crate::session::durable::{self, FileSystems};
 use crate::session::record::{ForeignSession, Moment, RecordError, Recorded};
 use crate::side::title::TitleStyle;
@@ -37,13 +37,9 @@ pub(super) struct PerSessionArguments {
     language: LanguageChoice,
     /// Limit requests per minute
     #[arg(long, value_name = "N")]
-    rpm: Option<u32>,
-    #[command(flatten)]
-    form: FormArguments,
+    rpm: Option<NonZeroU32>,
     #[command(flatten)]
     side: SideArguments,
-    #[command(flatten)]
-    model: ModelArguments,
     #[command(flatten)]
     pub(super) source: SourceArguments,
 }
@@ -95,6 +91,8 @@ pub(super) type Written = (Product, Option<Recorded>);
 
 /// What came of one session.
 pub(super) struct Made {
+    /// Whether it is the only session that was named.
+    pub(super) is_alone: bool,
     pub(super) path: Option<String>,
     pub(super) session_id: Option<SessionId>,
     pub(super) result: Result<Written, NoResult>,
@@ -132,15 +130,13 @@ impl PerSessionArguments {
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Option<Runner>> {
-        let instructions = self.side.instructions(plan.prompt)?;
-        if self.model.print_prompt {
-            output::print(io, &instructions)?;
+        let Some(instructions) = self.side.instructions(plan.prompt, io)? else {
             return Ok(None);
-        }
+        };
         let stop = StopWatch::listen(io.stdout_watch.take());
-        let models = self.model.models(globals, io)?;
-        let hints = (!globals.quiet).then_some(&io.messages);
-        let chosen = choose(&models, plan.occasion, plan.stand_in, hints)?;
+        let pace = Pace::per_minute(self.rpm);
+        let (occasion, stand_in) = (plan.occasion, plan.stand_in);
+        let chosen = self.side.choose(pace, occasion, stand_in, globals, io)?;
         let (source, provider) = match chosen {
             Chosen::Nobody => (Source::Nobody, None),
             Chosen::Rules => (Source::Rules, None),
@@ -149,8 +145,7 @@ impl PerSessionArguments {
                     provider: Arc::clone(&provider),
                     stop: stop.stop.clone(),
                 };
-                let pace = Arc::new(Pace::per_minute(self.rpm));
-                (Source::Model(asker, pace), Some(provider))
+                (Source::Model(asker), Some(provider))
             }
         };
         Ok(Some(Runner {
@@ -163,7 +158,7 @@ impl PerSessionArguments {
             moment: Moment::of(io),
             stop,
             provider,
-            form: self.form.form(io.terminal),
+            form: self.side.form.form(io.terminal),
             verbose: globals.verbose,
             quiet: globals.quiet,
             messages: io.messages.clone(),
@@ -188,7 +183,7 @@ impl Runner {
             [name] if name == "-" => read_stdin(io)?,
             names => StandardInput::List(arguments.source.named(names, io)?),
         };
-        if arguments.model.dry_run {
+        if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
         }
@@ -204,6 +199,7 @@ impl Runner {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
                 let (excerpt, session_id) = read_stream(stream, copy)?;
                 let made = Made {
+                    is_alone: true,
                     path: None,
                     session_id: session_id.map(SessionId),
                     result: command.of_stream(&excerpt).map(|product| (product, None)),
@@ -216,7 +212,10 @@ impl Runner {
                 each_in_order(
                     &sessions,
                     arguments.source.waiting_jobs(),
-                    |session| of_named(command, session, &arguments.source),
+                    |session| Made {
+                        is_alone: sessions.len() == 1,
+                        ..of_named(command, session, &arguments.source)
+                    },
                     |place, made| -> anyhow::Result<()> {
                         progress.advance();
                         summary.note(&sessions[place].name, &made);
@@ -314,8 +313,8 @@ impl Summary {
         if nothing.reason == Reason::Unreadable {
             self.inputs.report(name, &UsageError::new(cause));
         }
-        if let Some(retryability) = nothing.retryability {
-            self.model.report(cause, retryability);
+        if let Some(failure) = &nothing.failure {
+            self.model.report(failure);
         }
     }
 
@@ -325,10 +324,8 @@ impl Summary {
             _ if exit_status => Outcome::AnswerIsNo,
             _ => Outcome::Done,
         };
-        match self.made {
-            0 => self.model.outcome(self.inputs.outcome(outcome)),
-            _ => self.inputs.outcome(outcome),
-        }
+        let outcome = self.inputs.outcome(outcome);
+        self.model.outcome(self.made, outcome)
     }
 }
 
@@ -337,6 +334,14 @@ impl Made {
     pub(super) fn prefix(&self) -> String {
         let path = self.path.as_deref();
         path.map(|path| format!("{path}: ")).unwrap_or_default()
+    }
+
+    /// What stands before a text for people: the session, if there are several.
+    pub(super) fn text_prefix(&self) -> String {
+        if self.is_alone {
+            return String::new();
+        }
+        self.prefix()
     }
 }
 
@@ -353,6 +358,7 @@ fn of_named<Command: PerSession>(
     let id = read.as_ref().ok();
     let id = id.and_then(|(_, conversation)| conversation.facts.session_id.clone());
     Made {
+        is_alone: true,
         path: Some(path).filter(|path| !path.is_empty()),
         session_id: id.map(SessionId),
         result: read.and_then(|(path, conversation)| command.of_session(path, &conversation)),

@@ -111,7 +111,12 @@ impl PerSession for Recaps<'_> {
             // Somebody may have come back and gone on meanwhile.
             let now = self.read(path)?.excerpt;
             if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
-                return Err(NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
+                let nothing = NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost);
+                return Err(if arguments.write {
+                    write_cost(session, moment, nothing)
+                } else {
+                    nothing
+                });
             }
         }
         if !arguments.write {
@@ -132,10 +137,11 @@ impl PerSession for Recaps<'_> {
         let Ok((Product { text, .. }, _)) = &made.result else {
             return Ok(());
         };
+        let session = made.text_prefix();
         let line = if self.styled {
-            format!("\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
+            format!("{session}\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
         } else {
-            format!("※ recap: {text}\n")
+            format!("{session}※ recap: {text}\n")
         };
         writer.echo(line.as_bytes())
     }
@@ -214,6 +220,7 @@ impl Recaps<'_> {
             },
             &mut |result| {
                 let made = Made {
+                    is_alone: true,
                     path: Some(path.display().to_string()),
                     session_id: None,
                     result,

@@ -22,7 +22,7 @@ use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Ledger, Lifecycle,
-    Mode, OnError, Options, PermissionMode, Policy, RunEnd, Trace,
+    Mode, OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
@@ -101,7 +101,7 @@ pub(super) struct RunToolsArguments {
     /// The directory that holds the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
-    /// Where shell calls start [default: this directory]
+    /// Where shell calls start [default: where the last run of the session ended, else this directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Another directory that shell calls may change to; repeatable
@@ -223,6 +223,10 @@ impl RunToolsArguments {
                 .map(|names| BTreeSet::from_iter(names.clone())),
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
+            start_directory: match self.cwd {
+                Some(_) => StartDirectory::Given,
+                None => StartDirectory::Kept,
+            },
             state_root: Some(settings.state_root.clone()),
             dialect: self.from,
             unwanted: if self.strict {
@@ -266,7 +270,6 @@ impl RunToolsArguments {
             ),
             lane: Arc::new(lane.clone()),
             clock: Arc::clone(&io.clock),
-            scratch_directory: settings.temporary_directory.clone(),
         })
     }
 

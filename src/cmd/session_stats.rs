@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use jiff::Timestamp;
 
 use super::command::Run;
 use super::inputs::InputErrors;
@@ -13,7 +14,7 @@ use super::times::parse_moment;
 use super::{Globals, Outcome, UsageError};
 use crate::dialog::tokens;
 use crate::io::Io;
-use crate::session::{Depth, Session, Share, Stats, Tally, list};
+use crate::session::{Depth, Share, Stats, Tally};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
@@ -28,31 +29,36 @@ pub(super) struct SessionStatsArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
+    /// Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
+    /// Only what was asked and answered before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
     #[command(flatten)]
     form: FormArguments,
 }
 
 impl Run for SessionStatsArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let mut tally = Tally::default();
+        let moment = |option: &str, text: &Option<String>| {
+            let moment = text
+                .as_deref()
+                .map(|text| parse_moment(option, text, io.clock.now()));
+            moment.transpose()
+        };
+        let since = moment("--since", &self.since)?;
+        let until = moment("--until", &self.until)?;
+        let mut tally =
+            Tally::within(since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX));
         let mut errors = InputErrors::new(&io.messages);
         if self.sessions.is_empty() {
             self.source.check_roots(&mut errors);
-            let mut listing = self.source.listing(Depth::Ends);
-            if let Some(since) = &self.since {
-                listing.filter.since = Some(parse_moment("--since", since, io.clock.now())?);
-            }
-            let (listed, _) = list(&self.source.candidates(&io.environment), &listing);
-            for session in listed {
-                let opened = Session::open(&session.path).map_err(UsageError::reason);
-                let added =
-                    opened.and_then(|opened| tally.add(&opened).map_err(UsageError::reason));
-                if let Err(error) = added {
-                    errors.report(session.path.display(), &error);
-                }
+            let mut listing = self.source.listing(Depth::Whole);
+            listing.filter.since = since;
+            let candidates = self.source.candidates(&io.environment);
+            for (path, error) in tally.add_all(&candidates, &listing) {
+                errors.report(path.display(), &UsageError::reason(error));
             }
         }
         for named in self.source.named(&self.sessions, io)? {

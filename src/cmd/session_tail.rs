@@ -1,6 +1,7 @@
 //! `session tail`: the end of a session file, and what comes after it.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -8,14 +9,15 @@ use clap::Args;
 use super::command::Run;
 use super::output::{self, Form, FormArguments};
 use super::session_source::SourceArguments;
-use super::session_tail_follow::{Ended, Followed, Limits, Subagents, follow};
+use super::session_tail_follow::{Ended, Followed, FollowedSession, Limits, Subagents, follow};
 use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer, TextForm};
 use super::times::parse_span;
 use super::{Globals, Outcome, UsageError};
 use crate::dialog::{About, Grouping, Message, Style};
-use crate::io::Io;
+use crate::io::{Environment, Io};
+use crate::jsonl::{FixedFile, Mapping};
 use crate::session::{
-    BackwardMessages, Follower, Scope, Seen, Session, SessionError, SessionFile, Shape,
+    BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
 };
 use crate::wire::SessionId;
@@ -24,8 +26,8 @@ use crate::wire::SessionId;
 ///
 /// Reads the file from its end. Prints messages, as text on a terminal and else as records; with
 /// `--raw` the lines as they are. With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
-/// that is truncated, replaced or deleted is read again from its start, after a `session_switch`
-/// record.
+/// that is truncated, rewritten, replaced or deleted is read again from its start, after a
+/// `session_switch` record.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
@@ -46,7 +48,7 @@ pub(super) struct SessionTailArguments {
     /// Continue with what is appended
     #[arg(short, long)]
     follow: bool,
-    /// Switch to a newer session when one begins
+    /// Also show sessions that begin or go on from now on
     #[arg(long, requires = "follow")]
     latest: bool,
     /// Also show what subagents say from now on; their records name them
@@ -183,7 +185,7 @@ impl SessionTailArguments {
             }
             (Err(file), None) => {
                 let mapping = self.source.mapping();
-                let mut bytes = crate::jsonl::FixedFile::new(&file.file, file.size, mapping);
+                let mut bytes = FixedFile::new(&file.file, file.size, mapping);
                 start_of_last(&mut bytes, self.lines, &mut records_on)?
             }
         };
@@ -195,30 +197,31 @@ impl SessionTailArguments {
             }
             Err(file) => (file, None, About::default()),
         };
-        let subagents = match format {
-            Some(format) if self.subagents => Some(Subagents::of(&file.path, format.agent())),
-            Some(_) | None => None,
+        let mut others = Others {
+            arguments: self,
+            sizes: HashMap::new(),
+            named: file.path.clone(),
         };
-        let mut followed = Followed {
-            follower: Follower::new(file, start),
-            lines: Lines::new(format, about),
-        };
+        if self.latest {
+            let known = self.source.candidates(&io.environment).into_iter();
+            others.sizes = known.map(|one| (one.path, Some(one.size))).collect();
+        }
+        let mut session = self.followed(file, start, format, about)?;
         if !self.follow {
-            return print_to_end(&mut followed, &mut printer);
+            return print_to_end(&mut session.file, &mut printer);
         }
         let limits = Limits {
             idle: self.until_idle,
             all: self.timeout,
         };
-        let mut newer = |path: &Path| self.latest.then(|| self.newer(path, io)).flatten();
-        let ended = follow(
-            &mut followed,
-            subagents,
-            &mut printer,
-            limits,
-            &mut newer,
-            io,
-        )?;
+        let mut find = || {
+            if self.latest {
+                others.find(&io.environment)
+            } else {
+                Vec::new()
+            }
+        };
+        let ended = follow(session, &mut printer, limits, &mut find, io)?;
         Ok(match ended {
             Ended::TimeUp if self.exit_status => Outcome::AnswerIsNo,
             Ended::TimeUp | Ended::Idle | Ended::ReaderIsGone => Outcome::Done,
@@ -248,16 +251,75 @@ impl SessionTailArguments {
         Ok(last_messages(&mut bytes, self.lines, session.format())?)
     }
 
-    /// A session that was changed after the one at `path`, if there is one.
-    fn newer(&self, path: &Path, io: &Io) -> Option<SessionFile> {
-        let newest = self.source.candidates(&io.environment).into_iter().next()?;
-        let known = std::fs::symlink_metadata(path).and_then(|known| known.modified());
-        if newest.path == path || known.is_ok_and(|known| known >= newest.modified) {
-            return None;
-        }
-        let session = Session::open(&newest.path).ok()?;
-        Some(session.file)
+    /// Follows a session from the offset `start`.
+    fn followed(
+        &self,
+        file: SessionFile,
+        start: u64,
+        format: Option<&'static dyn Format>,
+        about: About,
+    ) -> std::io::Result<FollowedSession> {
+        let format_of_subagents = format.filter(|_| self.subagents);
+        Ok(FollowedSession {
+            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent())),
+            file: Followed {
+                follower: Follower::new(file, start)?,
+                lines: Lines::new(format, about),
+            },
+        })
     }
+}
+
+/// The sessions that are not followed yet.
+struct Others<'a> {
+    arguments: &'a SessionTailArguments,
+    /// How much of each file is not to be shown, in bytes; nothing for files that are followed.
+    sizes: HashMap<PathBuf, Option<u64>>,
+    /// The file that was followed first, as it was named.
+    named: PathBuf,
+}
+
+impl Others<'_> {
+    /// The sessions that have begun or gone on.
+    fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
+        let mut found = Vec::new();
+        for candidate in self.arguments.source.candidates(environment) {
+            let known = self.sizes.get(&candidate.path).copied();
+            let Some(size) = known.unwrap_or(Some(0)) else {
+                continue;
+            };
+            if size == candidate.size {
+                continue;
+            }
+            if is_same_file(&candidate.path, &self.named) {
+                self.sizes.insert(candidate.path, None);
+            } else if let Some(session) = self.open(&candidate.path, size) {
+                self.sizes.insert(candidate.path, None);
+                found.push(session);
+            }
+        }
+        found
+    }
+
+    /// Follows the session in a file from the line that reaches beyond this size. A file that is
+    /// not a session yet may become one.
+    fn open(&self, path: &Path, size: u64) -> Option<FollowedSession> {
+        let session = Session::open(path).ok().filter(Session::is_appendable)?;
+        let about = self.arguments.about(&session).ok()?;
+        // A file that has become shorter is another one.
+        let size = if size <= session.file.size { size } else { 0 };
+        let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
+        let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));
+        let start = start_of_last(&mut bytes, 0, is_whole).ok()?;
+        let format = Some(session.format());
+        let followed = self.arguments.followed(session.file, start, format, about);
+        followed.ok()
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path| open_safely(path).ok().map(|file| file.identity);
+    one == other || identity(one).is_some_and(|one| Some(one) == identity(other))
 }
 
 /// Prints what is in the file; a last line without a newline too, if it is a whole record.

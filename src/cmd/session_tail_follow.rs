@@ -1,4 +1,4 @@
-//! Follows a session file, and the files of its subagents.
+//! Follows session files, and the files of their subagents.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,7 @@ use super::session_tail_printer::{Joining, Lines, Printer};
 use crate::dialog::About;
 use crate::io::Io;
 use crate::session::{
-    Agent, Follower, Seen, SessionFile, WakeReason, Watch, open_safely, subagent_files,
-    subagent_folder,
+    Agent, Follower, Seen, WakeReason, Watch, open_safely, subagent_files, subagent_folder,
 };
 use crate::wire::records::SwitchReason;
 
@@ -41,6 +40,12 @@ pub(super) enum Ended {
 pub(super) struct Followed {
     pub(super) follower: Follower,
     pub(super) lines: Lines,
+}
+
+/// A session that is followed, with its subagents if they are wanted.
+pub(super) struct FollowedSession {
+    pub(super) file: Followed,
+    pub(super) subagents: Option<Subagents>,
 }
 
 /// The subagents of a session.
@@ -81,10 +86,12 @@ impl Subagents {
                 agent_id: Some(name.strip_prefix("agent-").unwrap_or(&name).to_owned()),
                 ..About::default()
             };
-            self.known.push(Followed {
-                follower: Follower::new(file, offset),
-                lines: Lines::new(Some(self.agent.format()), about),
-            });
+            if let Ok(follower) = Follower::new(file, offset) {
+                self.known.push(Followed {
+                    follower,
+                    lines: Lines::new(Some(self.agent.format()), about),
+                });
+            }
         }
     }
 }
@@ -96,59 +103,76 @@ enum StartAt {
     End,
 }
 
-/// Prints what is appended until a limit is reached. `newer` finds the session to switch to,
-/// if there is one.
+/// Prints what is appended until a limit is reached. `others` finds further sessions to follow.
 ///
 /// # Errors
 /// Reading or writing failed.
 pub(super) fn follow(
-    session: &mut Followed,
-    mut subagents: Option<Subagents>,
+    session: FollowedSession,
     printer: &mut Printer,
     limits: Limits,
-    newer: &mut dyn FnMut(&Path) -> Option<SessionFile>,
+    others: &mut dyn FnMut() -> Vec<FollowedSession>,
     io: &Io,
 ) -> anyhow::Result<Ended> {
-    let mut watch = watch(session.follower.path(), subagents.as_ref());
+    let mut watch = Watch::folder_of(session.file.follower.path());
     let output = io.stdout_watch.as_ref().map(AsFd::as_fd);
     let begun = Instant::now();
     let (mut active, mut looked) = (begun, begun);
+    let mut sessions = vec![session];
+    // The session whose records were printed last.
+    let mut current = 0;
     loop {
-        let mut is_new = print_new(session, printer)?;
-        for subagent in subagents.iter_mut().flat_map(|all| &mut all.known) {
-            is_new |= print_new(subagent, printer)?;
+        let mut is_new = false;
+        for place in 0..sessions.len() {
+            if print_new(&mut sessions[place], place, &mut current, printer)? {
+                is_new = true;
+                if sessions.len() > 1 {
+                    printer.caught_up(&sessions[place].file.follower)?;
+                }
+            }
         }
         if is_new {
             active = Instant::now();
-            continue;
         }
-        printer.caught_up(&session.follower)?;
         let left = |limit: Option<Duration>, since: Instant| {
             limit.map_or(Duration::MAX, |limit| limit.saturating_sub(since.elapsed()))
         };
         let (idle, all) = (left(limits.idle, active), left(limits.all, begun));
+        let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
-            printer.end(&session.follower)?;
-            return Ok(if idle.is_zero() {
-                Ended::Idle
-            } else {
+            printer.end(follower)?;
+            return Ok(if all.is_zero() {
                 Ended::TimeUp
+            } else {
+                Ended::Idle
             });
         }
+        if is_new {
+            continue;
+        }
+        printer.caught_up(follower)?;
         if looked.elapsed() >= LOOK_AROUND {
             looked = Instant::now();
-            if let Some(file) = newer(session.follower.path()) {
-                let path = file.path.clone();
-                session.follower = Follower::new(file, 0);
-                printer.switch(&mut session.lines, SwitchReason::Newer, &path)?;
-                subagents = subagents.map(|of| Subagents::of(&path, of.agent));
-                watch = self::watch(&path, subagents.as_ref());
+            let more = others();
+            for folder in more
+                .iter()
+                .filter_map(|one| one.file.follower.path().parent())
+            {
+                watch.add(folder);
+            }
+            if !more.is_empty() {
+                sessions.extend(more);
                 continue;
             }
         }
-        if let Some(subagents) = &mut subagents {
-            subagents.look(StartAt::Beginning);
-            watch_folder(&mut watch, subagents);
+        for FollowedSession { subagents, .. } in &mut sessions {
+            if let Some(subagents) = subagents {
+                subagents.look(StartAt::Beginning);
+                // It appears with the first of them.
+                if let Some(folder) = subagent_folder(&subagents.session, subagents.agent) {
+                    watch.add(&folder);
+                }
+            }
         }
         if watch.wait(idle.min(all), output) == WakeReason::ReaderGone {
             return Ok(Ended::ReaderIsGone);
@@ -156,31 +180,32 @@ pub(super) fn follow(
     }
 }
 
-fn watch(path: &Path, subagents: Option<&Subagents>) -> Watch {
-    let mut watch = Watch::folder_of(path);
-    if let Some(subagents) = subagents {
-        watch_folder(&mut watch, subagents);
+/// Prints what is new in the files of a session, if there is anything.
+fn print_new(
+    session: &mut FollowedSession,
+    place: usize,
+    current: &mut usize,
+    printer: &mut Printer,
+) -> anyhow::Result<bool> {
+    let mut is_new = false;
+    let subagents = session.subagents.iter_mut().flat_map(|all| &mut all.known);
+    for Followed { follower, lines } in std::iter::once(&mut session.file).chain(subagents) {
+        let path = follower.path().to_owned();
+        let seen = follower.look();
+        let seen = seen.map_err(|error| UsageError::reason(error).about(path.display()))?;
+        is_new |= seen != Seen::Nothing;
+        if matches!(seen, Seen::Lines(_)) && std::mem::replace(current, place) != place {
+            printer.switch(SwitchReason::Newer, &path)?;
+        }
+        match seen {
+            Seen::Lines(new) => printer.lines(lines, &new, Joining::AtOnce)?,
+            Seen::Switch(reason) => {
+                lines.restart();
+                *current = place;
+                printer.switch(reason, &path)?;
+            }
+            Seen::Bytes | Seen::Nothing => {}
+        }
     }
-    watch
-}
-
-/// The folder of subagents appears with the first of them; until then the session's folder is
-/// watched.
-fn watch_folder(watch: &mut Watch, subagents: &Subagents) {
-    if let Some(folder) = subagent_folder(&subagents.session, subagents.agent) {
-        watch.add(&folder);
-    }
-}
-
-/// Prints what is new in a file, if there is anything.
-fn print_new(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<bool> {
-    let path = followed.follower.path().to_owned();
-    let seen = followed.follower.look();
-    match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {
-        Seen::Lines(lines) => printer.lines(&mut followed.lines, &lines, Joining::AtOnce)?,
-        Seen::Bytes => {}
-        Seen::Switch(reason) => printer.switch(&mut followed.lines, reason, &path)?,
-        Seen::Nothing => return Ok(false),
-    }
-    Ok(true)
+    Ok(is_new)
 }

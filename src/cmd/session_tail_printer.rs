@@ -107,6 +107,14 @@ impl Lines {
             about,
         }
     }
+
+    /// The file starts over, perhaps as another session.
+    pub(super) fn restart(&mut self) {
+        self.messages.restart();
+        if self.about.agent_id.is_none() {
+            self.about = About::default();
+        }
+    }
 }
 
 /// Prints the lines of the files that are followed.
@@ -195,22 +203,13 @@ impl Printer {
     }
 
     /// Says that what follows comes from another file, or from its start again.
-    pub(super) fn switch(
-        &mut self,
-        of: &mut Lines,
-        reason: SwitchReason,
-        path: &Path,
-    ) -> Result<(), WriteError> {
-        of.messages.restart();
-        if of.about.agent_id.is_none() {
-            of.about = About::default();
-        }
+    pub(super) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
         let path = path.display().to_string();
         if matches!(self.form, LineForm::Text(_)) {
             let path = terminal_safe_line(&path);
             let line = match reason {
                 SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
-                SwitchReason::Truncated | SwitchReason::Replaced => {
+                SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
                     format!("--- {path} starts again\n\n")
                 }
                 SwitchReason::Newer => format!("--- {path}\n\n"),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::UsageError;
-use super::model_arguments::Models;
+use super::model_arguments::{ModelArguments, Models};
+use super::output::{self, FormArguments};
+use super::{Globals, UsageError};
 use crate::dialog::tokens;
 use crate::flow::Cost;
-use crate::io::Messages;
-use crate::model::{Model, ModelName, Provider};
+use crate::io::{Io, Messages};
+use crate::model::{Model, ModelName, Pace, Provider};
 use crate::wire::records::SideExtension;
 
 /// Options of all commands that make labels, titles and recaps.
@@ -22,20 +23,47 @@ pub(super) struct SideArguments {
     /// Exit with 1 if there is no result
     #[arg(long)]
     pub(super) exit_status: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
+    #[command(flatten)]
+    pub(super) model: ModelArguments,
 }
 
 impl SideArguments {
-    /// The instructions for the model; `usual` are the built-in ones.
+    /// The instructions for the model; `usual` are the built-in ones. `None` if they were only to
+    /// be printed.
     ///
     /// # Errors
-    /// The file cannot be read.
-    pub(super) fn instructions(&self, usual: &str) -> Result<String, UsageError> {
-        match &self.prompt_file {
-            None => Ok(usual.to_owned()),
+    /// The file cannot be read, or the output failed.
+    pub(super) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
+        let instructions = match &self.prompt_file {
+            None => usual.to_owned(),
             Some(path) => std::fs::read_to_string(path).map_err(|error| {
                 UsageError::reason(error).about(format!("--prompt-file: {}", path.display()))
-            }),
+            })?,
+        };
+        if self.model.print_prompt {
+            output::print(io, &instructions)?;
+            return Ok(None);
         }
+        Ok(Some(instructions))
+    }
+
+    /// The model to ask at this pace, or what replaces it.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or the chosen model cannot be asked.
+    pub(super) fn choose(
+        &self,
+        pace: Pace,
+        occasion: Occasion,
+        stand_in: StandIn,
+        globals: &Globals,
+        io: &Io,
+    ) -> anyhow::Result<Chosen> {
+        let models = self.model.models(globals, io)?.at_pace(pace);
+        let hints = (!globals.quiet).then_some(&io.messages);
+        Ok(choose(&models, occasion, stand_in, hints)?)
     }
 }
 
@@ -68,11 +96,7 @@ pub(super) enum StandIn {
     Nobody,
 }
 
-/// The model to ask, or what replaces it.
-///
-/// # Errors
-/// The chosen model cannot be asked.
-pub(super) fn choose(
+fn choose(
     models: &Models,
     occasion: Occasion,
     stand_in: StandIn,

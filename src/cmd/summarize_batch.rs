@@ -11,15 +11,14 @@ use clap::{Args, ValueEnum};
 use super::command::Run;
 use super::inputs::{InputErrors, open_stream, take_stdin};
 use super::label_printer::{LabelPrinter, Printing};
-use super::model_arguments::ModelArguments;
 use super::model_failures::ModelFailures;
-use super::output::{self, Form, FormArguments};
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, choose};
+use super::output::{self, Form};
+use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn};
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
 use crate::io::Io;
 use crate::jsonl::AhoCorasickPrefilter;
-use crate::model::Stop;
+use crate::model::{Pace, Stop};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::Sync;
 use crate::session::record::{
@@ -28,8 +27,8 @@ use crate::session::record::{
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model, besides those of lines about calls.
-const SAID: [&str; 1] = ["\"text_delta\""];
+/// Needles of lines with text of the model and of labels, besides those of lines about calls.
+const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// How long a line may wait for a label, in milliseconds.
 const HOLD: &str = "5000";
@@ -73,11 +72,7 @@ pub(super) struct SummarizeBatchArguments {
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
     #[command(flatten)]
-    form: FormArguments,
-    #[command(flatten)]
     side: SideArguments,
-    #[command(flatten)]
-    model: ModelArguments,
 }
 
 /// When labels go out.
@@ -92,14 +87,12 @@ enum EmitLabels {
 
 impl Run for SummarizeBatchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let instructions = self.side.instructions(prompts::LABEL)?;
-        if self.model.print_prompt {
-            output::print(io, &instructions)?;
+        let Some(instructions) = self.side.instructions(prompts::LABEL, io)? else {
             return Ok(Outcome::Done);
-        }
+        };
         let stop = Stop::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
-        let form = self.form.form(io.terminal);
+        let form = self.side.form.form(io.terminal);
         let recorder = self
             .record
             .as_deref()
@@ -115,8 +108,9 @@ impl Run for SummarizeBatchArguments {
             jobs: self.jobs.get(),
         };
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
-        let needles: Vec<&str> = prefilter_needles().iter().chain(&SAID).copied().collect();
-        let printing = match (self.model.dry_run, form) {
+        let needles = prefilter_needles();
+        let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
+        let printing = match (self.side.model.dry_run, form) {
             (true, _) => Printing::Bodies,
             (false, Form::Text) => Printing::Text {
                 dim: globals.colors_output(io),
@@ -163,11 +157,14 @@ impl SummarizeBatchArguments {
                 .context("cannot record the labels")?;
         }
         match end {
-            LabelEnd::Copied if sink.labels > 0 => Ok(Outcome::Done),
-            LabelEnd::Copied if self.side.exit_status => {
-                Ok(sink.failures.outcome(Outcome::AnswerIsNo))
+            LabelEnd::Copied => {
+                let outcome = if sink.labels == 0 && self.side.exit_status {
+                    Outcome::AnswerIsNo
+                } else {
+                    Outcome::Done
+                };
+                Ok(sink.failures.outcome(sink.labels, outcome))
             }
-            LabelEnd::Copied => Ok(sink.failures.outcome(Outcome::Done)),
             LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
             LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
             LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
@@ -190,16 +187,16 @@ impl SummarizeBatchArguments {
         if !gates.labels {
             return Ok(None);
         }
-        let models = self.model.models(globals, io)?;
-        let hints = (!globals.quiet).then_some(&io.messages);
-        let chosen = choose(&models, Occasion::Request, StandIn::Nobody, hints)?;
+        let (occasion, stand_in) = (Occasion::Request, StandIn::Nobody);
+        let pace = Pace::default();
+        let chosen = self.side.choose(pace, occasion, stand_in, globals, io)?;
         Ok(match chosen {
             Chosen::Nobody => None,
-            Chosen::Model(provider) if self.model.dry_run => Some(LabelMaker::Bodies {
+            Chosen::Model(provider) if self.side.model.dry_run => Some(LabelMaker::Bodies {
                 provider,
                 instructions,
             }),
-            Chosen::Rules if self.model.dry_run => {
+            Chosen::Rules if self.side.model.dry_run => {
                 return Err(
                     UsageError::new("--dry-run: the built-in rules send no requests")
                         .with_hint("name a model with `--model`")

@@ -139,11 +139,7 @@ impl PerSession for Titles<'_> {
         };
         let ours = provenance(&product);
         let written = write_into(session, moment, |files| {
-            let recorded = files.title(&product.text, manual_title, &ours)?;
-            if recorded == Recorded::KeptManualTitle && product.cost.is_some() {
-                files.cost(&ours)?;
-            }
-            Ok(recorded)
+            files.title(&product.text, manual_title, &ours)
         });
         match written {
             Ok(Recorded::KeptManualTitle) => {
@@ -160,10 +156,12 @@ impl PerSession for Titles<'_> {
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
         match &made.result {
-            Ok((product, _)) => writer.echo(format!("{}\n", product.text).as_bytes()),
+            Ok((product, _)) => {
+                let line = format!("{}{}\n", made.text_prefix(), product.text);
+                writer.echo(line.as_bytes())
+            }
             Err(nothing) => {
-                let is_reported =
-                    nothing.reason == Reason::Unreadable || nothing.retryability.is_some();
+                let is_reported = nothing.reason == Reason::Unreadable || nothing.failure.is_some();
                 if !self.verbose && !is_reported {
                     let advice = nothing.reason.advice();
                     self.messages.note(&format!("{}{advice}", made.prefix()));
@@ -178,6 +176,7 @@ impl PerSession for Titles<'_> {
             path,
             session_id,
             result,
+            ..
         } = made;
         writer.record(&match result {
             Ok((product, recorded)) => TitleRecord {

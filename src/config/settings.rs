@@ -86,7 +86,8 @@ impl Config {
         let mut manifests = overrides.manifests;
         manifests.extend(file.tools.iter().cloned());
         Settings {
-            state_root: StateRoot(state_root),
+            // The model is told paths below it, and may have another working directory.
+            state_root: StateRoot(std::path::absolute(&state_root).unwrap_or(state_root)),
             concurrency: overrides
                 .concurrency
                 .or_else(|| {

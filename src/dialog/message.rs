@@ -69,8 +69,6 @@ pub struct Message {
     pub blocks: Vec<Block>,
     /// What it cost.
     pub usage: Option<Usage>,
-    /// The prompt or service that caused it, if known.
-    pub prompt_id: Option<String>,
 }
 
 impl Message {
@@ -86,7 +84,6 @@ impl Message {
             time: None,
             blocks: Vec::new(),
             usage: None,
-            prompt_id: None,
         }
     }
 

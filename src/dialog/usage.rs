@@ -27,7 +27,7 @@ impl Usage {
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.total() == 0 && self.cost.is_none()
+        self.total() == 0 && self.cost.is_none_or(|cost| cost <= 0.0)
     }
 
     /// What was added since an `earlier` reading of the same meter. A lower reading means that the

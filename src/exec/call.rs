@@ -17,6 +17,7 @@ pub(super) struct Call {
     pub(super) turn: TurnNumber,
     pub(super) batch: BatchNumber,
     pub(super) lane: Lane,
+    pub(super) children: Children,
     pub(super) stage: CallStage,
     /// What it touches, for its record.
     pub(super) verdict: Option<Verdict>,
@@ -29,6 +30,15 @@ pub(super) struct Call {
     /// When it arrived and when it started, on the run's clock.
     pub(super) arrived: Duration,
     pub(super) started: Option<Duration>,
+}
+
+/// What the kernel lets the processes of a call do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Children {
+    /// The call only reads, and so they can write nothing.
+    Confined,
+    /// Whatever the user may do.
+    Free,
 }
 
 /// How far a call is.

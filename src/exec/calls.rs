@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use super::call::{Call, CallStage};
+use super::call::{Call, CallStage, Children};
 use super::completed::{CancelReason, ended_early, failure_text, never_started};
 use super::lifecycle::ResultPlace;
 use super::session::Session;
@@ -91,9 +91,9 @@ impl Calls {
             Prepared::Ready(ready) => ready.assessment.access.clone(),
             Prepared::Refused(_) => Access::world(),
         };
-        let read_only = access.is_read_only();
-        let (turn, batch) = self.turns.call(id.clone(), read_only);
-        let lane = if read_only {
+        let shares_its_batch = access.is_unnoticed();
+        let (turn, batch) = self.turns.call(id.clone(), shares_its_batch);
+        let lane = if shares_its_batch {
             Lane::Parallel
         } else {
             Lane::Serial
@@ -106,6 +106,11 @@ impl Calls {
             turn,
             batch,
             lane,
+            children: if access.is_read_only() {
+                Children::Confined
+            } else {
+                Children::Free
+            },
             stage: CallStage::Waiting(prepared),
             weight,
             cancel: CancelToken::default(),
@@ -164,7 +169,7 @@ impl Calls {
             return;
         };
         let (id, cancel) = (call.id.clone(), call.cancel.clone());
-        let context = session.context_for(call.lane);
+        let context = session.context_for(call.children);
         let lifecycle = Arc::clone(&self.lifecycle);
         let events = self.events.clone();
         let place = ResultPlace {
@@ -218,12 +223,19 @@ impl Calls {
         if let Some(note) = &completed.note {
             self.messages.note(note);
         }
+        if completed.persisted.is_some() {
+            // From here on the session is in use, and nobody removes the result.
+            let _ = session.directory();
+        }
         if completed.outcome == Outcome::Denied
             && !std::mem::replace(&mut self.mentioned_permission, true)
         {
             self.messages.note(&format!(
-                "{} was denied: it may change something",
-                call.label
+                "{} was denied: {}",
+                call.label,
+                call.verdict
+                    .as_ref()
+                    .map_or("it may change something", |verdict| &verdict.why)
             ));
             self.messages
                 .hint("let such calls run with --permission-mode bypassPermissions");

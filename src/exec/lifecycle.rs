@@ -75,7 +75,9 @@ impl Prepared {
                 let verdict = match (access.is_read_only(), &access.writes) {
                     (true, _) => VerdictAccess::ReadOnly,
                     (false, Touch::Paths(_)) => VerdictAccess::Writes,
-                    (false, Touch::World | Touch::Nothing) => VerdictAccess::Unknown,
+                    (false, Touch::World | Touch::Session | Touch::Nothing) => {
+                        VerdictAccess::Unknown
+                    }
                 };
                 Some(Verdict {
                     access: verdict,
@@ -195,10 +197,10 @@ impl Lifecycle {
 
     /// What a call touches when it starts. A shell command that only read when it was queued may do
     /// more now, since calls before it may have changed where it runs, and git's settings there.
-    fn access_now(&self, ready: &Ready, session: &ToolContext) -> Access {
-        let queued = &ready.assessment.access;
-        if ready.tool.kind() == ToolKind::Shell && queued.is_read_only() {
-            self.assess(ready, session).access
+    fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
+        let queued = &ready.assessment;
+        if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
+            self.assess(ready, session)
         } else {
             queued.clone()
         }
@@ -214,11 +216,11 @@ impl Lifecycle {
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
-        let admission = self
-            .permission_mode
-            .admits(&self.access_now(ready, context.session));
+        let Assessment { access, why } = self.assessment_now(ready, context.session);
+        let admission = self.permission_mode.admits(&access);
         if admission == Admission::Denied {
-            let mut denied = Completed::refused(Outcome::Denied, denial(ready.tool.name()));
+            let text = denial(ready.tool.name(), &why);
+            let mut denied = Completed::refused(Outcome::Denied, text);
             denied.admission = Some(admission);
             return denied;
         }
@@ -351,9 +353,9 @@ fn invalid_input(issues: &str) -> Prepared {
     refused(Outcome::InvalidInput, text)
 }
 
-fn denial(tool: &str) -> String {
+fn denial(tool: &str, why: &str) -> String {
     format!(
-        "Permission to use {tool} was denied: the call may change something, and this run only lets calls through that read."
+        "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
     )
 }
 

@@ -34,7 +34,7 @@ pub use completed::{Completed, Phases};
 pub use ledger::{Ledger, LedgerStatus};
 pub use lifecycle::{Lifecycle, Prepared, Ready, ResultPlace, ShellVerdicts};
 pub use observer::{Observer, Progress, Unobserved};
-pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd};
+pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd, StartDirectory};
 pub use ownership::{HistoryPolicy, Owner, Ownership};
 pub use runner::{Dependencies, run};
 pub use schedule::{CallIndex, Policy, Schedule};

@@ -39,6 +39,8 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// The session's id, if it was given.
     pub session_id: Option<SessionId>,
+    /// Where shell calls start.
+    pub start_directory: StartDirectory,
     /// Where state is kept, if anywhere.
     pub state_root: Option<StateRoot>,
     /// The dialect, if it is pinned.
@@ -55,6 +57,16 @@ pub enum Mode {
     Execute,
     /// Nothing runs; batches are printed.
     Plan,
+}
+
+/// Where the shell calls of a run start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StartDirectory {
+    /// Where the last process of the session ended, if there was one.
+    #[default]
+    Kept,
+    /// In the context's directory, which the user named.
+    Given,
 }
 
 /// What a failing call does to its siblings.

@@ -14,7 +14,7 @@ impl Plan {
     /// The next call of the turn: with its neighbours if all of them only read, else alone.
     pub(super) fn add(&mut self, id: &ToolUseId, name: &str, prepared: &Prepared) {
         let lane = match prepared {
-            Prepared::Ready(ready) if ready.assessment.access.is_read_only() => Lane::Parallel,
+            Prepared::Ready(ready) if ready.assessment.access.is_unnoticed() => Lane::Parallel,
             Prepared::Ready(_) | Prepared::Refused(_) => Lane::Serial,
         };
         let call = PlannedCall {

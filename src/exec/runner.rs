@@ -116,7 +116,7 @@ pub fn run<Sink: Write>(
             channels.sender,
         ),
         lifecycle,
-        session: Session::new(context, naming, options.state_root.clone()),
+        session: Session::new(context, naming, options),
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
         observer,

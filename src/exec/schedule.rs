@@ -74,7 +74,7 @@ impl Schedule {
     pub fn enqueue(&mut self, access: Access) -> CallIndex {
         let access = self.coarsened(access);
         let index = self.first + self.slots.len() as u64;
-        self.writers += usize::from(!access.is_read_only());
+        self.writers += usize::from(!access.is_unnoticed());
         let blockers = self.blockers(self.slots.len(), &access);
         if blockers == 0 {
             self.ready.insert(index);
@@ -124,7 +124,7 @@ impl Schedule {
                 }
             }
         }
-        self.writers -= usize::from(!access.is_read_only());
+        self.writers -= usize::from(!access.is_unnoticed());
     }
 
     /// The next call in call order if it is completed; it leaves the schedule.
@@ -148,9 +148,9 @@ impl Schedule {
             let index = self.first + position as u64;
             if let Some(access) = access_of(CallIndex(index)) {
                 let access = self.coarsened(access);
-                self.writers += usize::from(!access.is_read_only());
+                self.writers += usize::from(!access.is_unnoticed());
                 let before = std::mem::replace(&mut self.slots[position].access, access);
-                self.writers -= usize::from(!before.is_read_only());
+                self.writers -= usize::from(!before.is_unnoticed());
             }
             let blockers = self.blockers(position, &self.slots[position].access);
             self.slots[position].stage = Stage::Queued { blockers };
@@ -215,7 +215,7 @@ impl Schedule {
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
-            Policy::Greedy if access.is_read_only() => Access {
+            Policy::Greedy if access.is_unnoticed() => Access {
                 reads: Touch::World,
                 writes: Touch::Nothing,
             },

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::call::Children;
+use super::{Options, StartDirectory};
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
-use crate::wire::{Lane, SessionId};
+use crate::wire::SessionId;
 
 /// Where the session's name comes from; decides whether its state is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,7 @@ impl Naming {
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     naming: Naming,
+    start: StartDirectory,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: Option<StateRoot>,
@@ -38,13 +41,14 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(context: ToolContext, naming: Naming, root: Option<StateRoot>) -> Self {
+    pub(super) fn new(context: ToolContext, naming: Naming, options: &Options) -> Self {
         Self {
             context: Arc::new(context),
             naming,
+            start: options.start_directory,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
-            root,
+            root: options.state_root.clone(),
             directory: None,
             changed: false,
         }
@@ -64,12 +68,12 @@ impl Session {
         self.naming = Naming::Named(id);
     }
 
-    /// The context of a call that starts now. In the parallel lane its children are started by the
-    /// lane's own threads.
-    pub(super) fn context_for(&self, lane: Lane) -> Arc<ToolContext> {
-        match lane {
-            Lane::Serial => Arc::clone(&self.context),
-            Lane::Parallel => Arc::new(ToolContext {
+    /// The context of a call that starts now. Confined children are started by the lane's own
+    /// threads.
+    pub(super) fn context_for(&self, children: Children) -> Arc<ToolContext> {
+        match children {
+            Children::Free => Arc::clone(&self.context),
+            Children::Confined => Arc::new(ToolContext {
                 spawners: Arc::new(self.context.lane.for_one_call()),
                 ..(*self.context).clone()
             }),
@@ -90,7 +94,9 @@ impl Session {
         let directory = root.session(id)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
-        if let Some(kept) = state.directory.filter(|kept| kept.is_dir()) {
+        if self.start == StartDirectory::Kept
+            && let Some(kept) = state.directory.filter(|kept| kept.is_dir())
+        {
             context.directory = kept;
         }
         if let Some(todos) = state.todos {

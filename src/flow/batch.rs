@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::excerpt::beginning_and_end;
 use crate::side::builtin::{CallOutcome, FinishedCall};
-use crate::side::label::shown;
+use crate::side::label::{CallsEnded, shown};
 use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
 /// How much of the beginning and of the end of a result is kept for the rules, in bytes.
@@ -83,6 +83,21 @@ impl Batch {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
+    /// The calls that belong into a prompt, and what became of them: those that succeeded, or if none
+    /// did, those that failed. Reading or setting the agent's own goal does not belong there.
+    pub fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
+        let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
+        let calls = self.calls.iter().filter(|call| !is_own(call));
+        let with_result = calls.filter_map(|call| Some((call, call.result.as_ref()?.failed)));
+        let (failed, succeeded): (Vec<_>, Vec<_>) = with_result.partition(|(_, failed)| *failed);
+        let (shown, ended) = if succeeded.is_empty() {
+            (failed, CallsEnded::Badly)
+        } else {
+            (succeeded, CallsEnded::Well)
+        };
+        (shown.into_iter().map(|(call, _)| call).collect(), ended)
+    }
+
     /// Whether there is room for another call.
     pub fn has_room(&self) -> bool {
         self.calls.len() < MOST_CALLS
@@ -120,13 +135,6 @@ impl BatchCall {
             input_shown,
             result: None,
         }
-    }
-
-    /// Whether it succeeded and belongs into a prompt. Reading or setting the agent's own goal does
-    /// not.
-    pub fn is_shown(&self) -> bool {
-        let is_own = matches!(self.name.as_str(), "get_goal" | "update_goal");
-        !is_own && self.result.as_ref().is_some_and(|result| !result.failed)
     }
 }
 

@@ -123,6 +123,13 @@ impl Batches {
         }
     }
 
+    /// There is a label for these calls already: their batches get no other.
+    pub fn leave_labelled(&mut self, calls: &[ToolUseId]) {
+        let is_labelled =
+            |open: &Open| open.batch.calls.iter().any(|call| calls.contains(&call.id));
+        self.open.retain(|open| !is_labelled(open));
+    }
+
     /// The complete batches that will have no further call, or, if `idle`, may have none: their
     /// labels can be made ahead of their place. Each is handed out once, and again if it grows.
     pub fn take_settled(&mut self, idle: bool) -> Vec<Batch> {

@@ -3,42 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Limits how often something may begin.
-#[derive(Debug)]
-pub struct Pace {
-    interval: Option<Duration>,
-    next: Mutex<Option<Instant>>,
-}
-
-impl Pace {
-    /// At most `limit` per minute; `None` for no limit.
-    pub fn per_minute(limit: Option<u32>) -> Self {
-        Self {
-            interval: limit
-                .filter(|limit| *limit > 0)
-                .map(|limit| Duration::from_mins(1) / limit),
-            next: Mutex::new(None),
-        }
-    }
-
-    /// Waits until it is this caller's turn.
-    pub fn wait(&self) {
-        let Some(interval) = self.interval else {
-            return;
-        };
-        let now = Instant::now();
-        let turn = {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = next.unwrap_or(now).max(now);
-            *next = Some(turn + interval);
-            turn
-        };
-        std::thread::sleep(turn.saturating_duration_since(now));
-    }
-}
 
 /// Does `work` for each of `items`, `jobs` at once, and gives each outcome to `take` in the order
 /// of the items, as soon as those before it are there. Stops when `take` returns an error.
@@ -136,16 +100,5 @@ mod tests {
         );
         assert_eq!(done, Err("stop"));
         assert!(begun.load(Ordering::SeqCst) < 1000);
-    }
-
-    #[test]
-    fn a_pace_spreads_beginnings() {
-        let pace = Pace::per_minute(Some(6000));
-        let start = Instant::now();
-        for _ in 0..4 {
-            pace.wait();
-        }
-        assert!(start.elapsed() >= Duration::from_millis(30));
-        Pace::per_minute(None).wait();
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::ask::{Asker, Cost};
 use super::batch::{Batch, Need};
-use crate::model::{Delivery, Failure, Provider, Retryability};
+use crate::model::{Delivery, Failure, Provider};
 use crate::side::builtin;
-use crate::side::label::{FinishedCall, clean_label, label_question, label_request};
+use crate::side::label::{CallsEnded, FinishedCall, clean_label, label_question, label_request};
 use crate::wire::ToolUseId;
 
 /// Whether trivial batches get labels by rules although there is a model.
@@ -53,10 +53,8 @@ pub struct LabelOutcome {
     pub model: Option<String>,
     /// What it cost.
     pub cost: Option<Cost>,
-    /// Why there is no label.
-    pub trouble: Option<String>,
-    /// Whether another try may help, if the model failed.
-    pub retryability: Option<Retryability>,
+    /// Why there is no label, if the model failed.
+    pub failure: Option<Box<Failure>>,
 }
 
 impl LabelMaker {
@@ -83,10 +81,9 @@ impl LabelMaker {
 
     /// The question about a batch; `None` if there is nothing to ask a model.
     pub fn question(batch: &Batch) -> Option<String> {
-        let calls: Vec<FinishedCall<'_>> = batch
-            .calls
-            .iter()
-            .filter(|call| call.is_shown())
+        let (calls, _) = batch.shown_calls();
+        let calls: Vec<FinishedCall<'_>> = calls
+            .into_iter()
             .filter_map(|call| {
                 Some(FinishedCall {
                     name: &call.name,
@@ -134,37 +131,29 @@ fn by_rules(batch: &Batch) -> LabelOutcome {
 }
 
 fn is_trivial(batch: &Batch) -> bool {
-    matches!(batch.calls.as_slice(), [only] if only.is_shown() && builtin::is_look(&only.name))
+    let (shown, ended) = batch.shown_calls();
+    let is_single = batch.calls.len() == 1 && ended == CallsEnded::Well;
+    is_single && shown.iter().all(|only| builtin::is_look(&only.name))
 }
 
 fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> LabelOutcome {
-    let ids: Vec<ToolUseId> = batch
-        .calls
-        .iter()
-        .filter(|call| call.is_shown())
-        .map(|call| call.id.clone())
-        .collect();
+    let (calls, ended) = batch.shown_calls();
+    let ids = calls.iter().map(|call| call.id.clone()).collect();
     let Some(question) = LabelMaker::question(batch) else {
         return LabelOutcome::default();
     };
     let (reply, cost) = asker.ask(&label_request(question, instructions));
-    let retryability = reply.as_ref().err().map(Failure::retryability);
-    let (label, trouble) = match reply {
-        Ok(reply) => match clean_label(&reply.text) {
-            Ok(label) => (Some(label), None),
-            Err(rejection) => (
-                None,
-                Some(format!("unusable label: {rejection:?}").to_lowercase()),
-            ),
-        },
-        Err(failure) => (None, Some(failure.to_string())),
-    };
+    let label = reply.and_then(|reply| {
+        clean_label(&reply.text, ended).map_err(|rejection| Failure::Malformed {
+            reason: rejection.to_string(),
+        })
+    });
+    let failure = label.as_ref().err().cloned().map(Box::new);
     LabelOutcome {
-        label,
+        label: label.ok(),
         ids,
         model: Some(asker.provider.name().to_owned()),
         cost,
-        trouble,
-        retryability,
+        failure,
     }
 }

@@ -3,104 +3,28 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::batches::Batches;
 use super::label_maker::{LabelMaker, LabelOutcome};
+use super::label_sink::{LabelEnd, LabelSink, Placing, Timing};
+use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
-use crate::jsonl::{AhoCorasickPrefilter, Damage, Piece, Reader};
+use crate::jsonl::{AhoCorasickPrefilter, Piece};
 use crate::process::EndSignal;
 use crate::wire::{Decoder, SessionId};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;
 
-/// How many bytes of pieces are passed on together: passing on each alone takes longer than
-/// processing it.
-const CHUNK: usize = 128 * 1024;
-
 /// How many bytes of the input may wait behind a label.
 const MOST_WAITING: usize = 8 * 1024 * 1024;
 
 /// After such a pause of the input, no more of a message is expected.
 const PAUSE: Duration = Duration::from_millis(40);
-
-/// Where labels go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placing {
-    /// Before the content of the next message. No line waits longer than this for one label.
-    BeforeNextMessage(Duration),
-    /// Wherever the stream is when a label is ready. A label that is ready after a later batch has
-    /// completed is dropped.
-    WhenReady,
-}
-
-/// When and where labels are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timing {
-    /// Where labels go.
-    pub placing: Placing,
-    /// How many are made at once.
-    pub jobs: usize,
-}
-
-/// Receives the output.
-pub trait LabelSink {
-    /// Bytes of the input.
-    ///
-    /// # Errors
-    /// The output failed.
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
-
-    /// A label, or the cost of a call that brought none.
-    ///
-    /// # Errors
-    /// The output failed.
-    fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()>;
-
-    /// A label that was not ready in time.
-    fn late(&mut self, batch: u64);
-
-    /// Damage in the input.
-    fn damage(&mut self, damage: &Damage);
-
-    /// The input pauses, so that output should be flushed.
-    ///
-    /// # Errors
-    /// The output failed.
-    fn flush(&mut self) -> io::Result<()>;
-}
-
-/// How a stream ended.
-#[derive(Debug)]
-pub enum LabelEnd {
-    /// The whole input was copied.
-    Copied,
-    /// A signal ended it.
-    Ended(EndSignal),
-    /// The input failed.
-    InputFailed(io::Error),
-    /// The output failed.
-    OutputFailed(io::Error),
-}
-
-enum Event {
-    Pieces(Vec<Piece>),
-    End,
-    Failed(io::Error),
-    Labelled(Job, LabelOutcome),
-    Signal(EndSignal),
-}
-
-/// A task for a labelling thread. A batch that grew gets another label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Job {
-    batch: u64,
-    calls: usize,
-}
 
 /// A label or the cost of none, and its session.
 type Labelled = (LabelOutcome, Option<SessionId>);
@@ -120,33 +44,6 @@ pub struct Labels<'a> {
     /// The number of the last complete batch.
     last_complete: Option<u64>,
     gate: Arc<Gate>,
-}
-
-/// Holds back the reading thread.
-#[derive(Debug, Default)]
-struct Gate {
-    closed: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Gate {
-    fn set(&self, closed: bool) {
-        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        if *state != closed {
-            *state = closed;
-            self.changed.notify_all();
-        }
-    }
-
-    fn pass(&self) {
-        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        while *state {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
 }
 
 impl<'a> Labels<'a> {
@@ -225,7 +122,7 @@ impl<'a> Labels<'a> {
                         self.take(piece, sink);
                     }
                 }
-                Event::Labelled(job, made) => self.made(job, made),
+                Event::Labelled(job, made) => self.made(job, *made),
                 Event::End => {
                     input_is_over = true;
                     self.batches.finish(self.decoder.finish());
@@ -293,6 +190,12 @@ impl<'a> Labels<'a> {
             let Some((events, contents)) = self.decoder.record_with_contents(record) else {
                 return false;
             };
+            let labelled = contents.labelled_calls();
+            if labelled.is_empty() {
+                self.settle(self.timing.placing == Placing::WhenReady);
+            } else {
+                self.batches.leave_labelled(&labelled);
+            }
             if Batches::boundary(&events).is_boundary {
                 self.place_labels();
             }
@@ -303,17 +206,17 @@ impl<'a> Labels<'a> {
             sink.damage(&damage);
         }
         self.queue.push_bytes(piece.into_raw());
-        self.settle(false);
     }
 
-    /// Starts the labels of complete batches.
+    /// Starts the labels of complete batches: when a record follows that is no label itself, or when
+    /// the input pauses.
     fn settle(&mut self, idle: bool) {
         let when_ready = self.timing.placing == Placing::WhenReady;
         // By rules, a label is made when the stream reaches its place.
         if !when_ready && !matches!(self.maker, LabelMaker::Model { .. }) {
             return;
         }
-        for batch in self.batches.take_settled(idle || when_ready) {
+        for batch in self.batches.take_settled(idle) {
             self.last_complete = Some(batch.number.max(self.last_complete.unwrap_or_default()));
             if when_ready {
                 self.label_when_ready(batch);
@@ -399,8 +302,8 @@ impl<'a> Labels<'a> {
         match self.timing.placing {
             Placing::WhenReady => {
                 let is_late = self.last_complete.is_some_and(|last| last > batch);
-                let told = if is_late { cost_only } else { made };
-                self.queue.push_ready(Some((told, session)));
+                let shown = if is_late { cost_only } else { made };
+                self.queue.push_ready(Some((shown, session)));
             }
             Placing::BeforeNextMessage(_) => {
                 if self
@@ -417,70 +320,5 @@ impl<'a> Labels<'a> {
                 }
             }
         }
-    }
-}
-
-fn start_reading(
-    input: impl io::Read + Send + 'static,
-    prefilter: AhoCorasickPrefilter,
-    sender: SyncSender<Event>,
-    gate: Arc<Gate>,
-) {
-    std::thread::spawn(move || {
-        let mut reader = Reader::new(input, prefilter);
-        loop {
-            gate.pass();
-            let event = match chunk(&mut reader) {
-                Ok(pieces) if pieces.is_empty() => Event::End,
-                Ok(pieces) => Event::Pieces(pieces),
-                Err(error) => Event::Failed(error),
-            };
-            let is_last = !matches!(event, Event::Pieces(_));
-            if sender.send(event).is_err() || is_last {
-                return;
-            }
-        }
-    });
-}
-
-/// The next pieces that are available without waiting, at least one; none at the end.
-fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    let mut bytes = 0;
-    while bytes < CHUNK && (pieces.is_empty() || reader.holds_a_piece()) {
-        let Some(piece) = reader.next_piece()? else {
-            break;
-        };
-        bytes += piece.raw().len();
-        pieces.push(piece);
-    }
-    Ok(pieces)
-}
-
-/// Starts the threads that make labels, if any label takes time.
-fn start_making(
-    maker: &LabelMaker,
-    jobs: usize,
-    work: Receiver<(Job, Batch)>,
-    sender: &SyncSender<Event>,
-) {
-    if !matches!(maker, LabelMaker::Model { .. }) {
-        return;
-    }
-    let work = Arc::new(Mutex::new(work));
-    for _ in 0..jobs.max(1) {
-        let (maker, work, sender) = (maker.clone(), Arc::clone(&work), sender.clone());
-        std::thread::spawn(move || {
-            loop {
-                let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok((job, batch)) = next else {
-                    return;
-                };
-                let made = maker.make(&batch);
-                if sender.send(Event::Labelled(job, made)).is_err() {
-                    return;
-                }
-            }
-        });
     }
 }

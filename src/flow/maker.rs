@@ -1,19 +1,16 @@
 //! Makes titles and recaps of conversations: by rules, or by asking a model.
 
-use std::sync::Arc;
-
 use super::ask::{Asker, Cost};
-use super::each::Pace;
 use super::excerpt::Excerpt;
 use super::reason::{NoResult, Reason};
 use crate::dialog::Role;
-use crate::model::{Failure, Request};
+use crate::model::{Failure, Reply, Request};
 use crate::side::recap::{RECAP_MESSAGES, clean_recap, recap_request};
 use crate::side::title::{
     FEWEST_MESSAGES, TITLE_FUNCTION, TITLE_MESSAGES, TitleStyle, clean_title, title_question,
     title_request,
 };
-use crate::side::{Language, LanguageChoice, Rejection, Said, builtin, dominant_language};
+use crate::side::{Language, LanguageChoice, Said, builtin, dominant_language};
 
 /// What makes titles and recaps.
 #[derive(Clone)]
@@ -22,8 +19,8 @@ pub enum Source {
     Nobody,
     /// The rules.
     Rules,
-    /// A model, asked no more often than the pace allows.
-    Model(Asker, Arc<Pace>),
+    /// A model.
+    Model(Asker),
 }
 
 /// Makes titles and recaps.
@@ -56,26 +53,26 @@ impl Maker {
     /// # Errors
     /// Why there is no title.
     pub fn title(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
-        let (asker, pace) = match &self.source {
+        let asker = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),
             Source::Rules => return self.title_by_rules(excerpt),
-            Source::Model(asker, pace) => (asker, pace),
+            Source::Model(asker) => asker,
         };
         let request = self.title_question(excerpt).ok_or(Reason::EmptyHistory)?;
         let language = self.language_of(excerpt);
-        let (answer, cost) = ask(asker, pace, &request, |reply| {
+        answer(asker, &request, language, |reply| {
+            let malformed = |reason| Failure::Malformed { reason };
             let value = reply
                 .structured(TITLE_FUNCTION)
-                .map_err(|error| error.to_string())?;
-            match &value["title"] {
-                serde_json::Value::String(title) => Ok(title.clone()),
-                serde_json::Value::Number(number) => Ok(number.to_string()),
-                _ => Err("the answer has no title".to_owned()),
-            }
-        })?;
-        let title = clean_title(&answer, self.style)
-            .map_err(|rejection| rejected(rejection, cost.clone()))?;
-        checked(title, language, asker, cost)
+                .map_err(|error| malformed(error.to_string()))?;
+            let title = match &value["title"] {
+                serde_json::Value::String(title) => title.clone(),
+                serde_json::Value::Number(number) => number.to_string(),
+                _ => return Err(malformed("it has no title".to_owned()).into()),
+            };
+            clean_title(&title, self.style)
+                .map_err(|rejection| NoResult::unusable(rejection.to_string()))
+        })
     }
 
     /// The request for a title; `None` if the conversation is too short.
@@ -103,8 +100,9 @@ impl Maker {
         }
         let text = match self.style {
             TitleStyle::Sentence => title,
-            TitleStyle::Kebab => clean_title(&title, TitleStyle::Kebab)
-                .map_err(|rejection| rejected(rejection, None))?,
+            TitleStyle::Kebab => {
+                clean_title(&title, TitleStyle::Kebab).map_err(|_| Reason::EmptyResult)?
+            }
         };
         Ok(by_rules(text))
     }
@@ -114,7 +112,7 @@ impl Maker {
     /// # Errors
     /// Why there is no recap.
     pub fn recap(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
-        let (asker, pace) = match &self.source {
+        let asker = match &self.source {
             Source::Nobody => return Err(Reason::NoFastModel.into()),
             Source::Rules => {
                 let texts = excerpt.texts();
@@ -128,13 +126,13 @@ impl Maker {
                     Ok(by_rules(recap))
                 };
             }
-            Source::Model(asker, pace) => (asker, pace),
+            Source::Model(asker) => asker,
         };
         let request = self.recap_question(excerpt).ok_or(Reason::EmptyHistory)?;
         let language = self.language_of(excerpt);
-        let (answer, cost) = ask(asker, pace, &request, |reply| Ok(reply.text.clone()))?;
-        let recap = clean_recap(&answer).map_err(|rejection| rejected(rejection, cost.clone()))?;
-        checked(recap, language, asker, cost)
+        answer(asker, &request, language, |reply| {
+            clean_recap(&reply.text).map_err(|rejection| NoResult::unusable(rejection.to_string()))
+        })
     }
 
     /// The request for a recap; `None` if the conversation is too short.
@@ -173,66 +171,32 @@ fn by_rules(text: String) -> Product {
     }
 }
 
-fn ask(
+/// What `read` finds in the answer of a model, if it is in the language that was asked for.
+fn answer(
     asker: &Asker,
-    pace: &Pace,
     request: &Request,
-    read: impl FnOnce(&crate::model::Reply) -> Result<String, String>,
-) -> Result<(String, Option<Cost>), NoResult> {
-    if asker.stop.is_stopped() {
-        return Err(Reason::Aborted.into());
-    }
-    pace.wait();
-    let (reply, cost) = asker.ask(request);
-    match reply {
-        _ if asker.stop.is_stopped() => Err(NoResult::from(Reason::Aborted).at_cost(cost)),
-        Ok(reply) => match read(&reply) {
-            Ok(answer) => Ok((answer, cost)),
-            Err(error) => Err(NoResult::from(Reason::ModelError)
-                .because(error)
-                .at_cost(cost)),
-        },
-        Err(Failure::Aborted) => Err(NoResult::from(Reason::Aborted).at_cost(cost)),
-        Err(failure) => {
-            let reason = match failure {
-                Failure::Empty { .. } => Reason::EmptyResult,
-                _ => Reason::ModelError,
-            };
-            Err(NoResult::from(reason).of_failure(&failure).at_cost(cost))
-        }
-    }
-}
-
-fn rejected(rejection: Rejection, cost: Option<Cost>) -> NoResult {
-    let why = match rejection {
-        Rejection::Empty => "the answer is empty",
-        Rejection::Refusal => "the answer is a refusal",
-        Rejection::NoTag => "the answer has no tag",
-        Rejection::PromptEcho => "the answer repeats an example of the prompt",
-    };
-    NoResult::from(Reason::EmptyResult)
-        .because(why)
-        .at_cost(cost)
-}
-
-/// The answer, if it is in the language that was asked for.
-fn checked(
-    text: String,
     language: Option<Language>,
-    asker: &Asker,
-    cost: Option<Cost>,
+    read: impl FnOnce(&Reply) -> Result<String, NoResult>,
 ) -> Result<Product, NoResult> {
-    if let Some(language) = language
-        && !language.may_be_that_of(&text)
-    {
-        let why = format!("the answer is not in {}", language.name());
-        return Err(NoResult::from(Reason::EmptyResult)
-            .because(why)
-            .at_cost(cost));
+    let (reply, cost) = asker.ask(request);
+    let text = match reply {
+        _ if asker.stop.is_stopped() => Err(Reason::Aborted.into()),
+        Ok(reply) => read(&reply),
+        Err(failure) => Err(failure.into()),
+    };
+    let is_foreign = |text: &str| language.filter(|language| !language.may_be_that_of(text));
+    match text {
+        Ok(text) => match is_foreign(&text) {
+            Some(language) => {
+                let why = format!("it is not in {}", language.name());
+                Err(NoResult::unusable(why).at_cost(cost))
+            }
+            None => Ok(Product {
+                text,
+                model: asker.provider.name().to_owned(),
+                cost,
+            }),
+        },
+        Err(nothing) => Err(nothing.at_cost(cost)),
     }
-    Ok(Product {
-        text,
-        model: asker.provider.name().to_owned(),
-        cost,
-    })
 }

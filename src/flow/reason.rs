@@ -1,7 +1,7 @@
 //! Why there is no title, or no recap.
 
 use super::ask::Cost;
-use crate::model::{Failure, Retryability};
+use crate::model::Failure;
 
 /// The reason, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Reason {
     Aborted,
     /// The model did not answer.
     ModelError,
+    /// The model was not asked, because it refused everything before.
+    NotAsked,
     /// A person gave a title.
     ManualTitle,
     /// The session has a title already.
@@ -39,6 +41,7 @@ impl Reason {
             Self::EmptyResult => "empty_result",
             Self::Aborted => "aborted",
             Self::ModelError => "model_error",
+            Self::NotAsked => "not_asked",
             Self::ManualTitle => "manual_title",
             Self::AlreadyTitled => "already_titled",
             Self::AttemptLimit => "attempt_limit",
@@ -56,6 +59,7 @@ impl Reason {
             Self::EmptyResult => "no usable answer; `turnpipe session rename` sets a title by hand",
             Self::Aborted => "stopped",
             Self::ModelError => "the model did not answer (`-v` shows why)",
+            Self::NotAsked => "the model was not asked after its refusal",
             Self::ManualTitle => "a person gave this session a title; `--replace` replaces it",
             Self::AlreadyTitled => "the session has a title already",
             Self::AttemptLimit => "three attempts have failed already",
@@ -81,8 +85,8 @@ pub struct NoResult {
     pub error: Option<String>,
     /// What it cost.
     pub cost: Option<Box<Cost>>,
-    /// Whether another try may help, if a model failed.
-    pub retryability: Option<Retryability>,
+    /// How a model failed, if one did.
+    pub failure: Option<Box<Failure>>,
 }
 
 impl From<Reason> for NoResult {
@@ -91,27 +95,42 @@ impl From<Reason> for NoResult {
             reason,
             error: None,
             cost: None,
-            retryability: None,
+            failure: None,
+        }
+    }
+}
+
+impl From<Failure> for NoResult {
+    fn from(failure: Failure) -> Self {
+        let reason = match failure {
+            Failure::Aborted => return Reason::Aborted.into(),
+            Failure::NotAsked { .. } => Reason::NotAsked,
+            Failure::Empty { .. } => Reason::EmptyResult,
+            _ => Reason::ModelError,
+        };
+        Self {
+            error: Some(failure.to_string()),
+            failure: Some(Box::new(failure)),
+            ..reason.into()
         }
     }
 }
 
 impl NoResult {
+    /// The answer of a model cannot be used.
+    pub fn unusable(why: impl Into<String>) -> Self {
+        let reason = why.into();
+        Self {
+            reason: Reason::EmptyResult,
+            ..Failure::Malformed { reason }.into()
+        }
+    }
+
     /// Adds an error message.
     #[must_use]
     pub fn because(self, error: impl Into<String>) -> Self {
         Self {
             error: Some(error.into()),
-            ..self
-        }
-    }
-
-    /// Adds the failure of a model.
-    #[must_use]
-    pub fn of_failure(self, failure: &Failure) -> Self {
-        Self {
-            error: Some(failure.to_string()),
-            retryability: Some(failure.retryability()),
             ..self
         }
     }

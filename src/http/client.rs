@@ -8,6 +8,10 @@ use tokio::time::timeout;
 
 use super::{Address, Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
 
+/// What helps where the certificate of a server says that it is an authority's.
+const OWN_AUTHORITY: &str = ": the server's certificate is one for an authority; make it with \
+                             `-addext basicConstraints=critical,CA:FALSE`";
+
 /// The longest error message, in bytes.
 const LONGEST_MESSAGE: usize = 300;
 
@@ -127,7 +131,10 @@ impl Client {
         if error.is_timeout() && error.is_connect() {
             return HttpFailure::TimedOut(self.settings.limits.connect);
         }
-        let message = format!("{}: {}", address.authority(), chain(error));
+        let mut message = format!("{}: {}", address.authority(), chain(error));
+        if message.contains("CaUsedAsEndEntity") {
+            message.push_str(OWN_AUTHORITY);
+        }
         HttpFailure::Unreachable(redaction.clean_line(&message, LONGEST_MESSAGE))
     }
 }

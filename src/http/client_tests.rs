@@ -18,8 +18,8 @@ fn data(name: &str) -> PathBuf {
 }
 
 /// A server that answers one request over TLS, if the client trusts it.
-fn encrypted_server() -> (u16, JoinHandle<()>) {
-    let certificates = CertificateDer::pem_file_iter(data("server.pem")).unwrap();
+fn encrypted_server(certificate: &str) -> (u16, JoinHandle<()>) {
+    let certificates = CertificateDer::pem_file_iter(data(certificate)).unwrap();
     let certificates = certificates.collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_file(data("server.key")).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -76,7 +76,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         (Some(data("authority.pem")), None),
         (None, Some(data("authority.pem"))),
     ] {
-        let (port, server) = encrypted_server();
+        let (port, server) = encrypted_server("server.pem");
         let settings = HttpSettings {
             extra_certificates: extra,
             certificate_file: replaced,
@@ -87,7 +87,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         server.join().unwrap();
     }
     // A store with another authority: the server's own certificate signs nothing.
-    let (port, server) = encrypted_server();
+    let (port, server) = encrypted_server("server.pem");
     let settings = HttpSettings {
         certificate_file: Some(data("server.pem")),
         ..HttpSettings::default()
@@ -98,6 +98,18 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         "{refused:?}"
     );
     assert!(refused.to_string().contains("certificate"), "{refused}");
+    server.join().unwrap();
+}
+
+#[test]
+fn a_server_that_is_its_own_authority_is_refused_with_advice() {
+    let (port, server) = encrypted_server("self_signed.pem");
+    let settings = HttpSettings {
+        extra_certificates: Some(data("self_signed.pem")),
+        ..HttpSettings::default()
+    };
+    let refused = send(settings, &format!("https://localhost:{port}/")).unwrap_err();
+    assert!(refused.to_string().contains("CA:FALSE"), "{refused}");
     server.join().unwrap();
 }
 

@@ -50,11 +50,16 @@ pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>
 /// The record on a line that holds exactly one and needs no repair, as nearly all do. Of all other
 /// lines [`split_line`] says more.
 pub fn only_record(line: &[u8]) -> Option<&str> {
-    let text = simdutf8::basic::from_utf8(line).ok()?;
     let is_only =
         matches!(first_value(line), FirstValue::Object(range) if is_blank(&line[range.end..]));
-    let record = text.trim_ascii();
-    (is_only && replace_lone_surrogates(record).is_none()).then_some(record)
+    sound_text(line).filter(|_| is_only)
+}
+
+/// The text of a line, without blanks around it, if no record on it needs repair. Whether it is one
+/// record is not known.
+pub fn sound_text(line: &[u8]) -> Option<&str> {
+    let text = simdutf8::basic::from_utf8(line).ok()?.trim_ascii();
+    replace_lone_surrogates(text).is_none().then_some(text)
 }
 
 /// The text of a line that seems to hold exactly one record and needs no repair. Whether it is well
@@ -91,7 +96,9 @@ fn event_field_length(line: &[u8]) -> usize {
         };
     }
     let without_record: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
-    let is_field = without_record.iter().any(starts_with);
+    // Some APIs print a list of objects, with nothing but a comma or the end of it on a line.
+    let is_field =
+        without_record.iter().any(starts_with) || matches!(line.trim_ascii(), b"," | b"]");
     if is_field { line.len() } else { 0 }
 }
 

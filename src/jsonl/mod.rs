@@ -19,7 +19,7 @@ mod writer;
 pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
 pub use buffer::room_to_read;
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
-pub use line::{only_record, split_line};
+pub use line::{only_record, sound_text, split_line};
 pub use piece::{Damage, Piece, Record};
 pub use prefilter::{AhoCorasickPrefilter, Prefilter};
 pub use reader::{LONGEST_LINE, Reader, UnwantedLines};

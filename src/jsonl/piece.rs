@@ -14,7 +14,7 @@ pub enum Piece {
         raw: Vec<u8>,
     },
     /// One line that the prefilter wants, or that was checked and is damaged, with its newline if it
-    /// has one.
+    /// has one; or several on which one object stands.
     Line {
         /// The line as it stood in the input (with BOM, CR, NUL runs, …).
         raw: Vec<u8>,
@@ -96,10 +96,13 @@ impl Piece {
 }
 
 /// Where the text of the line at `offset` begins. A byte order mark may stand only where the input
-/// begins.
+/// begins. In a list of objects on several lines the bracket is no part of the first object.
 fn text_start(line: &[u8], offset: u64) -> usize {
-    let has_bom = offset == 0 && line.starts_with(BOM);
-    if has_bom { BOM.len() } else { 0 }
+    if offset == 0 && line.starts_with(BOM) {
+        BOM.len()
+    } else {
+        usize::from(line.starts_with(b"[{\n"))
+    }
 }
 
 /// A whole JSON object on a line: valid UTF-8, well formed, of any depth and size, without lone

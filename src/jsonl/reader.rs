@@ -1,9 +1,9 @@
 //! Splits a byte stream into lines without losing a byte, and finds the JSON objects on those that
-//! are wanted.
+//! are wanted. An object that is printed over several lines counts as one line.
 
 use std::io::{self, ErrorKind, Read};
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
@@ -45,9 +45,26 @@ pub struct Reader<Source> {
     offset: u64,
     /// The number of the line at `start`.
     number: u64,
+    /// Where the next line stands that an object on several lines may begin with, or their end;
+    /// `None` if not known.
+    opening: Option<usize>,
+    /// The object at `start`, if it stands on several lines.
+    spread: Spread,
     /// The line that is being passed on in parts.
     giant: Option<Giant>,
     ended: bool,
+}
+
+/// An object on several lines, as `jq` and some APIs print it: a line with a brace, indented lines,
+/// a line with the other brace. Lengths are bytes from `start`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spread {
+    /// There is none at `start`.
+    None,
+    /// This much of it is there.
+    Unfinished(usize),
+    /// It is there, this long.
+    Whole(usize),
 }
 
 /// Where a line stands that is too long.
@@ -72,6 +89,8 @@ impl<Source: Read> Reader<Source> {
             needle: None,
             offset: 0,
             number: 1,
+            opening: None,
+            spread: Spread::None,
             giant: None,
             ended: false,
         }
@@ -85,7 +104,7 @@ impl<Source: Read> Reader<Source> {
     }
 
     /// The next piece, or `None` at the end. Never waits for more input while it holds a whole
-    /// line that was not yet returned.
+    /// line that was not yet returned, unless an object that stands on several lines goes on.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated). Nothing is lost by it: calling again
@@ -101,6 +120,7 @@ impl<Source: Read> Reader<Source> {
             if self.fill()? == 0 {
                 self.ended = true;
                 self.lines_end = self.end;
+                self.measure_spread();
                 if let Some(giant) = self.giant.take() {
                     return Ok(Some(self.part_of(giant, 0, Some(false))));
                 }
@@ -116,7 +136,8 @@ impl<Source: Read> Reader<Source> {
         } else {
             LONGEST_LINE
         };
-        self.start < self.lines_end || self.end - self.start > longest_held
+        let waits = matches!(self.spread, Spread::Unfinished(_));
+        (self.start < self.lines_end && !waits) || self.end - self.start > longest_held
     }
 
     /// The next piece, if it does not take reading.
@@ -135,16 +156,24 @@ impl<Source: Read> Reader<Source> {
     /// The lines before the next one that is to be read, or that one.
     fn next_lines(&mut self) -> Piece {
         let wanted = self.wanted_line();
-        let plain_end = match self.unwanted {
-            UnwantedLines::Unread => wanted,
-            UnwantedLines::Checked => self.first_damaged(wanted),
+        let (mut plain_end, length) = match self.spread {
+            Spread::Whole(length) => {
+                let end = self.start + length;
+                (if wanted < end { self.start } else { end }, length)
+            }
+            Spread::None | Spread::Unfinished(_) => {
+                let lines = &self.buffer[self.start..self.lines_end];
+                let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
+                (self.opening_line().min(wanted), length)
+            }
         };
+        if self.unwanted == UnwantedLines::Checked {
+            plain_end = self.first_damaged(plain_end);
+        }
         if plain_end > self.start {
             let raw = self.take(plain_end - self.start);
             return Piece::Plain { raw };
         }
-        let lines = &self.buffer[self.start..self.lines_end];
-        let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
         let (number, offset) = (self.number, self.offset);
         let raw = self.take(length);
         Piece::Line {
@@ -172,8 +201,64 @@ impl<Source: Read> Reader<Source> {
         memrchr(b'\n', before).map_or(self.start, |at| self.start + at + 1)
     }
 
+    /// Where the first line behind `start` begins that an object on several lines may begin with, or
+    /// where the whole lines end.
+    fn opening_line(&mut self) -> usize {
+        if let Some(known) = self.opening
+            && known > self.start
+        {
+            return known;
+        }
+        let lines = &self.buffer[self.start..self.lines_end];
+        let opening = memmem::find_iter(lines, b"{\n").find_map(|brace| {
+            let before = lines[..brace].strip_suffix(b"[").unwrap_or(&lines[..brace]);
+            before.ends_with(b"\n").then_some(before.len())
+        });
+        let found = opening.map_or(self.lines_end, |length| self.start + length);
+        *self.opening.insert(found)
+    }
+
+    /// Finds out whether an object on several lines stands at `start`, and how long it is.
+    fn measure_spread(&mut self) {
+        let lines = &self.buffer[self.start..self.lines_end];
+        let opening = [&b"{\n"[..], b"[{\n"]
+            .into_iter()
+            .find(|opening| lines.starts_with(opening));
+        let mut at = match (opening, self.spread) {
+            (None, _) => 0,
+            (Some(_), Spread::Unfinished(at)) => at,
+            (Some(opening), _) => opening.len(),
+        };
+        self.spread = Spread::None;
+        while at > 0 && at <= LONGEST_LINE {
+            let rest = &lines[at..];
+            let line = match memchr(b'\n', rest) {
+                Some(length) => &rest[..=length],
+                None if self.ended => rest,
+                None => {
+                    self.spread = Spread::Unfinished(at);
+                    return;
+                }
+            };
+            at += line.len();
+            match line.first() {
+                Some(b' ' | b'\t') => {}
+                Some(b'}') if line.trim_ascii_end() == b"}" => {
+                    self.spread = Spread::Whole(at);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
     /// Where the first line before `end` begins that something is wrong with, or `end`.
     fn first_damaged(&self, end: usize) -> usize {
+        if let Spread::Whole(length) = self.spread {
+            let object = &self.buffer[self.start..self.start + length];
+            let is_sound = is_sound(object.strip_prefix(b"[").unwrap_or(object));
+            return if is_sound { end } else { self.start };
+        }
         let mut at = self.start;
         let mut text = self.start + self.bom_length();
         while at < end {
@@ -238,6 +323,8 @@ impl<Source: Read> Reader<Source> {
         self.lines_end = self.lines_end.max(self.start);
         self.offset += length as u64;
         self.number += memchr_iter(b'\n', &raw).count() as u64;
+        self.spread = Spread::None;
+        self.measure_spread();
         raw
     }
 
@@ -245,7 +332,8 @@ impl<Source: Read> Reader<Source> {
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
-        (self.start, self.lines_end, self.needle) = (0, 0, None);
+        (self.start, self.lines_end) = (0, 0);
+        (self.needle, self.opening) = (None, None);
         let room = (self.end + READ_SIZE).min(LONGEST_LINE + 1);
         if self.buffer.len() < room {
             let doubled = (2 * self.buffer.len()).min(LONGEST_LINE + 1);
@@ -266,6 +354,7 @@ impl<Source: Read> Reader<Source> {
             self.lines_end = self.end + newline + 1;
         }
         self.end += length;
+        self.measure_spread();
         Ok(length)
     }
 }

@@ -75,6 +75,7 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
     let Failure::Rejected {
         status: Some(400 | 422),
         message,
+        ..
     } = failure
     else {
         return None;
@@ -112,6 +113,7 @@ fn changed(mut dialect: Dialect, change: Change) -> Dialect {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Refused;
     use super::super::presets::preset;
     use super::*;
 
@@ -119,6 +121,7 @@ mod tests {
         let failure = Failure::Rejected {
             status: Some(400),
             message: message.to_owned(),
+            what: Refused::Request,
         };
         adapt(dialect, &failure)
     }
@@ -180,6 +183,7 @@ mod tests {
         let failure = Failure::Rejected {
             status: Some(401),
             message: "unknown temperature".to_owned(),
+            what: Refused::Everything,
         };
         assert_eq!(adapt(&dialect, &failure), None);
     }

@@ -10,7 +10,7 @@ use super::remote::{Remote, Shared};
 use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::{Target, Transport};
-use super::{Dialect, Model, ModelName, Provider, RemoteModel};
+use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
 use crate::http::{Address, Client, Engine, Header, PlainText, UnusableAddress};
 use crate::io::{Clock, Environment, Ids};
 
@@ -83,6 +83,7 @@ pub struct Connector {
     recorder: Option<Arc<Recorder>>,
     keys: KeyCheck,
     policy: RetryPolicy,
+    pace: Option<Arc<Pace>>,
 }
 
 impl Connector {
@@ -97,6 +98,7 @@ impl Connector {
             recorder: None,
             keys,
             policy: RetryPolicy::default(),
+            pace: None,
         }
     }
 
@@ -113,6 +115,15 @@ impl Connector {
     #[must_use]
     pub fn with_policy(self, policy: RetryPolicy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// Sends all requests at this pace.
+    #[must_use]
+    pub fn at_pace(self, pace: Pace) -> Self {
+        Self {
+            pace: Some(Arc::new(pace)),
+            ..self
+        }
     }
 
     /// The model of this name. Nothing is sent.
@@ -270,6 +281,7 @@ impl Connector {
             transport,
             limits: self.settings.http.limits,
             policy: self.policy,
+            pace: self.pace.clone(),
             clock: Arc::clone(&self.world.clock),
             ids: Arc::clone(&self.world.ids),
         }

@@ -12,7 +12,7 @@ use super::draft::{Delivered, Draft};
 use super::listener::Listener;
 use super::server_error::ServerError;
 use super::transport::{Incoming, failure};
-use super::{Delivery, Failure, Reply};
+use super::{Delivery, Failure, Refused, Reply};
 use crate::dialog::Usage;
 use crate::http::{ContentType, EventStream, JsonLines, retry_after};
 use crate::io::{Clock, Ids};
@@ -286,6 +286,7 @@ fn redirected(status: u16, incoming: &Incoming) -> Failure {
     Failure::Rejected {
         status: Some(status),
         message: format!("redirects are not followed; it points to {to}"),
+        what: Refused::Everything,
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Failure {
         status: Option<u16>,
         /// What it said.
         message: String,
+        /// How much it refused.
+        what: Refused,
     },
     /// The provider is overloaded or broken.
     #[error("the provider is overloaded or failing: {}{message}", status_prefix(*status))]
@@ -74,6 +76,12 @@ pub enum Failure {
         /// What is wrong with it.
         reason: String,
     },
+    /// The request was not sent, because an earlier refusal concerns it as well.
+    #[error("{refusal}")]
+    NotAsked {
+        /// The refusal.
+        refusal: Box<Failure>,
+    },
     /// The request is not in the recording that is replayed.
     #[error("not in the recording {file}: {reason}")]
     NotRecorded {
@@ -90,6 +98,15 @@ pub enum Failure {
         /// What is missing.
         message: String,
     },
+}
+
+/// How much a provider refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// This request.
+    Request,
+    /// Every request: the key, the quota, the model or the address is no good.
+    Everything,
 }
 
 /// What cut an answer off.
@@ -153,6 +170,16 @@ impl Failure {
                 ..
             } => Retryability::Temporary,
             Self::Aborted => Retryability::Stopped,
+            Self::NotAsked { refusal } => refusal.retryability(),
+        }
+    }
+
+    /// Whether every other request to the model would fail as well.
+    pub fn refuses_everything(&self) -> bool {
+        match self {
+            Self::Rejected { what, .. } => *what == Refused::Everything,
+            Self::Unusable { .. } => true,
+            _ => false,
         }
     }
 
@@ -168,6 +195,7 @@ impl Failure {
             | Self::TimedOut { .. }
             | Self::Aborted
             | Self::Malformed { .. }
+            | Self::NotAsked { .. }
             | Self::NotRecorded { .. }
             | Self::Unusable { .. } => None,
         }
@@ -194,7 +222,11 @@ impl Failure {
                 *reason = redaction.clean_line(reason, LONGEST_MESSAGE);
                 *difference = redaction.clean(difference);
             }
-            Self::TimedOut { .. } | Self::Aborted | Self::Cut { .. } | Self::Empty { .. } => {}
+            Self::TimedOut { .. }
+            | Self::Aborted
+            | Self::Cut { .. }
+            | Self::Empty { .. }
+            | Self::NotAsked { .. } => {}
         }
         self
     }

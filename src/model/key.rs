@@ -90,6 +90,7 @@ impl Key {
                 .collect(),
             directory: PathBuf::from("."),
             stdin: Stdin::Null,
+            report: None,
             capture: Capture::default(),
             limits: Limits::with_timeout(limit),
         };

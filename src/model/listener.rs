@@ -10,7 +10,7 @@ pub(super) struct Listener<'a> {
     redaction: Redaction,
     /// The current text, and what is held back of it.
     current: Option<(Channel, StreamRedaction)>,
-    told: bool,
+    has_begun: bool,
 }
 
 /// A text that grows by events.
@@ -29,13 +29,13 @@ impl<'a> Listener<'a> {
             task,
             redaction,
             current: None,
-            told: false,
+            has_begun: false,
         }
     }
 
     /// Whether anything was passed on.
-    pub(super) fn has_told(&self) -> bool {
-        self.told
+    pub(super) fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     /// Passes on events.
@@ -97,7 +97,7 @@ impl<'a> Listener<'a> {
     }
 
     async fn send(&mut self, event: Event) {
-        self.told = true;
+        self.has_begun = true;
         // Without a listener, the reply is still read to its end.
         let _ = self.task.send(event).await;
     }

@@ -9,6 +9,7 @@ use super::apis::encode;
 use super::exchange::Reading;
 use super::key::Key;
 use super::listener::Listener;
+use super::pace::{Front, Pace};
 use super::retry::{Decision, Retry, RetryPolicy};
 use super::transport::{Target, Transport};
 use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
@@ -37,6 +38,8 @@ pub(super) struct Shared {
     pub(super) transport: Transport,
     pub(super) limits: TimeLimits,
     pub(super) policy: RetryPolicy,
+    /// What the requests of a run share.
+    pub(super) pace: Option<Arc<Pace>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
 }
@@ -79,13 +82,18 @@ impl Remote {
         let (shared, request, stop) = (Arc::clone(&self.shared), request.clone(), stop.clone());
         let limit = shared.limits.total;
         let task = move |listener: Task<Event>| async move {
-            let conversation = shared.converse(&request, delivery, headers, &listener);
+            let conversation = async {
+                // The time limit begins with the first attempt.
+                let mut front = None;
+                shared.turn(&mut front).await?;
+                let attempts = shared.converse(&request, delivery, headers, &listener, front);
+                let outcome = timeout(limit, attempts).await;
+                outcome.unwrap_or(Err(Failure::TimedOut { limit }))
+            };
             tokio::select! {
                 biased;
                 () = stop.stopped() => Err(Failure::Aborted),
-                outcome = timeout(limit, conversation) => {
-                    outcome.unwrap_or(Err(Failure::TimedOut { limit }))
-                }
+                outcome = conversation => outcome,
             }
         };
         self.engine.run(task, sink).unwrap_or_else(|error| {
@@ -125,13 +133,22 @@ impl Shared {
         Ok(headers)
     }
 
-    /// All attempts.
+    /// Waits until a request may be sent.
+    async fn turn(&self, front: &mut Option<Front>) -> Result<(), Failure> {
+        match &self.pace {
+            Some(pace) => pace.turn(front).await,
+            None => Ok(()),
+        }
+    }
+
+    /// All attempts. It is this request's turn.
     async fn converse(
         &self,
         request: &Request,
         delivery: Delivery,
         headers: Vec<Header>,
         listener: &Task<Event>,
+        mut front: Option<Front>,
     ) -> Result<Reply, Failure> {
         let start = Instant::now();
         let mut retry = Retry::new(request.attempts, self.policy, self.limits.total);
@@ -152,23 +169,33 @@ impl Shared {
             };
             let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
             let failure = match outcome {
-                Ok(reply) => return Ok(reply.cleaned(&redaction)),
+                Ok(reply) => {
+                    if let Some(pace) = &self.pace {
+                        pace.answered();
+                    }
+                    return Ok(reply.cleaned(&redaction));
+                }
                 Err(failure) => failure,
             };
-            let told = reading.listener.has_told();
+            let has_begun = reading.listener.has_begun();
             if adaptations < MOST_ADAPTATIONS
                 && let Some(adapted) = adapt(&dialect, &failure)
             {
                 adaptations += 1;
                 *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
+                self.turn(&mut front).await?;
                 continue;
             }
             let failure = failure.cleaned(&redaction);
+            if let Some(pace) = &self.pace {
+                pace.failed(&failure, self.policy.longest_asked);
+            }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Decision::GiveUp => return Err(failure),
                 Decision::Wait(wait) => sleep(wait).await,
             }
-            if told {
+            self.turn(&mut front).await?;
+            if has_begun {
                 let _ = listener.send(Event::Restart).await;
             }
         }

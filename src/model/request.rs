@@ -111,7 +111,7 @@ pub enum Thinking {
 /// How often a request is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempts {
-    /// Once.
+    /// Once, and again after waits that the server asks for.
     One,
     /// Again after temporary failures, by the retry policy. The parts of a streamed reply that were
     /// handed out are then void ([`super::Event::Restart`]).

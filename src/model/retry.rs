@@ -7,7 +7,7 @@ use super::{Attempts, Failure, Retryability};
 /// The limits of trying again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// How many attempts a request gets in all.
+    /// How many attempts a request gets, besides those after a wait that the server asked for.
     pub most_attempts: u32,
     /// The wait after the first failure; it doubles with each.
     pub first_wait: Duration,
@@ -15,6 +15,8 @@ pub struct RetryPolicy {
     pub longest_wait: Duration,
     /// The longest wait that a server can ask for. If it asks for more, the request fails.
     pub longest_asked: Duration,
+    /// How many waits a server can ask for.
+    pub most_asked: u32,
 }
 
 impl Default for RetryPolicy {
@@ -24,6 +26,7 @@ impl Default for RetryPolicy {
             first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_secs(20),
             longest_asked: Duration::from_mins(2),
+            most_asked: 8,
         }
     }
 }
@@ -43,6 +46,7 @@ pub struct Retry {
     policy: RetryPolicy,
     deadline: Duration,
     failed: u32,
+    asked: u32,
 }
 
 impl Retry {
@@ -59,16 +63,14 @@ impl Retry {
             },
             deadline,
             failed: 0,
+            asked: 0,
         }
     }
 
     /// An attempt failed, `elapsed` after the first began. `chance` is a random number from 0 to
     /// 1: it spreads the waits of many clients.
     pub fn failed(&mut self, failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
-        self.failed += 1;
-        if self.failed >= self.policy.most_attempts
-            || failure.retryability() != Retryability::Temporary
-        {
+        if failure.retryability() != Retryability::Temporary {
             return Decision::GiveUp;
         }
         let chance = chance.clamp(0.0, 1.0);
@@ -77,12 +79,17 @@ impl Retry {
             ..
         } = failure
         {
-            if *asked > self.policy.longest_asked {
+            self.asked += 1;
+            if *asked > self.policy.longest_asked || self.asked > self.policy.most_asked {
                 return Decision::GiveUp;
             }
             // Never less than what was asked for, and not all clients at the same moment.
             *asked + self.policy.first_wait.mul_f64(chance / 2.0)
         } else {
+            self.failed += 1;
+            if self.failed >= self.policy.most_attempts {
+                return Decision::GiveUp;
+            }
             let doublings = (self.failed - 1).min(16);
             let wait = self.policy.first_wait.saturating_mul(1 << doublings);
             let wait = wait.min(self.policy.longest_wait);
@@ -99,7 +106,7 @@ impl Retry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Cut, Silence};
+    use super::super::{Cut, Refused, Silence};
     use super::*;
     use crate::dialog::Usage;
 
@@ -162,10 +169,18 @@ mod tests {
     }
 
     #[test]
-    fn one_attempt_is_one() {
-        let mut retry = Retry::new(Attempts::One, RetryPolicy::default(), MINUTE);
-        let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.5);
-        assert_eq!(decision, Decision::GiveUp);
+    fn one_attempt_is_one_but_for_waits_that_are_asked_for() {
+        let policy = RetryPolicy::default();
+        let mut retry = Retry::new(Attempts::One, policy, MINUTE);
+        for _ in 0..policy.most_asked {
+            let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.0);
+            assert_eq!(decision, Decision::Wait(Duration::from_millis(1)));
+        }
+        let mut other = Retry::new(Attempts::One, policy, MINUTE);
+        for (retry, asked) in [(&mut retry, Some(1)), (&mut other, None)] {
+            let decision = retry.failed(&overloaded(asked), Duration::ZERO, 0.5);
+            assert_eq!(decision, Decision::GiveUp);
+        }
     }
 
     #[test]
@@ -175,6 +190,7 @@ mod tests {
             Failure::Rejected {
                 status: Some(429),
                 message: String::new(),
+                what: Refused::Everything,
             },
             Failure::Aborted,
             Failure::Malformed {
@@ -240,7 +256,8 @@ mod tests {
                     }
                 }
             }
-            prop_assert!(attempts <= RetryPolicy::default().most_attempts);
+            let policy = RetryPolicy::default();
+            prop_assert!(attempts <= policy.most_attempts + policy.most_asked);
             prop_assert!(elapsed < deadline.max(Duration::from_nanos(1)));
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::Failure;
+use super::{Failure, Refused};
 use crate::wire::object::{elements, non_null, object, text};
 
 object! {
@@ -54,6 +54,9 @@ const FINAL: &str = "invalid_request_error invalid_parameter_error authenticatio
     permission_error not_found_error request_too_large exceed_context_size_error \
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
+
+/// Client errors that concern every request: the key, the account, the model.
+const EVERYTHING: &[u16] = &[401, 402, 403, 404, 407];
 
 /// Temporary client errors.
 const LATER: &[u16] = &[408, 409, 425, 429];
@@ -111,18 +114,33 @@ impl ServerError {
                 retry_after: retry_after.or(self.retry_after),
             }
         } else {
-            Failure::Rejected { status, message }
+            let is_about_all = status.is_some_and(|status| EVERYTHING.contains(&status));
+            let what = if is_about_all || self.is_spent() {
+                Refused::Everything
+            } else {
+                Refused::Request
+            };
+            Failure::Rejected {
+                status,
+                message,
+                what,
+            }
         }
     }
 
-    fn may_pass(&self, status: Option<u16>) -> bool {
-        let is = |table: &str| {
-            table
-                .split(' ')
-                .any(|known| self.kinds.iter().any(|kind| kind == known))
-        };
+    fn is(&self, table: &str) -> bool {
+        let mut known = table.split_whitespace();
+        known.any(|known| self.kinds.iter().any(|kind| kind == known))
+    }
+
+    /// Whether a quota is used up that will not return soon.
+    fn is_spent(&self) -> bool {
         let lower = self.message.to_lowercase();
-        if is(SPENT) || SPENT_WORDS.split('|').any(|words| lower.contains(words)) {
+        self.is(SPENT) || SPENT_WORDS.split('|').any(|words| lower.contains(words))
+    }
+
+    fn may_pass(&self, status: Option<u16>) -> bool {
+        if self.is_spent() {
             return false;
         }
         match status {
@@ -130,7 +148,7 @@ impl ServerError {
             Some(status) if status >= 500 => !NEVER.contains(&status),
             Some(_) => false,
             // A server that began to answer had accepted the request.
-            None => !is(FINAL),
+            None => !self.is(FINAL),
         }
     }
 
@@ -296,12 +314,12 @@ mod tests {
         ];
         for (status, body, message, passes) in rows {
             let failure = ServerError::of_body(body).failure(Some(status), None);
-            let (told, passing) = match failure {
+            let (found, passing) = match failure {
                 Failure::Overloaded { message, .. } => (message, PASSES),
                 Failure::Rejected { message, .. } => (message, STAYS),
                 other => panic!("{other:?}"),
             };
-            assert_eq!((told.as_str(), passing), (message, passes), "{body}");
+            assert_eq!((found.as_str(), passing), (message, passes), "{body}");
         }
     }
 

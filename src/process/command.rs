@@ -1,6 +1,7 @@
 //! What to run, and how it ended.
 
 use std::ffi::OsString;
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use super::Captured;
 pub type Variables = Arc<[(OsString, OsString)]>;
 
 /// A program to run. It inherits only what is listed here: the child gets its own session and
-/// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2.
+/// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2,
+/// and one for a report if that is asked for.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
@@ -24,6 +26,8 @@ pub struct Command {
     pub directory: PathBuf,
     /// What the child reads.
     pub stdin: Stdin,
+    /// A descriptor above 2 on which the child may write a short report, apart from what it prints.
+    pub report: Option<RawFd>,
     /// How its output is kept.
     pub capture: Capture,
     /// How long it may take.
@@ -135,6 +139,8 @@ pub struct Finished {
     pub stdout: Captured,
     /// What it printed on stderr.
     pub stderr: Captured,
+    /// What it reported: at most 64 KiB.
+    pub report: Vec<u8>,
     /// What it had started and did not wait for.
     pub leftovers: Leftovers,
 }
@@ -147,6 +153,7 @@ impl Finished {
             ended: Ended::Cancelled,
             stdout: Captured::default(),
             stderr: Captured::default(),
+            report: Vec::new(),
             leftovers: Leftovers::None,
         }
     }

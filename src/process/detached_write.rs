@@ -5,16 +5,30 @@
 //! id, by group or from the keyboard, does not reach it. What ends every process of a container or
 //! the machine still tears it. What the bytes mean is not this file's business.
 
-use std::io::{self, PipeReader};
+#[cfg(target_os = "linux")]
+use std::ffi::{c_int, c_void};
+use std::io;
+#[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::ptr;
+use std::os::fd::BorrowedFd;
+#[cfg(target_os = "linux")]
+use std::{os::fd::AsRawFd, ptr};
 
-use rustix::io::Errno;
+#[cfg(target_os = "linux")]
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-/// Bytes of a child's report: what `write` returned, or the negated error number.
-const REPORT: usize = size_of::<i64>();
+/// How much memory the child has for its stack, in units of 16 bytes.
+#[cfg(target_os = "linux")]
+const STACK: usize = 2048;
+
+/// What the child is to do, and what came of it.
+#[cfg(target_os = "linux")]
+struct DetachedWrite<'a> {
+    file: c_int,
+    bytes: &'a [u8],
+    /// What `write` returned, or the negated error number; nothing until then.
+    outcome: Option<i64>,
+}
 
 /// Writes with one system call in a child; returns how many bytes were written. The caller keeps
 /// its descriptor, and locks on it last until both are done. Where no child can be started, this
@@ -23,24 +37,30 @@ const REPORT: usize = size_of::<i64>();
 /// # Errors
 /// As the system reports for the write, or that the child was killed: what was written is unknown
 /// then.
+#[cfg(target_os = "linux")]
 pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    let (reading, writing) = io::pipe()?;
+    let mut write = DetachedWrite {
+        file: file.as_raw_fd(),
+        bytes,
+        outcome: None,
+    };
+    let mut stack = vec![0_u128; STACK];
     let previous = SignalMask::block_all()?;
-    // SAFETY: the child only makes system calls that are safe after a fork of a process with
-    // threads, on memory that it owns a copy of, and ends without returning.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        // SAFETY: as above; the descriptors are open in the child too.
-        unsafe { write_and_end(file.as_raw_fd(), bytes, writing.as_raw_fd()) }
-    }
+    // The memory is shared, so that nothing has to be copied however large this process is.
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: this thread stands still until the child has ended. Until then the child has its own
+    // stack, this thread's error number, and `write`; it only makes system calls. If this process
+    // is killed meanwhile, the memory lasts as long as the child.
+    let child = unsafe {
+        let top = stack.as_mut_ptr().add(STACK);
+        libc::clone(write_and_end, top.cast(), flags, (&raw mut write).cast())
+    };
     drop(previous);
     if child < 0 {
         return Ok(rustix::io::write(file, bytes)?);
     }
-    drop(writing);
-    let report = read_report(&reading);
     reap(child);
-    match report? {
+    match write.outcome {
         None => Err(io::Error::other("the process that wrote was killed")),
         Some(count) => usize::try_from(count).map_err(|_| {
             let number = i32::try_from(-count).unwrap_or(libc::EIO);
@@ -49,54 +69,49 @@ pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// What the child does.
+/// Other systems do not end a write to a file before it is done.
 ///
-/// # Safety
-/// Only for a child that was just forked; both descriptors must be open.
-unsafe fn write_and_end(file: i32, bytes: &[u8], report_to: i32) -> ! {
-    // SAFETY: plain system calls; `bytes` is valid for its length, `report` for its own.
+/// # Errors
+/// As the system reports.
+#[cfg(not(target_os = "linux"))]
+pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::io::write(file, bytes)?)
+}
+
+/// What the child does.
+#[cfg(target_os = "linux")]
+extern "C" fn write_and_end(write: *mut c_void) -> c_int {
+    // SAFETY: plain system calls; the pointer is that of the call, which waits.
     unsafe {
+        let write = &mut *write.cast::<DetachedWrite<'_>>();
         libc::setsid();
-        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
-        let report = if written < 0 {
+        let written = libc::write(write.file, write.bytes.as_ptr().cast(), write.bytes.len());
+        write.outcome = Some(if written < 0 {
             let error = io::Error::last_os_error();
             -i64::from(error.raw_os_error().unwrap_or(libc::EIO))
         } else {
             written as i64
-        };
-        let report = report.to_ne_bytes();
-        libc::write(report_to, report.as_ptr().cast(), report.len());
+        });
         libc::_exit(0)
     }
 }
 
-/// The child's report; `None` if it ended without one.
-fn read_report(from: &PipeReader) -> io::Result<Option<i64>> {
-    let mut report = [0; REPORT];
-    // A pipe passes so few bytes on in one piece.
-    loop {
-        match rustix::io::read(from, &mut report) {
-            Ok(REPORT) => return Ok(Some(i64::from_ne_bytes(report))),
-            Ok(_) => return Ok(None),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
 /// Waits until the child with this number has ended, so that it does not stay a zombie.
+#[cfg(target_os = "linux")]
 fn reap(child: libc::pid_t) {
     let Some(child) = Pid::from_raw(child) else {
         return;
     };
-    while let Err(Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
+    while let Err(rustix::io::Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
 }
 
 /// The signals that this thread took before; it takes them again when this is dropped.
+#[cfg(target_os = "linux")]
 struct SignalMask {
     previous: libc::sigset_t,
 }
 
+#[cfg(target_os = "linux")]
 impl SignalMask {
     /// Has the calling thread, and what it starts, take no signal.
     fn block_all() -> io::Result<Self> {
@@ -115,6 +130,7 @@ impl SignalMask {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Drop for SignalMask {
     fn drop(&mut self) {
         let previous = &raw const self.previous;
@@ -123,6 +139,7 @@ impl Drop for SignalMask {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};

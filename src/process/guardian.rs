@@ -141,6 +141,7 @@ impl Guardian {
                 stderr: above_standard_streams(
                     File::options().write(true).open("/dev/null")?.into(),
                 )?,
+                report: None,
             },
         };
         Ok(Self {

@@ -2,23 +2,27 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
-use super::Stdin;
+use super::{Command, Stdin};
 
-/// What becomes the child's descriptors 0, 1 and 2.
+/// What becomes the child's descriptors.
 #[derive(Debug)]
 pub(super) struct ChildEnds {
     pub(super) stdin: Arc<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
+    /// Nonblocking, so that a long report cannot hold the child up; with its number there.
+    pub(super) report: Option<(RawFd, OwnedFd)>,
 }
 
 impl ChildEnds {
-    /// In the order of the child's descriptors.
-    pub(super) fn descriptors(&self) -> [&OwnedFd; 3] {
-        [&self.stdin, &self.stdout, &self.stderr]
+    /// Each with its number in the child, in rising order.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = (RawFd, &OwnedFd)> {
+        let report = self.report.as_ref().map(|(number, end)| (*number, end));
+        let standard = [&*self.stdin, &self.stdout, &self.stderr];
+        (0..).zip(standard).chain(report)
     }
 }
 
@@ -29,6 +33,8 @@ pub(super) struct OurEnds {
     pub(super) stdin: Option<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
+    /// Nonblocking.
+    pub(super) report: Option<OwnedFd>,
 }
 
 /// Makes the pipes of children; `/dev/null` is opened once for all of them.
@@ -38,14 +44,14 @@ pub(super) struct PipeMaker {
 }
 
 impl PipeMaker {
-    /// The pipes of one child that reads `stdin`.
+    /// The pipes of one child.
     ///
     /// # Errors
     /// The system has no descriptor left.
-    pub(super) fn make(&self, stdin: &Stdin) -> io::Result<(ChildEnds, OurEnds)> {
+    pub(super) fn make(&self, command: &Command) -> io::Result<(ChildEnds, OurEnds)> {
         let (stdout, their_stdout) = io::pipe()?;
         let (stderr, their_stderr) = io::pipe()?;
-        let (their_stdin, stdin) = match stdin {
+        let (their_stdin, stdin) = match &command.stdin {
             Stdin::Null => (self.null()?, None),
             Stdin::Bytes(_) => {
                 let (theirs, ours) = io::pipe()?;
@@ -54,15 +60,27 @@ impl PipeMaker {
                 (Arc::new(theirs), Some(ours.into()))
             }
         };
+        let (their_report, report) = match command.report {
+            None => (None, None),
+            Some(number) => {
+                let (ours, theirs) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&ours, true)?;
+                rustix::io::ioctl_fionbio(&theirs, true)?;
+                let theirs = above_standard_streams(theirs.into())?;
+                (Some((number, theirs)), Some(ours.into()))
+            }
+        };
         let theirs = ChildEnds {
             stdin: their_stdin,
             stdout: above_standard_streams(their_stdout.into())?,
             stderr: above_standard_streams(their_stderr.into())?,
+            report: their_report,
         };
         let ours = OurEnds {
             stdin,
             stdout: stdout.into(),
             stderr: stderr.into(),
+            report,
         };
         Ok((theirs, ours))
     }

@@ -1,5 +1,5 @@
 //! Starting a child with `posix_spawn`: a session and group of its own, default signals, an empty
-//! mask, its directory, and the descriptors 0-2. Kernel restrictions of the calling thread are
+//! mask, its directory, and its own descriptors only. Kernel restrictions of the calling thread are
 //! inherited.
 
 use std::ffi::{CString, c_char, c_int};
@@ -48,7 +48,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
 fn spawn_once(start: &Start) -> io::Result<Pid> {
     let attributes = Attributes::new()?;
     let mut actions = FileActions::new()?;
-    for (to, from) in (0..).zip(start.ends.descriptors()) {
+    for (to, from) in start.ends.descriptors() {
         actions.duplicate(from.as_raw_fd(), to)?;
     }
     actions.enter(&start.directory)?;

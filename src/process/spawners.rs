@@ -29,8 +29,8 @@ pub struct Spawners {
 pub struct LaneOptions {
     /// What the kernel is asked for.
     pub enforcement: Enforcement,
-    /// If set, each spawner thread makes a private directory in this one, where its children can
-    /// write (their `TMPDIR`). It goes with the threads.
+    /// The only directory where they can write. Each finds a directory of its own in it as `TMPDIR`,
+    /// which goes when it has ended.
     pub temporary: Option<PathBuf>,
 }
 
@@ -139,9 +139,15 @@ impl Spawners {
         }
         let (theirs, ours) = self
             .pipes
-            .make(&command.stdin)
+            .make(command)
             .map_err(|source| start::system_error(command, source))?;
-        let start = Start::prepare(command, theirs)?;
+        let mut start = Start::prepare(command, theirs)?;
+        let temporary = self.pool.temporary_directory();
+        if let Some(directory) = &temporary {
+            start
+                .set_variable("TMPDIR", directory.path().as_os_str())
+                .map_err(|source| start::system_error(command, source))?;
+        }
         let registration = Registration::before_start();
         let started = self
             .pool

@@ -45,15 +45,17 @@ impl Start {
     }
 
     /// Gives the child a variable, in place of one of the same name.
-    pub(super) fn set_variable(&mut self, variable: &CString) {
-        let name = |entry: &CString| {
-            let bytes = entry.as_bytes();
-            let end = memchr::memchr(b'=', bytes).unwrap_or(bytes.len());
-            bytes[..end].to_vec()
+    ///
+    /// # Errors
+    /// The value contains a NUL byte.
+    pub(super) fn set_variable(&mut self, name: &str, value: &OsStr) -> io::Result<()> {
+        let is_other = |entry: &CString| {
+            let rest = entry.as_bytes().strip_prefix(name.as_bytes());
+            rest.is_none_or(|rest| rest.first() != Some(&b'='))
         };
-        let wanted = name(variable);
-        self.environment.retain(|entry| name(entry) != wanted);
-        self.environment.push(variable.clone());
+        self.environment.retain(is_other);
+        self.environment.push(variable(name.as_ref(), value)?);
+        Ok(())
     }
 }
 
@@ -108,7 +110,7 @@ pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
 ///
 /// # Errors
 /// It contains a NUL byte.
-pub(super) fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
     let mut entry = OsString::with_capacity(name.len() + value.len() + 2);
     for part in [name, OsStr::new("="), value] {
         entry.push(part);
@@ -136,13 +138,14 @@ mod tests {
                 .into(),
             directory: "/".into(),
             stdin: Stdin::Null,
+            report: None,
             capture: Capture::default(),
             limits: Limits::with_timeout(std::time::Duration::ZERO),
         }
     }
 
     fn prepare(command: &Command) -> Result<Start, SpawnError> {
-        let (theirs, _ours) = PipeMaker::default().make(&command.stdin).unwrap();
+        let (theirs, _ours) = PipeMaker::default().make(command).unwrap();
         Start::prepare(command, theirs)
     }
 
@@ -151,7 +154,7 @@ mod tests {
         let mut start = prepare(&command()).unwrap();
         assert_eq!(start.arguments, [c"/bin/sh".into(), CString::default()]);
         for (name, value) in [("TMPDIR", "/private"), ("NEW", "")] {
-            start.set_variable(&variable(name.as_ref(), value.as_ref()).unwrap());
+            start.set_variable(name, value.as_ref()).unwrap();
         }
         let expected = [c"TMPDIR2=/b", c"A=TMPDIR=/c", c"TMPDIR=/private", c"NEW="];
         assert_eq!(start.environment, expected.map(CString::from));

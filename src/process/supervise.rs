@@ -64,6 +64,7 @@ struct Supervision<'a> {
     stdin: Option<OwnedFd>,
     unread: &'a [u8],
     outputs: [Output<'a>; 2],
+    report: Option<OwnedFd>,
     scratch: Vec<u8>,
     blind_wait: Duration,
     #[cfg(target_os = "linux")]
@@ -97,6 +98,7 @@ pub(super) fn supervise(
             Stdin::Bytes(bytes) => bytes,
         },
         outputs: [output(ends.stdout), output(ends.stderr)],
+        report: ends.report,
         scratch: Vec::new(),
         blind_wait: FIRST_BLIND_WAIT,
         #[cfg(target_os = "linux")]
@@ -303,6 +305,12 @@ impl Supervision<'_> {
         for output in &mut self.outputs {
             output.read_rest(&mut self.scratch);
         }
+        let mut report = Vec::new();
+        if let Some(pipe) = &self.report {
+            report.reserve_exact(READ_BYTES);
+            // It fails if nothing was reported and something that was left behind holds the pipe.
+            let _ = rustix::io::read(pipe, rustix::buffer::spare_capacity(&mut report));
+        }
         drop(self.registration);
         let status = self.tree.status();
         if status.is_none() {
@@ -314,6 +322,7 @@ impl Supervision<'_> {
             ended: self.escalation.ended(),
             stdout,
             stderr,
+            report,
             leftovers,
         }
     }

@@ -15,7 +15,25 @@ pub(super) const EXTENSION: &str = ".jsonl.zst";
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The largest session that is unpacked, in bytes. A small archive may hold a very large one.
-const LARGEST: u64 = 16 * 1024 * 1024 * 1024;
+const LARGEST: u64 = 1024 * 1024 * 1024;
+
+/// How much is unpacked for a list, in bytes.
+const LISTED: u64 = 64 * 1024 * 1024;
+
+/// The largest window, in bytes: what every decoder should support (RFC 8878, 3.1.1.1.2).
+const LARGEST_WINDOW: u64 = 8 * 1024 * 1024;
+
+/// The longest header of a frame up to its content size, in bytes.
+const LONGEST_HEADER: usize = 18;
+
+/// How much of an archive to unpack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unpack {
+    /// Everything.
+    Whole,
+    /// Enough for a list.
+    Beginning,
+}
 
 /// Whether the file is compressed.
 ///
@@ -31,10 +49,11 @@ pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
 /// the archive.
 ///
 /// # Errors
-/// Reading or writing failed, the archive is damaged, or its content is too large.
-pub(super) fn unpacked(file: SessionFile) -> io::Result<SessionFile> {
+/// Reading or writing failed, the archive is damaged, its content is too large, or reading it takes
+/// too much memory.
+pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
-    let size = unpack(&file.file, &mut target)?;
+    let size = unpack(&file.file, &mut target, wanted)?;
     Ok(SessionFile {
         file: target,
         size,
@@ -42,13 +61,20 @@ pub(super) fn unpacked(file: SessionFile) -> io::Result<SessionFile> {
     })
 }
 
-fn unpack(mut packed: &File, target: &mut File) -> io::Result<u64> {
+fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u64> {
     packed.seek(SeekFrom::Start(0))?;
     let mut size = 0;
     let mut block = vec![0; 64 * 1024];
     // A file may consist of several frames.
     loop {
         let before = packed.stream_position()?;
+        let mut header = [0; LONGEST_HEADER];
+        let filled = read_at(packed, &mut header, before)?;
+        if window_size(&header[..filled]).is_some_and(|window| window > LARGEST_WINDOW) {
+            return Err(io::Error::other(
+                "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",
+            ));
+        }
         let mut decoder = match StreamingDecoder::new(packed) {
             Ok(decoder) => decoder,
             Err(error) if before == 0 => return Err(io::Error::other(error.to_string())),
@@ -60,25 +86,92 @@ fn unpack(mut packed: &File, target: &mut File) -> io::Result<u64> {
             if read == 0 {
                 break;
             }
-            size += read as u64;
-            if size > LARGEST {
-                return Err(io::Error::other("holds more than 16 GiB"));
-            }
             target.write_all(&block[..read])?;
+            size += read as u64;
+            match wanted {
+                Unpack::Beginning if size >= LISTED => return Ok(size),
+                Unpack::Whole if size > LARGEST => {
+                    return Err(io::Error::other(
+                        "holds more than 1 GiB; unpack it with `zstd -d`",
+                    ));
+                }
+                Unpack::Beginning | Unpack::Whole => {}
+            }
         }
     }
+}
+
+/// How much memory a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if this is no
+/// frame.
+fn window_size(header: &[u8]) -> Option<u64> {
+    let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
+    let is_single_segment = descriptor & 0x20 != 0;
+    if !is_single_segment {
+        let window = rest.first()?;
+        let base = 1_u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // The content is its own window. Its size stands behind the id of a dictionary.
+    let id = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let length = 1 << (descriptor >> 6);
+    let mut size = [0; 8];
+    size[..length].copy_from_slice(rest.get(id..id + length)?);
+    Some(u64::from_le_bytes(size))
 }
 
 #[cfg(test)]
 mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
+    use super::*;
     use crate::jsonl::Mapping;
     use crate::session::{Agent, Session, discover};
 
     const SESSION: &str = r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","cwd":"/x"}}
 {"timestamp":"2026-01-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}
 "#;
+
+    #[test]
+    fn an_archive_takes_no_more_memory_than_it_may() {
+        // The window descriptor stands for 1 KiB << exponent.
+        let table = [
+            (vec![0x00, 13 << 3], Some(8 << 20)),
+            (vec![0x00, 13 << 3 | 1], Some(9 << 20)),
+            (vec![0x00, 31 << 3 | 7], Some((1 << 41) + (7 << 38))),
+            // One segment, with a dictionary and a size of one, four and eight bytes.
+            (vec![0x21, 9, 77], Some(77)),
+            (vec![0xa0, 1, 0, 0, 1], Some((1 << 24) + 1)),
+            (vec![0xe0, 0, 0, 0, 0, 1, 0, 0, 0], Some(1 << 32)),
+            (vec![0xe0, 0], None),
+        ];
+        for (header, size) in table {
+            let header = [&MAGIC[..], &header].concat();
+            assert_eq!(window_size(&header), size, "{header:?}");
+        }
+        assert_eq!(window_size(b"{\"type\":1}"), None);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wide.jsonl.zst");
+        // A frame that asks for 2 GiB and holds one empty block.
+        let frame = [&MAGIC[..], &[0x00, 21 << 3, 1, 0, 0]].concat();
+        std::fs::write(&path, frame).unwrap();
+        let refused = Session::open(&path).unwrap_err().to_string();
+        assert!(refused.starts_with("needs more than 8 MiB"), "{refused}");
+    }
+
+    #[test]
+    fn a_list_unpacks_the_beginning_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-t1.jsonl.zst");
+        let blank = " ".repeat(1 << 20) + "\n";
+        let long = SESSION.to_owned() + &blank.repeat(80);
+        let packed = compress_to_vec(long.as_bytes(), CompressionLevel::Uncompressed);
+        std::fs::write(&path, packed).unwrap();
+        let listed = Session::open_for_list(&path).unwrap();
+        assert!(listed.file.size < LISTED + (1 << 20));
+        let facts = listed.summary(Mapping::Allowed).unwrap();
+        assert_eq!(facts.session_id.as_deref(), Some("t1"));
+        assert_eq!(Session::open(&path).unwrap().file.size, long.len() as u64);
+    }
 
     #[test]
     fn a_compressed_session_is_read_like_any_other() {

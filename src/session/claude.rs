@@ -145,13 +145,11 @@ impl Format for Claude {
         if detail == Detail::Outline {
             return Some(entry);
         }
-        let messages = messages(&row, &entry, said);
+        let messages = messages(&row, &entry, said, detail);
         let mut entry = entry.saying(messages);
         let calls = elements(row.labelled_calls).into_iter();
         entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
-        if let Some(extension) = Extension::of(row.turnpipe) {
-            add_extension(&mut entry, &extension);
-        }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
         Some(entry)
     }
 }
@@ -210,19 +208,12 @@ pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
     }
 }
 
-/// What turnpipe's own records add: which service made the request, and its cost.
-fn add_extension(entry: &mut Entry, extension: &Extension<'_>) {
-    for message in &mut entry.messages {
-        message.prompt_id = string(extension.prompt_id);
-        message.usage = message.usage.or_else(|| anthropic_usage(extension.usage));
+/// What turnpipe paid for a record, if no message in it says what it cost.
+pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) -> Option<SideCost> {
+    if messages.iter().any(|message| message.usage.is_some()) {
+        return None;
     }
-    entry.side_cost = side_cost(extension);
-    if entry.messages.iter().any(|message| message.usage.is_some()) {
-        entry.side_cost = None;
-    }
-}
-
-fn side_cost(extension: &Extension<'_>) -> Option<SideCost> {
+    let extension = Extension::of(turnpipe)?;
     Some(SideCost {
         prompt_id: string(extension.prompt_id),
         model: string(extension.model),
@@ -230,18 +221,13 @@ fn side_cost(extension: &Extension<'_>) -> Option<SideCost> {
     })
 }
 
-/// The cost in the `turnpipe` member of another agent's record.
-pub(super) fn side_cost_in(turnpipe: Option<&RawValue>) -> Option<SideCost> {
-    side_cost(&Extension::of(turnpipe)?)
-}
-
-fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message> {
+fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
     let one = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => said.map(|said| user(row, &said)).unwrap_or_default(),
-        "assistant" => one(said.map(|said| assistant(row, &said))),
+        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
+        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
         "system" => one(system(row, entry.subtype.as_deref())),
-        "attachment" => attachment(row),
+        "attachment" => attachment(row, detail),
         "tool_use_summary" => {
             one(string(row.summary).map(|label| note(Role::System, Origin::Label, label)))
         }
@@ -249,7 +235,7 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>) -> Vec<Message
     }
 }
 
-fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
+fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta) || !is_by_a_person(row.origin) {
@@ -257,7 +243,7 @@ fn user(row: &Row<'_>, said: &Said<'_>) -> Vec<Message> {
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(said.content))
+    user_messages(origin, anthropic_blocks(said.content, detail))
 }
 
 /// Whether the sender is absent or a person.
@@ -271,13 +257,16 @@ fn model(said: &Said<'_>) -> Option<String> {
     string(said.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>, said: &Said<'_>) -> Message {
+fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
+    let model = model(said);
+    // The agent itself speaks for the model where no request was made.
     let origin = if is_true(row.api_error) {
         Origin::Error
+    } else if model.is_none() && string(said.model).is_some() {
+        Origin::Injected
     } else {
         Origin::Reply
     };
-    let model = model(said);
     Message {
         id: string(said.id),
         usage: model
@@ -285,7 +274,7 @@ fn assistant(row: &Row<'_>, said: &Said<'_>) -> Message {
             .then(|| anthropic_usage(said.usage))
             .flatten(),
         model,
-        blocks: anthropic_blocks(said.content),
+        blocks: anthropic_blocks(said.content, detail),
         ..Message::new(Role::Assistant, origin)
     }
 }
@@ -322,9 +311,9 @@ fn api_error(raw: Option<&RawValue>) -> String {
 }
 
 /// A prompt that was typed while the model was working.
-fn attachment(row: &Row<'_>) -> Vec<Message> {
+fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
-    let content = anthropic_blocks(attachment.prompt);
+    let content = anthropic_blocks(attachment.prompt, detail);
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }

@@ -4,11 +4,11 @@
 use serde_json::value::RawValue;
 
 use super::codex_item::{Payload, content, item_messages};
-use super::content::{count, message, note, string};
+use super::content::{count, message, note, string, user_messages};
 use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, History, Title, TitleSource};
-use crate::dialog::{Message, Origin, Role, Usage};
+use crate::dialog::{Block, Message, Origin, Role, Usage};
 use crate::wire::object::{non_null, number, object, text};
 
 /// The format of Codex CLI.
@@ -198,23 +198,24 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
 }
 
 /// Event messages that most files repeat as `response_item` rows.
-fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Option<Message> {
-    let spoken = |role, origin| Some(note(role, origin, string(payload.message)?));
-    match text(payload.kind)?.as_ref() {
-        "user_message" => spoken(Role::User, Origin::Prompt),
-        "agent_message" => spoken(Role::Assistant, Origin::Reply),
-        "context_compacted" => Some(note(Role::System, Origin::Compaction, String::new())),
-        "item_completed" => {
-            let item = completed?;
-            let (role, origin) = match text(item.kind)?.as_ref() {
-                "UserMessage" => (Role::User, Origin::Prompt),
-                "AgentMessage" => (Role::Assistant, Origin::Reply),
-                "ContextCompaction" => (Role::System, Origin::Compaction),
-                _ => return None,
-            };
-            Some(message(role, origin, content(item.content)))
+fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
+    let (kind, content) = if let Some(item) = completed {
+        (text(item.kind), content(item.content))
+    } else {
+        let said = string(payload.message).map(Block::Text);
+        (text(payload.kind), said.into_iter().collect())
+    };
+    match kind.as_deref() {
+        Some("context_compacted" | "ContextCompaction") => {
+            vec![message(Role::System, Origin::Compaction, content)]
         }
-        _ => None,
+        Some("user_message" | "UserMessage") if !content.is_empty() => {
+            user_messages(Origin::Prompt, content)
+        }
+        Some("agent_message" | "AgentMessage") if !content.is_empty() => {
+            vec![message(Role::Assistant, Origin::Reply, content)]
+        }
+        _ => Vec::new(),
     }
 }
 

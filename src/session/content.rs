@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::format::Detail;
 use crate::dialog::{
     Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, exit_code, split_typed,
 };
@@ -42,6 +43,7 @@ object! {
     Gemini {
         text = "text",
         thought = "thought",
+        signature = "thoughtSignature",
         call = "functionCall",
         response = "functionResponse",
         inline = "inlineData",
@@ -173,7 +175,7 @@ pub(super) fn shell_failed(parts: &[Part]) -> bool {
 }
 
 /// Content blocks of the Anthropic API: a string or a list.
-pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
     }
@@ -189,7 +191,10 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>) -> Vec<Block> {
         })),
         "tool_result" => Some(Block::Result(CallResult {
             id: string(block.tool_use_id)?,
-            parts: result_parts(anthropic_blocks(block.content)),
+            parts: match detail {
+                Detail::Outline | Detail::Counts => Vec::new(),
+                Detail::Full => result_parts(anthropic_blocks(block.content, detail)),
+            },
             failed: is_true(block.is_error),
         })),
         "image" | "document" => {
@@ -222,12 +227,21 @@ pub(super) fn gemini_blocks(raw: Option<&RawValue>) -> Vec<Block> {
         return vec![Block::Text(content.into_owned())];
     }
     let parts = Gemini::list(raw).into_iter();
-    parts.filter_map(|part| gemini_block(&part)).collect()
+    let blocks = parts.filter_map(|part| gemini_block(&part, is_true(part.thought)));
+    blocks.collect()
 }
 
-fn gemini_block(part: &Gemini<'_>) -> Option<Block> {
+/// The parts of a message of Qwen Code, which signs nothing but thoughts.
+pub(super) fn qwen_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    let parts = Gemini::list(raw).into_iter();
+    let blocks = parts
+        .filter_map(|part| gemini_block(&part, is_true(part.thought) || part.signature.is_some()));
+    blocks.collect()
+}
+
+fn gemini_block(part: &Gemini<'_>, is_thought: bool) -> Option<Block> {
     if let Some(said) = text(part.text) {
-        return Some(if is_true(part.thought) {
+        return Some(if is_thought {
             Block::Thinking(said.into_owned())
         } else {
             Block::Text(said.into_owned())

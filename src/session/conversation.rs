@@ -7,16 +7,13 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::facts::Counter;
 use super::format::{Change, Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
-use super::recover::records_on_line;
 use super::side_file::Labels;
 use super::tree::{Reach, Tree};
-use super::{Counts, Facts};
 use crate::dialog::{Joiner, Message, Origin, Role};
-use crate::jsonl::{Mapping, read_at};
+use crate::jsonl::read_at;
 
 /// Which part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,39 +45,6 @@ struct Plan {
 }
 
 impl Session {
-    /// All facts and counts of the session, from all its records.
-    ///
-    /// # Errors
-    /// Reading failed.
-    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
-        let mut facts = Facts::default();
-        let mut counter = Counter::default();
-        let mut total = 0;
-        self.each_entry(Detail::Outline, &mut |_, entry| {
-            total += 1;
-            facts.add(entry.facts);
-        })?;
-        self.each_message(Scope::AllBranches, &mut |message| {
-            facts.add_message(&message);
-            counter.add(&message);
-            ControlFlow::Continue(())
-        })?;
-        facts.title = self.title(mapping)?;
-        Ok((facts, counter.finish(total)))
-    }
-
-    /// Calls `visit` with each entry, in file order.
-    pub(super) fn each_entry(
-        &self,
-        detail: Detail,
-        visit: &mut dyn FnMut(Place, Entry),
-    ) -> io::Result<()> {
-        self.each_record(&mut |place, record| {
-            let entry = self.format().read(record, detail);
-            visit(place, entry.unwrap_or_default());
-        })
-    }
-
     /// Calls `shown` with the complete messages of the conversation, in order, until it breaks.
     /// Labels come after the results they describe. Returns the number of turns left out.
     ///
@@ -91,8 +55,26 @@ impl Session {
         scope: Scope,
         shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> io::Result<u64> {
+        self.each_entry_and_message(scope, Detail::Full, &mut |_| {}, shown)
+    }
+
+    /// The same, with all entries of the file, whatever the scope. Calls `seen` with each entry
+    /// before `shown` with its messages.
+    pub(super) fn each_entry_and_message(
+        &self,
+        scope: Scope,
+        detail: Detail,
+        seen: &mut dyn FnMut(&mut Entry),
+        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    ) -> io::Result<u64> {
         let mut labels = Labels::read(&self.file.path)?;
-        let plan = self.plan(scope, &mut labels)?;
+        let mut unseen: Option<&mut dyn FnMut(&mut Entry)> = None;
+        let plan = if let Some(plan) = self.plan(scope, &mut labels, seen)? {
+            plan
+        } else {
+            unseen = Some(seen);
+            Plan::default()
+        };
         let mut visit = |whole: Message| {
             let due = labels.due_after(&whole);
             shown(whole)?;
@@ -110,12 +92,13 @@ impl Session {
         if let Some(picks) = &plan.picks {
             let mut reader = PickedRecords::default();
             for pick in picks {
-                let record = reader.read(self, pick.place)?;
-                let entry = self.format().read(&record, Detail::Full);
-                take(entry.unwrap_or_default().into_row(pick.row));
+                take(reader.messages(self, *pick)?);
             }
         } else {
-            self.each_entry(Detail::Full, &mut |_, mut entry| {
+            self.each_entry(detail, &mut |_, mut entry| {
+                if let Some(seen) = &mut unseen {
+                    seen(&mut entry);
+                }
                 let mut repeats = std::mem::take(&mut entry.repeats);
                 repeats.retain(|repeat| !plan.spoken.contains(&repeat.role));
                 take(entry.into_messages());
@@ -131,35 +114,43 @@ impl Session {
         Ok(plan.left_out)
     }
 
-    /// Selects the records that count.
-    fn plan(&self, scope: Scope, labels: &mut Labels) -> io::Result<Plan> {
-        match (self.format().shape(), scope) {
-            (Shape::Sequence, _) => self.plan_of_sequence(),
-            (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
-            (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels),
+    /// Selects the records that count. Calls `seen` with all entries, unless all records count.
+    fn plan(
+        &self,
+        scope: Scope,
+        labels: &mut Labels,
+        seen: &mut dyn FnMut(&mut Entry),
+    ) -> io::Result<Option<Plan>> {
+        let plan = match (self.format().shape(), scope) {
+            (Shape::Tree, Scope::AllBranches) => return Ok(None),
+            (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
+            (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels, seen)?,
             (Shape::Tree, Scope::SinceCompaction) => {
-                self.plan_of_tree(Reach::SinceCompaction, labels)
+                self.plan_of_tree(Reach::SinceCompaction, labels, seen)?
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
                     keeps_removed: scope == Scope::AllBranches,
                     ..Replay::default()
                 };
-                self.each_entry(Detail::Full, &mut |place, entry| {
+                self.each_entry(Detail::Full, &mut |place, mut entry| {
+                    seen(&mut entry);
                     replay.apply(entry.change, place);
                 })?;
-                Ok(Plan {
+                Plan {
                     picks: Some(replay.rows),
                     left_out: replay.removed,
                     ..Plan::default()
-                })
+                }
             }
-        }
+        };
+        Ok(Some(plan))
     }
 
-    fn plan_of_sequence(&self) -> io::Result<Plan> {
+    fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
         let mut spoken = Vec::new();
-        self.each_entry(Detail::Full, &mut |_, entry| {
+        self.each_entry(Detail::Full, &mut |_, mut entry| {
+            seen(&mut entry);
             spoken.extend(
                 entry
                     .messages
@@ -179,10 +170,16 @@ impl Session {
         })
     }
 
-    fn plan_of_tree(&self, reach: Reach, labels: &mut Labels) -> io::Result<Plan> {
+    fn plan_of_tree(
+        &self,
+        reach: Reach,
+        labels: &mut Labels,
+        seen: &mut dyn FnMut(&mut Entry),
+    ) -> io::Result<Plan> {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
-        self.each_entry(Detail::Full, &mut |place, entry| {
+        self.each_entry(Detail::Full, &mut |place, mut entry| {
+            seen(&mut entry);
             tree.add(&entry, place);
             if !entry.labelled_calls.is_empty() {
                 own_labels.push((place, entry));
@@ -214,34 +211,46 @@ impl Session {
     }
 }
 
-/// Reads records by position. Keeps the line that was read last.
+/// Reads records by position. Keeps the record that was read last.
 #[derive(Default)]
 struct PickedRecords {
-    line: Vec<u8>,
-    offset: Option<u64>,
+    place: Option<Place>,
+    rows: Vec<Vec<Message>>,
 }
 
 impl PickedRecords {
-    fn read(&mut self, session: &Session, place: Place) -> io::Result<String> {
-        if let Some(rows) = &session.document {
-            let row = usize::try_from(place.offset).ok();
-            let row = row.and_then(|at| rows.get(at));
-            return Ok(row.cloned().unwrap_or_default());
+    /// The messages of a record or row. A row is read once.
+    fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
+        if self.place != Some(pick.place) {
+            self.rows = read_rows(session, pick.place)?;
+            self.place = Some(pick.place);
         }
-        if self.offset != Some(place.offset) {
-            self.line.resize(place.length as usize, 0);
-            let filled = read_at(&session.file.file, &mut self.line, place.offset)?;
-            self.line.truncate(filled);
-            self.offset = Some(place.offset);
-        }
-        let line = self
-            .line
-            .strip_prefix(b"\xef\xbb\xbf")
-            .unwrap_or(&self.line);
-        let (records, _) = records_on_line(line);
-        let record = records.get(place.index as usize);
-        Ok(record.map_or_else(String::new, |record| record.text(line).to_owned()))
+        let row = self.rows.get_mut(pick.row as usize);
+        Ok(row.map(std::mem::take).unwrap_or_default())
     }
+}
+
+fn read_rows(session: &Session, place: Place) -> io::Result<Vec<Vec<Message>>> {
+    let mut rows = Vec::new();
+    if let Some(document) = &session.document {
+        let row = usize::try_from(place.offset).ok();
+        let row = row.and_then(|at| document.get(at));
+        let entry = row.and_then(|row| session.format().read(row, Detail::Full));
+        return Ok(entry.map_or(rows, Entry::into_rows));
+    }
+    let mut line = vec![0; place.length as usize];
+    let filled = read_at(&session.file.file, &mut line, place.offset)?;
+    session.each_entry_on(
+        place.offset,
+        &line[..filled],
+        Detail::Full,
+        &mut |at, entry| {
+            if at.index == place.index {
+                rows = entry.into_rows();
+            }
+        },
+    );
+    Ok(rows)
 }
 
 /// Replays a log whose rows change earlier ones.
@@ -260,6 +269,8 @@ impl Replay {
     fn apply(&mut self, change: Change, place: Place) {
         match change {
             Change::Put(id) => self.put(id, Pick { place, row: 0 }),
+            // The rows of a resumed history were written before, under other ids.
+            Change::Reset(_) if self.keeps_removed && !self.rows.is_empty() => {}
             Change::Reset(rows) => {
                 self.remove_from(0);
                 for (row, (id, _)) in (0..).zip(rows) {

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::jsonl::Mapping;
 use crate::session::{Agent, SessionError, TitleSource};
 
 fn data(name: &str) -> PathBuf {
@@ -188,6 +189,42 @@ fn a_codex_message_that_is_told_twice_is_one() {
     assert_eq!(counts.usage.total(), 330);
 }
 
+/// Messages in events alone are taken apart like those in items.
+#[test]
+fn what_an_editor_says_of_itself_is_no_prompt() {
+    let rows = [
+        r#"{"type":"session_meta","payload":{"id":"s","cwd":"/p"}}"#,
+        r##"{"type":"event_msg","payload":{"type":"user_message","message":"# Context from my IDE setup:\n\n## My request for Codex:\nlist files"}}"##,
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.jsonl");
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let (facts, counts) = Session::open(&path)
+        .unwrap()
+        .facts(Mapping::Refused)
+        .unwrap();
+    assert_eq!(facts.first_prompt.as_deref(), Some("list files"));
+    assert_eq!(counts.prompts, 1);
+}
+
+/// Claude Code speaks for the model where it made no request.
+#[test]
+fn what_the_agent_says_itself_is_no_reply() {
+    let row = |model: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{model}","parentUuid":null,"sessionId":"s","message":{{"id":"{model}","model":"{model}","content":[{{"type":"text","text":"No response requested."}}]}}}}"#
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, format!("{}\n{}\n", row("m"), row("<synthetic>"))).unwrap();
+    let (_, counts) = Session::open(&path)
+        .unwrap()
+        .facts(Mapping::Refused)
+        .unwrap();
+    assert_eq!(counts.replies, 1);
+}
+
 #[test]
 fn old_codex_files_are_bare() {
     let expected = [
@@ -218,6 +255,41 @@ fn a_gemini_log_is_replayed() {
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
     assert_eq!(counts.usage.input, 20);
+}
+
+/// Gemini CLI writes the history of a resumed session again: under other ids, without tokens, and
+/// with calls and results in messages of their own.
+#[test]
+fn both_parts_of_a_resumed_gemini_log_count() {
+    let head = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T10:00:00.000Z","kind":"main"}"#;
+    let call = r#"{"id":"2","type":"gemini","content":"","tokens":{"input":800,"output":40,"cached":64,"thoughts":10},"model":"m","toolCalls":[{"id":"c","name":"ls","args":{},"result":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}}],"status":"success"}]}"#;
+    let history = r#"{"$set":{"messages":[{"id":"h1","type":"user","content":[{"text":"List"}]},{"id":"h2","type":"gemini","content":[{"functionCall":{"id":"c","name":"ls","args":{}}}]},{"id":"h3","type":"user","content":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}}]}]}}"#;
+    let rows = [
+        head,
+        r#"{"id":"1","type":"user","content":[{"text":"List"}]}"#,
+        call,
+        r#"{"id":"3","type":"user","content":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}}]}"#,
+        head,
+        history,
+        r#"{"id":"4","type":"user","content":[{"text":"And?"}]}"#,
+        r#"{"id":"5","type":"gemini","content":"Done.","tokens":{"input":1243,"output":50,"cached":64},"model":"m"}"#,
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session-1.jsonl");
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    let (_, counts) = session.facts(Mapping::Refused).unwrap();
+    assert_eq!((counts.usage.input, counts.usage.output), (1915, 100));
+    assert_eq!((counts.prompts, counts.replies), (2, 2));
+    assert_eq!((counts.calls, counts.unanswered), (1, 0));
+    let mut live = crate::dialog::Pairs::default();
+    session
+        .each_message(Scope::Live, &mut |message| {
+            live.note(&message);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(live.unanswered().is_empty() && live.orphans().is_empty());
 }
 
 #[test]

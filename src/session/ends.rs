@@ -14,8 +14,8 @@ use super::format::Detail;
 use super::lines::for_each_line;
 use super::open::SessionFile;
 use super::opened::{Positioned, Session};
-use super::recover::each_record_on;
-use crate::jsonl::{Beginning, FixedFile, Mapping};
+use super::recover::each_entry_on;
+use crate::jsonl::{Beginning, FixedFile, Mapping, SearchControl, search_backward};
 
 /// The size of the head, in bytes. It shows how the session began in nearly every file.
 const FIRST_LINES: usize = 8 * 1024;
@@ -24,7 +24,7 @@ const FIRST_LINES: usize = 8 * 1024;
 const SMALL_FILE: usize = 24 * 1024;
 
 /// How far to search for the first prompt, in bytes.
-const LONGEST_HEAD: u64 = 1024 * 1024;
+const LONGEST_HEAD: u64 = 16 * 1024 * 1024;
 
 /// How much of the end is read first, in bytes. It holds a timestamp in 97 of 100 files.
 const TAIL: u64 = 16 * 1024;
@@ -38,7 +38,7 @@ const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 /// How many of the last lines are always read, since timestamps sometimes run backwards.
 const LAST_LINES: u32 = 3;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The complete lines at the start of a file, read once.
 #[derive(Debug)]
@@ -151,7 +151,36 @@ impl Session {
             Some(_) => Detail::Outline,
             None => Detail::Full,
         };
-        Ok(facts.followed_by(self.facts_of_tail(bytes, end, detail)?))
+        // Heads of other sessions may follow.
+        let before = Facts {
+            session_id: facts.session_id.clone(),
+            ..Facts::default()
+        };
+        let mut tail = self.facts_of_tail(bytes, end, detail, &before)?;
+        if tail.model.is_none() {
+            tail = self.facts_of_last_model(bytes, end)?.followed_by(tail);
+        }
+        Ok(facts.followed_by(tail))
+    }
+
+    /// The facts in the last record at or after `from` that names a model.
+    fn facts_of_last_model(&self, bytes: &mut FixedFile<&File>, from: u64) -> io::Result<Facts> {
+        let mut found = Facts::default();
+        search_backward(bytes, MODEL.needle(), &mut |hit| {
+            if hit.offset < from {
+                return SearchControl::Stop;
+            }
+            if names_a_model(hit.line) {
+                let mut facts = Facts::default();
+                self.add_line(hit.line, Detail::Outline, &mut facts);
+                if facts.model.is_some() {
+                    found = facts;
+                    return SearchControl::Stop;
+                }
+            }
+            SearchControl::Continue
+        })?;
+        Ok(found)
     }
 
     /// Reads the facts in the head. Returns the offset of its end.
@@ -172,9 +201,7 @@ impl Session {
             if line.offset > LONGEST_HEAD || has_begun(&facts) {
                 return ControlFlow::Break(line.offset);
             }
-            for (_, record) in line.records() {
-                self.add_record(record, Detail::Full, &mut facts);
-            }
+            self.add_line(line.raw, Detail::Full, &mut facts);
             ControlFlow::Continue(())
         })?;
         Ok((facts, end.unwrap_or(self.file.size)))
@@ -186,6 +213,7 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         from: u64,
         detail: Detail,
+        before: &Facts,
     ) -> io::Result<Facts> {
         let length = bytes.length();
         let mut known = Facts::default();
@@ -206,7 +234,7 @@ impl Session {
                 let line = &window[at..end];
                 let is_wanted = lines < LAST_LINES || detail == Detail::Full;
                 if is_wanted || may_add_to(&known, line) {
-                    let mut earlier = Facts::default();
+                    let mut earlier = before.clone();
                     self.add_line(line, detail, &mut earlier);
                     known = earlier.followed_by(known);
                 }
@@ -226,22 +254,17 @@ impl Session {
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {
-        each_record_on(line, &mut |record| self.add_record(record, detail, facts));
-    }
-
-    fn add_record(&self, record: &str, detail: Detail, facts: &mut Facts) {
         let detail = match facts.first_prompt {
             Some(_) => Detail::Outline,
             None => detail,
         };
-        let Some(mut entry) = self.format().read(record, detail) else {
-            return;
-        };
-        facts.add(std::mem::take(&mut entry.facts));
-        let repeats = std::mem::take(&mut entry.repeats);
-        for message in entry.into_messages().iter().chain(&repeats) {
-            facts.add_message(message);
-        }
+        each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
+            facts.add(std::mem::take(&mut entry.facts));
+            let repeats = std::mem::take(&mut entry.repeats);
+            for message in entry.into_messages().iter().chain(&repeats) {
+                facts.add_message(message);
+            }
+        });
     }
 }
 

@@ -43,6 +43,34 @@ fn the_title_is_the_same_whatever_else_is_asked() {
 }
 
 #[test]
+fn a_model_in_the_middle_is_the_last_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let reply = |model: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{model}","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"model":"{model}","content":[]}}}}"#
+        )
+    };
+    let progress = format!(
+        r#"{{"type":"progress","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","data":{{"model":"other","text":"{}"}}}}"#,
+        "x".repeat(4000)
+    );
+    let mut rows = vec![
+        r#"{"type":"user","uuid":"u","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","message":{"content":"hi"}}"#.to_owned(),
+        reply("first"),
+    ];
+    rows.extend(std::iter::repeat_n(progress, 90));
+    rows.insert(30, reply("last"));
+    fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    for mapping in [Mapping::Allowed, Mapping::Refused] {
+        let facts = session.summary(mapping).unwrap();
+        assert_eq!(facts.model.as_deref(), Some("last"));
+        assert_eq!(facts, session.facts(mapping).unwrap().0);
+    }
+}
+
+#[test]
 fn a_summary_in_the_middle_is_a_title() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");

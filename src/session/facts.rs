@@ -1,13 +1,10 @@
-//! What is known about a session, and counts of its content.
-
-use std::collections::HashMap;
+//! What is known about a session.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::Title;
-use super::tree::Key;
-use crate::dialog::{Message, Origin, Pairs, Role, Thread, Usage};
+use crate::dialog::{Message, Origin, Thread};
 use crate::wire::object::text;
 
 /// The longest excerpt of the first prompt, in characters.
@@ -56,31 +53,6 @@ pub struct History {
     pub end: u64,
 }
 
-/// Counts of the content of a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counts {
-    /// Records.
-    pub records: u64,
-    /// Prompts that a person typed.
-    pub prompts: u64,
-    /// Replies.
-    pub replies: u64,
-    /// Calls.
-    pub calls: u64,
-    /// Results.
-    pub results: u64,
-    /// Results of calls that failed.
-    pub failed: u64,
-    /// Calls without a result.
-    pub unanswered: u64,
-    /// Requests that failed.
-    pub errors: u64,
-    /// Compactions.
-    pub compactions: u64,
-    /// Tokens.
-    pub usage: Usage,
-}
-
 impl Facts {
     /// Facts with no more than a timestamp.
     pub(super) fn at(time: Option<&RawValue>) -> Self {
@@ -90,6 +62,11 @@ impl Facts {
             last_activity: time,
             ..Self::default()
         }
+    }
+
+    /// The last activity. Sessions without one come last.
+    pub(super) fn activity(&self) -> Timestamp {
+        self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
     /// The same facts with this directory, if there is one.
@@ -163,109 +140,10 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Counts complete messages.
-#[derive(Debug, Default)]
-pub(super) struct Counter {
-    counts: Counts,
-    pairs: Pairs,
-    meter: Meter,
-    replies: LastOfEach<Usage>,
-}
-
-impl Counter {
-    /// Counts the next complete message.
-    pub(super) fn add(&mut self, message: &Message) {
-        let counts = &mut self.counts;
-        match (message.role, message.origin) {
-            (_, Origin::Prompt) => counts.prompts += 1,
-            (_, Origin::Error) => counts.errors += 1,
-            (_, Origin::Compaction) => counts.compactions += 1,
-            _ => {}
-        }
-        counts.calls += message.calls().count() as u64;
-        for result in message.results() {
-            counts.results += 1;
-            counts.failed += u64::from(result.failed);
-        }
-        self.pairs.note(message);
-        let usage = self.meter.usage_of(message);
-        if message.role != Role::Assistant || message.origin != Origin::Reply {
-            counts.usage += usage;
-            return;
-        }
-        let key = message.id.as_deref().map(Key::of);
-        self.replies.put(key, usage);
-    }
-
-    /// The totals.
-    pub(super) fn finish(mut self, records: u64) -> Counts {
-        self.counts.records = records;
-        self.counts.unanswered = self.pairs.unanswered().len() as u64;
-        for usage in self.replies.values {
-            self.counts.replies += 1;
-            self.counts.usage += usage;
-        }
-        self.counts
-    }
-}
-
-/// What is known about each reply. The rows of a reply may be apart, and each repeats the usage so
-/// far. The last row with a value wins.
-#[derive(Debug, Clone)]
-pub(super) struct LastOfEach<Value> {
-    places: HashMap<Key, usize>,
-    /// The replies, ordered by their first rows.
-    pub(super) values: Vec<Value>,
-}
-
-impl<Value> Default for LastOfEach<Value> {
-    fn default() -> Self {
-        Self {
-            places: HashMap::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl<Value> LastOfEach<Value> {
-    /// Adds a row to the reply with this key. A row without a key is its own reply.
-    pub(super) fn put(&mut self, key: Option<Key>, value: Value) {
-        let place = key.and_then(|key| self.places.get(&key).copied());
-        if let Some(known) = place.and_then(|place| self.values.get_mut(place)) {
-            *known = value;
-            return;
-        }
-        if let Some(key) = key {
-            self.places.insert(key, self.values.len());
-        }
-        self.values.push(value);
-    }
-}
-
-/// The token meter of a session, which shows a running total.
-#[derive(Debug, Default)]
-pub(super) struct Meter {
-    last: Option<Usage>,
-}
-
-impl Meter {
-    /// The tokens that a message adds to the total of its session.
-    pub(super) fn usage_of(&mut self, message: &Message) -> Usage {
-        let Some(usage) = message.usage else {
-            return Usage::default();
-        };
-        if message.origin != Origin::Meter {
-            return usage;
-        }
-        let before = self.last.replace(usage).unwrap_or_default();
-        usage.since(&before)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::Block;
+    use crate::dialog::{Block, Role};
 
     #[test]
     fn times_may_run_backwards() {
@@ -297,20 +175,5 @@ mod tests {
         facts.add_message(&prompt);
         let kept = facts.first_prompt.unwrap();
         assert_eq!(kept.chars().count(), PROMPT_CHARACTERS + 1);
-    }
-
-    #[test]
-    fn a_meter_that_repeats_itself_adds_nothing() {
-        let mut counter = Counter::default();
-        for input in [5, 5, 9] {
-            counter.add(&Message {
-                usage: Some(Usage {
-                    input,
-                    ..Usage::default()
-                }),
-                ..Message::new(Role::System, Origin::Meter)
-            });
-        }
-        assert_eq!(counter.finish(3).usage.input, 9);
     }
 }

@@ -1,5 +1,5 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
-//! file is replaced or truncated.
+//! file is replaced, truncated or rewritten.
 //!
 //! [`Lines`] does no I/O. It holds bytes back until their newline arrives. So a record that is
 //! written in two steps, or cut inside a character, never appears broken.
@@ -18,6 +18,10 @@ const READ_SIZE: usize = 256 * 1024;
 
 /// How many bytes are read at once if no more are expected.
 const SMALL_READ: usize = 16 * 1024;
+
+/// How many bytes before the end of what was read are compared each time, to notice a rewrite in
+/// place.
+const COMPARED: usize = 4 * 1024;
 
 /// Splits bytes into complete lines.
 #[derive(Debug, Default)]
@@ -76,19 +80,30 @@ pub struct Follower {
     read: u64,
     /// How many bytes to expect, judging by the last read.
     expected: usize,
+    /// The last bytes that were read.
+    last: Vec<u8>,
     lines: Lines,
 }
 
 impl Follower {
     /// Follows `file` from the offset `start`.
-    pub fn new(file: SessionFile, start: u64) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn new(file: SessionFile, start: u64) -> io::Result<Self> {
+        let length = start.min(COMPARED as u64);
+        let mut last = room_to_read(usize::try_from(length).unwrap_or(COMPARED));
+        let filled = read_at(&file.file, &mut last, start - length)?;
+        // What was cut off meanwhile is noticed as truncated.
+        last.truncate(filled);
+        Ok(Self {
             path: file.path.clone(),
             file: Some(file),
             read: start,
             expected: 0,
+            last,
             lines: Lines::default(),
-        }
+        })
     }
 
     /// The file's path.
@@ -121,14 +136,25 @@ impl Follower {
         };
         let known = usize::try_from(file.size.saturating_sub(self.read)).unwrap_or(usize::MAX);
         let size = known.max(self.expected).clamp(SMALL_READ, READ_SIZE);
-        let mut bytes = room_to_read(size);
-        let filled = read_at(&file.file, &mut bytes, self.read)?;
+        let known_bytes = self.last.len();
+        let mut bytes = room_to_read(known_bytes + size);
+        let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
+        bytes.truncate(filled);
+        let Some(filled) = filled.checked_sub(known_bytes) else {
+            self.restart();
+            return Ok(Seen::Switch(SwitchReason::Truncated));
+        };
+        if !bytes.starts_with(&self.last) {
+            self.restart();
+            return Ok(Seen::Switch(SwitchReason::Rewritten));
+        }
         // An unexpected full read: twice as much may come next.
         let is_surprise = known == 0 && filled == size;
         self.expected = if is_surprise { 2 * size } else { 0 };
         if filled > 0 {
             self.read += filled as u64;
-            bytes.truncate(filled);
+            self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
+            bytes.drain(..known_bytes);
             let lines = self.lines.push(bytes);
             return Ok(if lines.is_empty() {
                 Seen::Bytes
@@ -137,20 +163,16 @@ impl Follower {
             });
         }
         // The old file is fully read; only now may reading move on to the new one.
-        if file.file.metadata()?.len() < self.read {
-            self.restart(0);
-            return Ok(Seen::Switch(SwitchReason::Truncated));
-        }
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
                 self.file = Some(open_safely(&self.path)?);
-                self.restart(0);
+                self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.file = None;
-                self.restart(0);
+                self.restart();
                 Ok(Seen::Switch(SwitchReason::Deleted))
             }
             Err(error) => Err(error.into()),
@@ -161,7 +183,7 @@ impl Follower {
         match open_safely(&self.path) {
             Ok(file) => {
                 self.file = Some(file);
-                self.restart(0);
+                self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
             Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -171,8 +193,10 @@ impl Follower {
         }
     }
 
-    fn restart(&mut self, at: u64) {
-        self.read = at;
+    /// Reading starts at the beginning of the file.
+    fn restart(&mut self) {
+        self.read = 0;
+        self.last.clear();
         self.lines = Lines::default();
     }
 }
@@ -211,7 +235,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
-        let mut follower = Follower::new(open_safely(&path).unwrap(), 4);
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 4).unwrap();
         let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
         assert_eq!(follower.look().unwrap(), Seen::Nothing);
         append(&path, b"a\nb");
@@ -252,7 +276,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "").unwrap();
-        let mut follower = Follower::new(open_safely(&path).unwrap(), 0);
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
         append(&path, b"last\n");
         fs::remove_file(&path).unwrap();
         assert_eq!(follower.look().unwrap(), Seen::Lines(b"last\n".to_vec()));
@@ -260,5 +284,111 @@ mod tests {
             follower.look().unwrap(),
             Seen::Switch(SwitchReason::Deleted)
         );
+    }
+
+    /// What is done to a file between two looks at it.
+    #[derive(Debug, Clone)]
+    enum Change {
+        Append(u8),
+        /// The first part of a row; the next append ends it.
+        Part,
+        RewriteInPlace(u8),
+        Replace(u8),
+        Delete,
+        Look,
+    }
+
+    fn change() -> impl Strategy<Value = Change> {
+        prop_oneof![
+            4 => (1_u8..20).prop_map(Change::Append),
+            1 => Just(Change::Part),
+            2 => (0_u8..40).prop_map(Change::RewriteInPlace),
+            1 => (0_u8..20).prop_map(Change::Replace),
+            1 => Just(Change::Delete),
+            4 => Just(Change::Look),
+        ]
+    }
+
+    /// A follower and what it returned since it last started over.
+    struct Bench {
+        path: PathBuf,
+        follower: Follower,
+        seen: Vec<u8>,
+        rows: usize,
+    }
+
+    impl Bench {
+        /// Rows that are like no others, of lengths that may be the same.
+        fn rows(&mut self, count: u8) -> Vec<u8> {
+            let mut rows = Vec::new();
+            for _ in 0..count {
+                self.rows += 1;
+                let row = format!("{:0width$}\n", self.rows, width = 8 + self.rows % 3 * 200);
+                rows.extend(row.into_bytes());
+            }
+            rows
+        }
+
+        fn look(&mut self) {
+            loop {
+                match self.follower.look().unwrap() {
+                    Seen::Nothing => return,
+                    Seen::Bytes => {}
+                    Seen::Lines(lines) => self.seen.extend(lines),
+                    Seen::Switch(_) => self.seen.clear(),
+                }
+            }
+        }
+
+        fn make(&mut self, change: &Change) {
+            match change {
+                Change::Append(count) => {
+                    let rows = self.rows(*count);
+                    let mut options = fs::OpenOptions::new();
+                    let file = options.create(true).append(true).open(&self.path);
+                    file.unwrap().write_all(&rows).unwrap();
+                }
+                Change::Part if self.path.exists() => append(&self.path, b"part "),
+                Change::Part => {}
+                Change::RewriteInPlace(count) => {
+                    let rows = self.rows(*count);
+                    fs::write(&self.path, rows).unwrap();
+                }
+                Change::Replace(count) => {
+                    let other = self.path.with_extension("other");
+                    let rows = self.rows(*count);
+                    fs::write(&other, rows).unwrap();
+                    fs::rename(other, &self.path).unwrap();
+                }
+                Change::Delete => {
+                    let _ = fs::remove_file(&self.path);
+                }
+                Change::Look => self.look(),
+            }
+        }
+    }
+
+    proptest! {
+        /// Since the last switch, every whole row of the file was returned once and in order.
+        #[test]
+        fn whatever_is_done_to_a_file_every_row_comes_once(
+            changes in prop::collection::vec(change(), 1..30),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("s.jsonl");
+            fs::write(&path, "").unwrap();
+            let follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+            let mut bench = Bench { path, follower, seen: Vec::new(), rows: 0 };
+            for change in &changes {
+                bench.make(change);
+            }
+            bench.look();
+            let mut content = fs::read(&bench.path).unwrap_or_default();
+            content.truncate(memrchr(b'\n', &content).map_or(0, |newline| newline + 1));
+            prop_assert_eq!(
+                String::from_utf8(bench.seen).unwrap(),
+                String::from_utf8(content).unwrap()
+            );
+        }
     }
 }

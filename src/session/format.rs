@@ -38,6 +38,8 @@ pub enum Precedence {
 pub enum Detail {
     /// Everything except messages and usage.
     Outline,
+    /// Everything except the content of results, unless only it shows whether a call failed.
+    Counts,
     /// Everything.
     Full,
 }
@@ -91,7 +93,7 @@ pub enum Change {
     RewindTo(String),
 }
 
-/// The cost of a request outside the conversation, if no message of its record has it.
+/// The cost of a request outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
     /// The purpose of the request.
@@ -161,14 +163,11 @@ impl Entry {
         messages
     }
 
-    /// The messages of one row of a record that replaces all others.
-    pub(super) fn into_row(self, row: u32) -> Vec<Message> {
+    /// The messages of each row of a record that replaces all others, or of the record.
+    pub(super) fn into_rows(self) -> Vec<Vec<Message>> {
         match self.change {
-            Change::Reset(rows) => {
-                let row = rows.into_iter().nth(row as usize);
-                row.map(|(_, said)| said).unwrap_or_default()
-            }
-            _ => self.messages,
+            Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
+            _ => vec![self.messages],
         }
     }
 

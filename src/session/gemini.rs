@@ -3,6 +3,8 @@
 //! Newer files are logs to replay (see [`super::format::Change`]). The head of an old document and
 //! each of its messages are read like rows.
 
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 
 use super::content::{
@@ -129,10 +131,10 @@ impl Format for Gemini {
             kind,
             ..Entry::default()
         };
-        if detail == Detail::Full {
+        if detail != Detail::Outline {
             entry.change = change(&row, &set);
             if row.set.is_none() {
-                entry.messages = said(&row);
+                entry.messages = said(&row, &|_| false);
             }
         }
         Some(entry)
@@ -145,8 +147,14 @@ fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
-        let rows = Row::list(set.messages).into_iter();
-        let rows = rows.map(|row| (string(row.id).unwrap_or_default(), said(&row)));
+        let rows = Row::list(set.messages);
+        // A resumed history has results in messages of their own only.
+        let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
+        let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
+        let rows = rows.iter().map(|row| {
+            let messages = said(row, &|id| !calls.contains(id));
+            (string(row.id).unwrap_or_default(), messages)
+        });
         return Change::Reset(rows.collect());
     }
     match row.set {
@@ -185,10 +193,11 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
     })
 }
 
-/// The messages in a row. The results of calls follow the reply.
-fn said(row: &Row<'_>) -> Vec<Message> {
+/// The messages in a row. The results of calls follow the reply. A result in a message of its own
+/// counts if `is_alone`: usually the row of its call has it too.
+fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
-        Some("user") => user(row),
+        Some("user") => user(row, is_alone),
         Some("gemini") => reply(row),
         Some("error") => {
             vec![note(Role::System, Origin::Error, plain(row.content))]
@@ -209,14 +218,11 @@ fn plain(content: Option<&RawValue>) -> String {
     message(Role::System, Origin::Injected, gemini_blocks(content)).text()
 }
 
-/// The row of the calls also holds the results and their status.
-fn user(row: &Row<'_>) -> Vec<Message> {
+fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut content = gemini_blocks(row.display.or(row.content));
-    let had_results = content
-        .iter()
-        .any(|block| matches!(block, Block::Result(_)));
-    content.retain(|block| !matches!(block, Block::Result(_)));
-    if content.is_empty() && had_results {
+    let had_blocks = !content.is_empty();
+    content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));
+    if content.is_empty() && had_blocks {
         return Vec::new();
     }
     user_messages(Origin::Prompt, content)

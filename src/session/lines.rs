@@ -3,8 +3,10 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
+use memchr::memchr_iter;
+
 use super::recover::records_on_line;
-use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
+use crate::jsonl::{AhoCorasickPrefilter, Damage, Piece, Prefilter, Reader, Record};
 
 /// The position of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,17 @@ pub struct Place {
     pub length: u32,
     /// The index of the record on its line.
     pub index: u32,
+}
+
+impl Place {
+    /// The first record on a line.
+    pub(super) fn of_line(offset: u64, line: &[u8]) -> Self {
+        Self {
+            offset,
+            length: u32::try_from(line.len()).unwrap_or(u32::MAX),
+            index: 0,
+        }
+    }
 }
 
 /// A line.
@@ -38,12 +51,8 @@ impl<'a> Line<'a> {
     /// The records with their positions.
     pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
         (0..).zip(self.records).map(move |(index, record)| {
-            let place = Place {
-                offset: self.offset,
-                length: u32::try_from(self.raw.len()).unwrap_or(u32::MAX),
-                index,
-            };
-            (place, record.text(self.raw))
+            let place = Place::of_line(self.offset, self.raw);
+            (Place { index, ..place }, record.text(self.raw))
         })
     }
 
@@ -61,6 +70,34 @@ impl Prefilter for Everything {
     fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
         (from < haystack.len()).then_some(from)
     }
+}
+
+/// Calls `visit` with the offset and the text of each line of `source`, without looking for records.
+/// Skips lines that are too long to parse.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn for_each_raw_line(
+    source: impl Read,
+    visit: &mut dyn FnMut(u64, &[u8]),
+) -> io::Result<()> {
+    let nothing = AhoCorasickPrefilter::new(&[]).map_err(io::Error::other)?;
+    let mut reader = Reader::new(source, nothing);
+    let mut offset = 0;
+    while let Some(piece) = reader.next_piece()? {
+        if let Piece::Plain { raw } = &piece {
+            let mut start = 0;
+            for end in memchr_iter(b'\n', raw)
+                .map(|newline| newline + 1)
+                .chain([raw.len()])
+            {
+                visit(offset + start as u64, &raw[start..end]);
+                start = end;
+            }
+        }
+        offset += piece.raw().len() as u64;
+    }
+    Ok(())
 }
 
 /// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.

@@ -15,7 +15,7 @@ use super::project::project_hash;
 use super::{Agent, Candidate, Counts, Facts, Found};
 use crate::jsonl::Mapping;
 
-/// How many files to read between checks whether there are enough.
+/// How many files to read at least between checks whether there are enough.
 const STEP: usize = 64;
 
 /// How much to read of each session.
@@ -80,12 +80,6 @@ pub struct Listed {
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
 pub type Sessions = Vec<Box<Listed>>;
 
-impl Listed {
-    pub(super) fn activity(&self) -> Timestamp {
-        self.facts.last_activity.unwrap_or(Timestamp::MIN)
-    }
-}
-
 /// Lists the sessions among `candidates` (most recently changed first), most recently active first,
 /// with the files that could not be read. Skips files that are not sessions.
 pub fn list(
@@ -100,13 +94,12 @@ pub fn list(
         if listing.is_enough(&mut listed, next) {
             break;
         }
-        let step = match listing.filter.limit {
-            // The most recently changed files are usually the most recently active, and enough.
-            Some(limit) if rest.len() == candidates.len() => limit.get().min(rest.len()),
-            Some(limit) => limit.get().max(STEP).min(rest.len()),
-            None => rest.len(),
-        };
-        let (now, later) = rest.split_at(step);
+        let read = candidates.len() - rest.len();
+        let step = listing
+            .filter
+            .limit
+            .map_or(rest.len(), |limit| step(read, limit));
+        let (now, later) = rest.split_at(step.min(rest.len()));
         let (mut looked, _) = each(now, listing.jobs, &|candidate, (): &mut ()| {
             listing.look_at(candidate, &names)
         });
@@ -127,6 +120,15 @@ pub fn list(
     (listed, failed)
 }
 
+/// How many files to read next, after this many. The most recently changed files are usually the
+/// most recently active, and enough. If not, steps double, so that checks take little time.
+fn step(read: usize, limit: NonZeroUsize) -> usize {
+    match read {
+        0 => limit.get(),
+        read => read.max(STEP),
+    }
+}
+
 /// Most recently active first, then by path. Paths are compared as bytes, because comparing them by
 /// component takes as long as reading the files.
 fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
@@ -136,14 +138,17 @@ fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ord
 
 fn sort(listed: &mut [Box<Listed>]) {
     listed.sort_by(|one, other| {
-        in_order((one.activity(), &one.path), (other.activity(), &other.path))
+        in_order(
+            (one.facts.activity(), &one.path),
+            (other.facts.activity(), &other.path),
+        )
     });
 }
 
 impl Listing {
     /// Whether the list is complete before `next`. No session was active later than its file was
     /// changed.
-    fn is_enough(&self, listed: &mut [Box<Listed>], next: &Candidate) -> bool {
+    fn is_enough(&self, listed: &mut Sessions, next: &Candidate) -> bool {
         let changed = timestamp(next.modified);
         if self.filter.since.is_some_and(|since| changed < since) {
             return true;
@@ -152,9 +157,10 @@ impl Listing {
             return false;
         };
         sort(listed);
+        listed.truncate(limit.get());
         listed
             .get(limit.get() - 1)
-            .is_some_and(|last| last.activity() >= changed)
+            .is_some_and(|last| last.facts.activity() >= changed)
     }
 
     /// Reads one candidate. Returns `None` if it is filtered out.
@@ -177,7 +183,11 @@ impl Listing {
         } else {
             SideFile::Absent
         };
-        let session = Session::open(path)?.with_side_file(side_file);
+        let session = match self.depth {
+            Depth::Ends => Session::open_for_list(path)?,
+            Depth::Whole => Session::open(path)?,
+        };
+        let session = session.with_side_file(side_file);
         self.examine(&session, path, context, names)
     }
 
@@ -228,14 +238,13 @@ impl Listing {
             facts,
             counts,
         });
-        Ok(self.filter.admits(&listed).then_some(listed))
+        Ok(self.filter.admits(&listed.facts).then_some(listed))
     }
 }
 
 impl Filter {
-    fn admits(&self, listed: &Listed) -> bool {
-        let facts = &listed.facts;
-        let active = listed.activity();
+    pub(super) fn admits(&self, facts: &Facts) -> bool {
+        let active = facts.activity();
         let is_in_time = self.since.is_none_or(|since| active >= since)
             && self.before.is_none_or(|before| active < before);
         let is_there = self.cwd.as_ref().is_none_or(|wanted| {
@@ -276,7 +285,7 @@ pub fn list_as_text<Failure: Send>(
         let looked = listing.look(&file.path, file.context, &names);
         looked.map(|session| {
             session.map(|session| {
-                let (activity, start) = (session.activity(), text.len());
+                let (activity, start) = (session.facts.activity(), text.len());
                 write(*session, text).map(|()| (activity, start..text.len()))
             })
         })

@@ -195,3 +195,17 @@ fn sessions_written_at_once_come_in_the_same_order() {
     let refused = list_as_text(&files, &listing(Filter::default()), &|_, _| Err("full"));
     assert_eq!(refused.unwrap_err(), "full");
 }
+
+/// Where files were changed long after the last activity, all of them are read.
+#[test]
+fn few_checks_are_made_in_many_files() {
+    for limit in [1, 5, 1000] {
+        let limit = NonZeroUsize::new(limit).unwrap();
+        let (mut read, mut checks) = (0, 0);
+        while read < 200_000 {
+            read += step(read, limit);
+            checks += 1;
+        }
+        assert!(checks < 20, "{checks} checks for {limit}");
+    }
+}

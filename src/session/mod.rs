@@ -13,8 +13,10 @@ mod codex_index;
 mod codex_item;
 mod content;
 mod conversation;
+mod counts;
 mod detect;
 mod discover;
+mod distinct;
 pub mod durable;
 mod each;
 mod ends;
@@ -46,11 +48,12 @@ mod watch;
 pub use agent::Agent;
 pub use check::{Finding, Report};
 pub use conversation::Scope;
+pub use counts::Counts;
 pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
     subagent_folder,
 };
-pub use facts::{Counts, Facts, History};
+pub use facts::{Facts, History};
 pub use find::{FindError, LATEST, find};
 pub use follow::{Follower, Lines, Seen};
 pub use format::{Change, Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::Agent;
-use super::archive::{self, unpacked};
+use super::archive::{self, Unpack, unpacked};
 use super::detect::agent_of;
-use super::ends::Head;
-use super::format::Format;
-use super::lines::{Line, Place, for_each_line};
+use super::ends::{BYTE_ORDER_MARK, Head};
+use super::format::{Detail, Entry, Format};
+use super::lines::{Line, Place, for_each_line, for_each_raw_line};
 use super::open::{OpenError, SessionFile, open_safely};
-use super::recover::each_record_on;
+use super::recover::{each_entry_on, each_record_on};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::{elements, object};
 
@@ -77,16 +77,28 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
+    /// The same for a list: of a large archive only the beginning is unpacked.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
+        Self::unpacking(open_safely(path)?, Unpack::Beginning)
+    }
+
     /// Reads the session in an open file.
     ///
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
+        Self::unpacking(file, Unpack::Whole)
+    }
+
+    fn unpacking(file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
         let (mut file, mut head) = (file, None);
         let first = Head::read(&file)?;
         let is_archive = first.starts_with(&archive::MAGIC);
         if is_archive {
-            file = unpacked(file)?;
+            file = unpacked(file, wanted)?;
             head = Some(Head::read(&file)?);
         }
         let head = head.unwrap_or(first);
@@ -147,19 +159,44 @@ impl Session {
             .with_beginning(self.head.beginning())
     }
 
-    /// Calls `visit` with each record, in file order.
-    pub(super) fn each_record(&self, visit: &mut dyn FnMut(Place, &str)) -> io::Result<()> {
+    /// Calls `visit` with each entry, in file order.
+    pub(super) fn each_entry(
+        &self,
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) -> io::Result<()> {
         if let Some(rows) = &self.document {
             for (offset, row) in (0..).zip(rows) {
-                visit(row_place(offset), row);
+                let entry = self.format.read(row, detail);
+                visit(Place::of_line(offset, &[]), entry.unwrap_or_default());
             }
             return Ok(());
         }
-        self.each_line(&mut |line| {
-            for (place, record) in line.records() {
-                visit(place, record);
-            }
+        let source = Positioned {
+            file: &self.file,
+            at: 0,
+        };
+        for_each_raw_line(source, &mut |offset, line| {
+            self.each_entry_on(offset, line, detail, visit);
         })
+    }
+
+    /// Calls `visit` with each entry on the line at `offset`.
+    pub(super) fn each_entry_on(
+        &self,
+        offset: u64,
+        line: &[u8],
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) {
+        let text = match offset {
+            0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+            _ => line,
+        };
+        each_entry_on(self.format, text, detail, &mut |index, entry| {
+            let place = Place::of_line(offset, line);
+            visit(Place { index, ..place }, entry);
+        });
     }
 
     /// Calls `visit` with each line. A document has none.
@@ -195,14 +232,6 @@ impl io::Read for Positioned<'_> {
         let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
         self.at += filled as u64;
         Ok(filled)
-    }
-}
-
-fn row_place(offset: u64) -> Place {
-    Place {
-        offset,
-        length: 0,
-        index: 0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::claude::{manual_title, title_source};
+use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{count, input_of, is_true, message, note, result_parts, string};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
@@ -127,7 +127,9 @@ impl Format for Pi {
             }
             _ => None,
         };
-        Some(entry.saying(message))
+        let mut entry = entry.saying(message);
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+        Some(entry)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
 use super::claude::{manual_title, side_cost_in, title_source};
-use super::content::{gemini_blocks, gemini_usage, is_true, message, note, string, user_messages};
+use super::content::{gemini_usage, is_true, message, note, qwen_blocks, string, user_messages};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
 use super::{Agent, Facts, Title};
@@ -142,9 +142,7 @@ impl Format for Qwen {
         }
         let message = messages(&row, &entry, &payload);
         let mut entry = entry.saying(message);
-        if entry.messages.iter().all(|message| message.usage.is_none()) {
-            entry.side_cost = side_cost_in(row.turnpipe);
-        }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
         Some(entry)
     }
 }
@@ -191,7 +189,7 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
         return Vec::new();
     }
     let said = Said::of(row.message).unwrap_or_default();
-    let content = gemini_blocks(said.parts);
+    let content = qwen_blocks(said.parts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {

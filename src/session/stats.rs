@@ -1,21 +1,23 @@
 //! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
-//! for. A reply counts once, however many files and rows repeat it.
+//! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
 
-use memchr::memmem;
+use jiff::Timestamp;
 
-use super::Agent;
 use super::conversation::Scope;
 use super::discover::subagent_files;
-use super::facts::{LastOfEach, Meter};
+use super::distinct::Distinct;
+use super::each::each;
 use super::format::{Detail, Entry};
-use super::opened::Session;
+use super::opened::{Session, SessionError};
 use super::side_file::each_entry_beside;
 use super::tree::Key;
-use crate::dialog::{Message, Origin, Role, Usage};
+use super::{Agent, Candidate, Facts, Listing};
+use crate::dialog::{Message, Origin, Role, Thread, Usage};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
@@ -61,156 +63,338 @@ pub struct Stats {
 }
 
 /// Adds up sessions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tally {
-    stats: Stats,
-    files: u64,
-    replies: LastOfEach<Reply>,
+    /// When a request must have been made to count.
+    period: Range<Timestamp>,
+    sessions: u64,
+    prompts: Distinct<Option<Timestamp>>,
+    replies: Distinct<Reply>,
+    calls: Distinct<UsedTool>,
 }
 
 /// What is counted for a reply or another request.
 #[derive(Debug)]
 struct Reply {
-    share: Share,
+    replies: u64,
+    usage: Option<Usage>,
     model: Option<String>,
-    day: Option<String>,
+    time: Option<Timestamp>,
     prompt_id: Option<String>,
 }
 
-/// State while reading one session.
+/// What is counted for a call.
+#[derive(Debug)]
+struct UsedTool {
+    name: String,
+    failed: bool,
+    time: Option<Timestamp>,
+}
+
+/// State while reading one file.
 #[derive(Debug, Default)]
-struct Current {
+pub(super) struct Current {
+    /// The path, for formats whose ids are only unique in a file.
+    path: String,
     /// The last model.
     model: Option<String>,
-    /// The first model that the file names.
-    first_model: Option<String>,
+    /// The last time.
+    time: Option<Timestamp>,
     meter: Meter,
-    /// The tool of each call.
-    tools: HashMap<String, String>,
-    /// The identity of the file, for formats whose message ids are only unique per file.
-    file: Option<u64>,
+    /// The place of each call in the tally.
+    calls: HashMap<String, usize>,
+}
+
+impl Current {
+    /// Starts to read a file.
+    pub(super) fn of(session: &Session) -> Self {
+        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
+        let path = match session.agent() {
+            Agent::Claude | Agent::Qwen => String::new(),
+            Agent::Codex | Agent::Gemini | Agent::Pi => session.file.path.display().to_string(),
+        };
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::within(Timestamp::MIN..Timestamp::MAX)
+    }
 }
 
 impl Tally {
+    /// Counts requests of this period. Requests without a time count if it has no beginning.
+    pub fn within(period: Range<Timestamp>) -> Self {
+        Self {
+            period,
+            sessions: 0,
+            prompts: Distinct::default(),
+            replies: Distinct::default(),
+            calls: Distinct::default(),
+        }
+    }
+
     /// Adds a session and the files of its subagents.
     ///
     /// # Errors
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<()> {
-        self.stats.sessions += 1;
-        self.add_file(session)?;
-        each_entry_beside(&session.file.path, &mut |entry| self.side_cost(entry))?;
-        let prompts = self.stats.prompts;
+        let (tally, _) = self.read(session)?;
+        self.merge(tally);
+        Ok(())
+    }
+
+    /// Adds the sessions among `candidates` that `listing` admits. Returns the files that could not
+    /// be read. Skips files that are not sessions.
+    pub fn add_all(
+        &mut self,
+        candidates: &[Candidate],
+        listing: &Listing,
+    ) -> Vec<(PathBuf, SessionError)> {
+        let (mut looked, _) = each(candidates, listing.jobs, &|candidate, (): &mut ()| {
+            self.look_at(candidate, listing)
+        });
+        looked.sort_by_key(|looked| looked.item);
+        let mut failed = Vec::new();
+        for looked in looked {
+            match looked.output {
+                Ok(tally) => tally.into_iter().for_each(|tally| self.merge(tally)),
+                Err(SessionError::Unknown) => {}
+                Err(error) => failed.push((candidates[looked.item].path.clone(), error)),
+            }
+        }
+        failed
+    }
+
+    /// Counts one candidate. Returns `None` if it is filtered out.
+    fn look_at(
+        &self,
+        candidate: &Candidate,
+        listing: &Listing,
+    ) -> Result<Option<Self>, SessionError> {
+        if !listing.may_admit(candidate) {
+            return Ok(None);
+        }
+        let session = Session::open(&candidate.path)?;
+        if !listing.admits_agent(session.agent()) {
+            return Ok(None);
+        }
+        let (mut tally, facts) = self.read(&session)?;
+        if facts.is_subagent && !candidate.context.is_named {
+            tally.sessions = 0;
+            tally.prompts = Distinct::default();
+        }
+        Ok(listing.filter.admits(&facts).then_some(tally))
+    }
+
+    /// Counts one session and the files of its subagents.
+    fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
+        let mut tally = Self::within(self.period.clone());
+        let facts = tally.read_file(session)?;
+        each_entry_beside(&session.file.path, &mut |mut entry| {
+            tally.replies.add_all(cost(&mut entry));
+        })?;
+        let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
             if let Ok(subagent) = Session::open(&path) {
-                self.add_file(&subagent)?;
+                tally.read_file(&subagent)?;
             }
         }
         // Subagents are prompted by the model, not by a person.
-        self.stats.prompts = prompts;
-        Ok(())
+        tally.prompts = prompts;
+        let all = Timestamp::MIN..Timestamp::MAX;
+        if tally.period == all {
+            tally.sessions = 1;
+            return Ok((tally, facts));
+        }
+        let counts =
+            |time: Option<Timestamp>| self.period.contains(&time.unwrap_or(Timestamp::MIN));
+        tally.prompts.retain(|time| counts(*time));
+        tally.replies.retain(|reply| counts(reply.time));
+        tally.calls.retain(|call| counts(call.time));
+        let is_active = tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0;
+        tally.sessions = u64::from(is_active);
+        Ok((tally, facts))
     }
 
-    fn add_file(&mut self, session: &Session) -> io::Result<()> {
-        self.files += 1;
-        let mut current = Current {
-            file: (session.agent() != Agent::Claude).then_some(self.files),
-            ..Current::default()
-        };
-        // Where the model has rows of its own, it is known before the meter is read.
-        session.each_record(&mut |_, record| {
-            let is_ours = memmem::find(record.as_bytes(), b"\"turnpipe\"").is_some();
-            let detail = if is_ours {
-                Detail::Full
-            } else {
-                Detail::Outline
-            };
-            let mut entry = session.format().read(record, detail).unwrap_or_default();
-            let model = entry.facts.model.take();
-            current.first_model = current.first_model.take().or(model);
-            self.side_cost(entry);
-        })?;
-        session.each_message(Scope::AllBranches, &mut |message| {
-            self.message(&message, &mut current);
-            ControlFlow::Continue(())
-        })?;
-        Ok(())
-    }
-
-    /// Adds the cost of a request outside the conversation.
-    fn side_cost(&mut self, entry: Entry) {
-        let Some(cost) = entry.side_cost else {
-            return;
-        };
-        let reply = Reply {
-            share: Share {
-                replies: 0,
-                usage: cost.usage,
+    fn read_file(&mut self, session: &Session) -> io::Result<Facts> {
+        let mut current = Current::of(session);
+        let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
+        let before = self.replies.len();
+        session.each_entry_and_message(
+            Scope::AllBranches,
+            Detail::Counts,
+            &mut |entry| {
+                costs.extend(cost(entry));
+                let added = std::mem::take(&mut entry.facts);
+                first_model = first_model.take().or_else(|| added.model.clone());
+                facts.add(added);
             },
-            model: cost.model,
-            day: day(entry.time.as_deref()),
-            prompt_id: cost.prompt_id,
-        };
-        self.replies.put(None, reply);
+            &mut |message| {
+                self.message(&message, &mut current);
+                ControlFlow::Continue(())
+            },
+        )?;
+        // Where the model has rows of its own, the meter may be read before it is named.
+        for reply in self.replies.values_mut().skip(before) {
+            reply.model = reply.model.take().or_else(|| first_model.clone());
+        }
+        self.replies.add_all(costs);
+        Ok(facts)
     }
 
-    fn message(&mut self, message: &Message, current: &mut Current) {
-        let stats = &mut self.stats;
-        stats.prompts += u64::from(message.origin == Origin::Prompt);
+    /// Counts a message.
+    pub(super) fn message(&mut self, message: &Message, current: &mut Current) {
+        let time = message.time.as_deref().and_then(|time| time.parse().ok());
+        current.time = time.or(current.time);
+        let time = current.time;
+        let key = |id: &str| Key::of(&format!("{}{id}", current.path));
+        if message.origin == Origin::Prompt && message.thread == Thread::Main {
+            let copied = message.uuid.as_deref();
+            // Some files have the same id everywhere.
+            let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
+            self.prompts.put(copied, time, |_, _| {});
+        }
         for call in message.calls() {
-            stats.by_tool.entry(call.name.clone()).or_default().calls += 1;
-            current.tools.insert(call.id.clone(), call.name.clone());
+            let reply = message.id.as_deref();
+            let tool = UsedTool {
+                name: call.name.clone(),
+                failed: false,
+                time,
+            };
+            let copied = reply.map(|reply| key(&format!("{reply} {}", call.id)));
+            let place = self.calls.put(copied, tool, |_, _| {});
+            current.calls.insert(call.id.clone(), place);
         }
         for result in message.results().filter(|result| result.failed) {
-            if let Some(tool) = current.tools.get(&result.id) {
-                stats.by_tool.entry(tool.clone()).or_default().failed += 1;
+            let place = current.calls.get(&result.id);
+            if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
+                call.failed = true;
             }
         }
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
+        let usage = current.meter.usage_of(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
-        let share = Share {
-            replies: u64::from(is_reply),
-            usage: current.meter.usage_of(message),
-        };
-        if share.replies == 0 && share.usage.is_empty() {
+        if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             return;
         }
-        let key = message.id.as_deref().map(|id| match current.file {
-            Some(file) => Key::of(&format!("{file} {id}")),
-            None => Key::of(id),
-        });
-        let model = current.model.as_ref().or(current.first_model.as_ref());
         let reply = Reply {
-            share,
-            model: model.cloned(),
-            day: day(message.time.as_deref()),
-            prompt_id: message.prompt_id.clone(),
+            replies: u64::from(is_reply),
+            usage,
+            model: current.model.clone(),
+            time,
+            prompt_id: None,
         };
-        self.replies.put(key, reply);
+        let copied = message.id.as_deref().map(key);
+        self.replies.put(copied, reply, |known, last| {
+            known.usage = last.usage.or(known.usage);
+            known.model = last.model.or(known.model.take());
+        });
+    }
+
+    /// Adds another tally. Of copies the one with the most output counts: another may be cut off.
+    fn merge(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.prompts.append(other.prompts, |_, _| {});
+        self.calls
+            .append(other.calls, |known, copy| known.failed |= copy.failed);
+        self.replies.append(other.replies, |known, copy| {
+            if output(&copy) > output(known) {
+                *known = copy;
+            }
+        });
+    }
+
+    /// The number of prompts, of replies and of calls, and the tokens.
+    pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
+        let (mut replies, mut usage) = (0, Usage::default());
+        for reply in self.replies.values() {
+            replies += reply.replies;
+            usage += reply.usage.unwrap_or_default();
+        }
+        (
+            self.prompts.len() as u64,
+            replies,
+            self.calls.len() as u64,
+            usage,
+        )
     }
 
     /// The totals.
-    pub fn finish(self) -> Stats {
-        let mut stats = self.stats;
-        for reply in self.replies.values {
-            stats.all.add(reply.share);
+    pub fn finish(mut self) -> Stats {
+        let mut stats = Stats {
+            sessions: self.sessions,
+            prompts: self.prompts.len() as u64,
+            ..Stats::default()
+        };
+        for call in self.calls.values_mut() {
+            let tool = stats
+                .by_tool
+                .entry(std::mem::take(&mut call.name))
+                .or_default();
+            tool.calls += 1;
+            tool.failed += u64::from(call.failed);
+        }
+        for reply in self.replies.values_mut() {
+            let share = Share {
+                replies: reply.replies,
+                usage: reply.usage.unwrap_or_default(),
+            };
+            stats.all.add(share);
+            // Days of UTC.
+            let day = reply.time.map(|time| time.to_string()[..10].to_owned());
             for (table, name, missing) in [
-                (&mut stats.by_model, reply.model, UNKNOWN),
-                (&mut stats.by_day, reply.day, UNKNOWN),
-                (&mut stats.by_prompt_id, reply.prompt_id, MAIN),
+                (&mut stats.by_model, reply.model.take(), UNKNOWN),
+                (&mut stats.by_day, day, UNKNOWN),
+                (&mut stats.by_prompt_id, reply.prompt_id.take(), MAIN),
             ] {
                 let name = name.unwrap_or_else(|| missing.to_owned());
-                table.entry(name).or_default().add(reply.share);
+                table.entry(name).or_default().add(share);
             }
         }
         stats
     }
 }
 
-fn day(time: Option<&str>) -> Option<String> {
-    time?.get(..10).map(str::to_owned)
+/// The tokens that the model wrote.
+fn output(reply: &Reply) -> u64 {
+    reply.usage.map_or(0, |usage| usage.output)
+}
+
+/// The cost of a request outside the conversation.
+fn cost(entry: &mut Entry) -> Option<Reply> {
+    let cost = entry.side_cost.take()?;
+    Some(Reply {
+        replies: 0,
+        usage: Some(cost.usage),
+        model: cost.model,
+        time: entry.time.as_deref().and_then(|time| time.parse().ok()),
+        prompt_id: cost.prompt_id,
+    })
+}
+
+/// The token meter of a session, which shows a running total.
+#[derive(Debug, Default)]
+struct Meter {
+    last: Option<Usage>,
+}
+
+impl Meter {
+    /// The tokens that a message adds to the total of its session.
+    fn usage_of(&mut self, message: &Message) -> Option<Usage> {
+        let usage = message.usage?;
+        if message.origin != Origin::Meter {
+            return Some(usage);
+        }
+        let before = self.last.replace(usage).unwrap_or_default();
+        Some(usage.since(&before))
+    }
 }
 
 impl Share {

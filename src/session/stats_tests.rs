@@ -1,6 +1,9 @@
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::*;
+use crate::jsonl::Mapping;
+use crate::session::{Depth, Filter, Root, discover};
 
 fn stats(name: &str) -> Stats {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -40,6 +43,71 @@ fn a_reply_in_two_files_counts_once() {
     let stats = stats_of(&[&one, &other]);
     assert_eq!((stats.sessions, stats.all.replies), (2, 1));
     assert_eq!((stats.all.usage.input, stats.all.usage.output), (10, 7));
+}
+
+/// A checkpoint may have copied a reply before it was complete.
+#[test]
+fn of_copies_the_most_complete_counts_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../tests/data/session/claude-parallel-results.jsonl");
+    let beginning: Vec<&str> = text.lines().take(3).collect();
+    let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
+    std::fs::write(&one, text).unwrap();
+    std::fs::write(&other, beginning.join("\n")).unwrap();
+    for paths in [[&one, &other], [&other, &one]] {
+        let stats = stats_of(&paths.map(PathBuf::as_path));
+        assert_eq!((stats.prompts, stats.all.usage.output), (1, 7));
+        assert_eq!(stats.by_tool["Read"].calls, 2);
+    }
+}
+
+#[test]
+fn a_period_limits_what_counts_not_which_sessions() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session/claude-parallel.jsonl");
+    let session = Session::open(&path).unwrap();
+    let within = |since: &str, until: &str| {
+        let mut tally = Tally::within(since.parse().unwrap()..until.parse().unwrap());
+        tally.add(&session).unwrap();
+        let stats = tally.finish();
+        (stats.sessions, stats.prompts, stats.all.replies)
+    };
+    let (start, end) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
+    assert_eq!(within(start, end), (1, 1, 2));
+    assert_eq!(within("2026-01-01T10:00:01Z", end).1, 0);
+    assert_eq!(within(start, "2026-01-01T10:00:01Z"), (1, 1, 0));
+    assert_eq!(within(end, "2027-01-01T00:00:00Z"), (0, 0, 0));
+}
+
+#[test]
+fn sessions_of_subagents_add_tokens_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |id: &str, parent: &str| {
+        [
+            format!(r#"{{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{{"id":"{id}"{parent},"cwd":"/x"}}}}"#),
+            r#"{"timestamp":"2026-01-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}"#.to_owned(),
+            r#"{"timestamp":"2026-01-01T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":7,"output_tokens":1}}}}"#.to_owned(),
+        ]
+        .join("\n")
+    };
+    std::fs::write(folder.path().join("a.jsonl"), row("a", "")).unwrap();
+    let parent = r#","parent_thread_id":"a""#;
+    std::fs::write(folder.path().join("b.jsonl"), row("b", parent)).unwrap();
+    let root = Root {
+        agent: None,
+        path: folder.path().to_owned(),
+    };
+    let listing = Listing {
+        filter: Filter::default(),
+        depth: Depth::Whole,
+        mapping: Mapping::Refused,
+        jobs: NonZeroUsize::MIN,
+    };
+    let mut tally = Tally::default();
+    assert!(tally.add_all(&discover(&[root]), &listing).is_empty());
+    let stats = tally.finish();
+    assert_eq!((stats.sessions, stats.prompts), (1, 1));
+    assert_eq!(stats.all.usage.input, 14);
 }
 
 #[test]
@@ -88,4 +156,20 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     );
     assert_eq!(stats.all.usage.input, 210);
     assert_eq!(stats.by_model["m"].usage.input, 210);
+}
+
+#[test]
+fn a_meter_that_repeats_itself_adds_nothing() {
+    let (mut tally, mut current) = (Tally::default(), Current::default());
+    for input in [5, 5, 9] {
+        let message = Message {
+            usage: Some(Usage {
+                input,
+                ..Usage::default()
+            }),
+            ..Message::new(Role::System, Origin::Meter)
+        };
+        tally.message(&message, &mut current);
+    }
+    assert_eq!(tally.sums().3.input, 9);
 }

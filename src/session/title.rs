@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use super::Agent;
 use super::format::{Detail, Format, Precedence};
 use super::opened::{Session, SideFile};
-use super::recover::each_record_on;
+use super::recover::each_entry_on;
 use super::side_file::side_file_title;
 use super::tree::Key;
-use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward, split_line};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
 /// How far before an automatic title to search for a manual one that lost a race, in bytes.
 const RACE_DISTANCE: u64 = 1024 * 1024;
@@ -152,12 +152,11 @@ pub(super) fn find_title_record<Source: Borrow<File>>(
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
         let mut control = SearchControl::Continue;
-        let (records, _) = split_line(hit.line);
-        for record in records.iter().rev() {
-            let entry = format.read(record.text(hit.line), Detail::Outline);
-            let Some(record) = entry.and_then(|entry| entry.title) else {
-                continue;
-            };
+        let mut on_line = Vec::new();
+        each_entry_on(format, hit.line, Detail::Outline, &mut |_, entry| {
+            on_line.extend(entry.title);
+        });
+        for record in on_line.into_iter().rev() {
             match rule.offer(record, hit.offset) {
                 SearchControl::Continue => {}
                 SearchControl::Stop => return SearchControl::Stop,
@@ -228,9 +227,8 @@ impl Session {
         let mut summaries = Vec::new();
         search_backward(bytes, b"\"summary\"", &mut |hit| {
             let mut on_line = Vec::new();
-            each_record_on(hit.line, &mut |record| {
-                let entry = self.format().read(record, Detail::Outline);
-                on_line.extend(entry.and_then(|entry| entry.summary));
+            each_entry_on(self.format(), hit.line, Detail::Outline, &mut |_, entry| {
+                on_line.extend(entry.summary);
             });
             summaries.extend(on_line.into_iter().rev());
             SearchControl::Continue

@@ -3,15 +3,19 @@
 use crate::wire::records::TextRejection;
 
 /// Why a model's answer cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// Nothing is left after cleaning.
+    #[error("nothing is left of it")]
     Empty,
     /// The model refuses, or reports a failure.
+    #[error("it is a refusal")]
     Refusal,
     /// It has no `<recap>` tag. The text may be the model's reasoning.
+    #[error("it has no `<recap>` tag")]
     NoTag,
     /// It repeats an example of the prompt.
+    #[error("it repeats an example of the prompt")]
     PromptEcho,
 }
 
@@ -25,6 +29,17 @@ impl Rejection {
         REFUSALS
             .split('|')
             .any(|refusal| begins_with_words(text, refusal))
+    }
+
+    /// Whether a text repeats an example, whatever its case and what is around it.
+    pub(super) fn is_echo(text: &str, example: &str) -> bool {
+        let bare = |text: &str| {
+            let lowered = text.to_lowercase();
+            let is_around = |character: char| !character.is_alphanumeric();
+            lowered.trim_matches(is_around).to_owned()
+        };
+        let example = bare(example);
+        !example.is_empty() && bare(text) == example
     }
 }
 

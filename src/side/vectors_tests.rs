@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::label::{FinishedCall, clean_label, excerpt, label_question, shown};
+use super::label::{CallsEnded, FinishedCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{Said, Spoken, auto_title_is_disabled};
-use crate::dialog::{Block, Message, Origin, Role};
+use crate::dialog::{Message, Origin, Role};
+use crate::session::Agent;
 use crate::text::terminal_safe_line;
 
 /// How many rows of each area differ on purpose.
@@ -20,9 +21,10 @@ const DEVIATIONS: &[(&str, usize)] = &[
     ("toolUseSummary.cleanSummary", 5),
     // Escape sequences go as a whole, what never shows goes, and brackets around a whole title.
     ("sessionTitle.sanitize", 6),
-    // A text that a hook added was not said by the user.
-    ("sessionTitle.filterToDialog", 1),
-    ("sessionRecap.filterToDialog", 1),
+    // A text that a hook added was not said by the user; no blanks are left where one was added.
+    ("sessionTitle.filterToDialog", 3),
+    ("sessionRecap.filterToDialog", 2),
+    ("sessionRecap.generate", 4),
     // The same, and nothing stands in their place.
     ("terminalSafe.stripTerminalControlSequences", 15),
     // What has no width goes too, and DEL.
@@ -89,34 +91,21 @@ fn plain(value: &Value) -> Value {
 
 fn messages(history: &Value) -> Vec<Message> {
     let entries = history.as_array().unwrap();
-    entries.iter().map(message).collect()
+    entries.iter().flat_map(recorded).collect()
 }
 
-fn message(entry: &Value) -> Message {
-    let no_parts = Vec::new();
-    let parts = entry["parts"].as_array().unwrap_or(&no_parts);
-    let has = |part: &Value, name: &str| part.get(name).is_some();
-    let (role, origin) = match entry["role"].as_str() {
-        Some("user") if parts.iter().any(|part| has(part, "functionResponse")) => {
-            (Role::User, Origin::Results)
-        }
-        Some("user") => (Role::User, Origin::Prompt),
-        Some("model") => (Role::Assistant, Origin::Reply),
-        _ => (Role::System, Origin::Injected),
+/// The messages of an entry, as Qwen Code records it and the program reads it.
+fn recorded(entry: &Value) -> Vec<Message> {
+    let parts = entry["parts"].as_array();
+    let has_result = |part: &Value| part.get("functionResponse").is_some();
+    let kind = match entry["role"].as_str() {
+        Some("user") if parts.is_some_and(|parts| parts.iter().any(has_result)) => "tool_result",
+        Some("user") => "user",
+        Some("model") => "assistant",
+        _ => return vec![Message::new(Role::System, Origin::Injected)],
     };
-    let blocks = parts.iter().filter_map(|part| {
-        let said = text(&part["text"])?;
-        let thought = has(part, "thought") || has(part, "thoughtSignature");
-        Some(if thought {
-            Block::Thinking(said)
-        } else {
-            Block::Text(said)
-        })
-    });
-    Message {
-        blocks: blocks.collect(),
-        ..Message::new(role, origin)
-    }
+    let record = serde_json::json!({"type": kind, "uuid": "u", "message": plain(entry)});
+    Agent::Qwen.format().messages(&record.to_string())
 }
 
 fn spoken(history: &Value) -> Spoken {
@@ -147,7 +136,9 @@ fn as_contents(said: &[Said]) -> Value {
 fn ours(area: &str, input: &Value) -> Option<Value> {
     let line = || text(input).unwrap_or_default();
     Some(match area {
-        "toolUseSummary.cleanSummary" => clean_label(&line()).unwrap_or_default().into(),
+        "toolUseSummary.cleanSummary" => clean_label(&line(), CallsEnded::Well)
+            .unwrap_or_default()
+            .into(),
         "toolUseSummary.truncateJson" => {
             let limit = usize::try_from(input["max"].as_u64()?).ok()?;
             let json = match input["valueJson"].as_str() {
@@ -212,7 +203,9 @@ fn recent(input: &Value) -> Option<Value> {
         let role_name = if role == 'u' { "user" } else { "model" };
         let content =
             serde_json::json!({"role": role_name, "parts": [{"text": format!("{role}{number}")}]});
-        all.note(&message(&content));
+        for message in recorded(&content) {
+            all.note(&message);
+        }
     }
     let count = usize::try_from(input["window"].as_u64()?).ok()?;
     Some(all.recent(count).iter().map(Said::text).collect())

@@ -1,14 +1,15 @@
 //! Removal of old state.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use super::directory::MARK;
 use super::{RESULTS, StateError, StateRoot};
 
-/// Files in the directory of a session.
-const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new"];
+/// Files in the directory of a session, besides its mark.
+const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
 
 /// What a clean-up did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,8 +23,9 @@ pub struct CleanReport {
 }
 
 /// Removes the files of sessions that were last changed more than `age` before `now`, and the
-/// directories that are empty then. Only files with the names that turnpipe gives are removed, and
-/// links are never followed. A session that a process has locked is left alone.
+/// directories that are empty then. Only directories that turnpipe marked as its own are looked into,
+/// only files with the names that it gives are removed, and links are never followed. A session that
+/// a process uses is left alone.
 ///
 /// # Errors
 /// The directory cannot be read, or something in it cannot be removed.
@@ -43,58 +45,64 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
     for session in sessions {
         let path = session.map_err(StateError::io(&root.0))?.path();
         let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-        if !is_directory || is_locked(&path) {
+        let mark = path.join(MARK);
+        let is_marked = fs::symlink_metadata(&mark).is_ok_and(|metadata| metadata.is_file());
+        if !(is_directory && is_marked) {
             continue;
         }
-        let before = report.files;
+        // The lock is held until the session is gone.
+        let Ok(unused) = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?))
+        else {
+            continue;
+        };
         let results = path.join(RESULTS);
         if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
             let is_result = |name: &str| name.strip_suffix(".txt").is_some();
-            remove_old(&results, is_result, oldest_kept, &mut report, before)?;
+            if remove_old(&results, is_result, oldest_kept, &mut report)? == 0 {
+                fs::remove_dir(&results).map_err(StateError::io(&results))?;
+            }
         }
         let is_state = |name: &str| STATE_FILES.contains(&name);
-        if remove_old(&path, is_state, oldest_kept, &mut report, before)? {
+        let kept = remove_old(&path, is_state, oldest_kept, &mut report)?;
+        let mark_is_old = is_old(
+            &unused.metadata().map_err(StateError::io(&mark))?,
+            oldest_kept,
+        );
+        if kept == 1 && mark_is_old {
+            fs::remove_file(&mark).map_err(StateError::io(&mark))?;
+            fs::remove_dir(&path).map_err(StateError::io(&path))?;
             report.sessions += 1;
         }
     }
     Ok(report)
 }
 
-fn is_locked(session: &Path) -> bool {
-    fs::File::open(session.join("lock"))
-        .is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+fn is_old(metadata: &fs::Metadata, oldest_kept: SystemTime) -> bool {
+    metadata.modified().is_ok_and(|time| time < oldest_kept)
 }
 
-/// Removes old files with the right names, then the directory if it is empty and files were removed
-/// since there were `before` of them. Returns whether the directory was removed.
+/// Removes old files with the right names. Returns how many entries are left.
 fn remove_old(
     directory: &Path,
     is_ours: impl Fn(&str) -> bool,
     oldest_kept: SystemTime,
     report: &mut CleanReport,
-    before: u64,
-) -> Result<bool, StateError> {
-    let mut is_empty = true;
+) -> Result<usize, StateError> {
+    let mut kept = 0;
     for entry in fs::read_dir(directory).map_err(StateError::io(directory))? {
         let entry = entry.map_err(StateError::io(directory))?;
         let path = entry.path();
         let metadata = fs::symlink_metadata(&path).map_err(StateError::io(&path))?;
-        let is_old = metadata.modified().is_ok_and(|time| time < oldest_kept);
         let is_ours = entry.file_name().to_str().is_some_and(&is_ours);
-        if metadata.is_file() && is_old && is_ours {
+        if metadata.is_file() && is_old(&metadata, oldest_kept) && is_ours {
             fs::remove_file(&path).map_err(StateError::io(&path))?;
             report.files += 1;
             report.bytes += metadata.len();
         } else {
-            is_empty = false;
+            kept += 1;
         }
     }
-    // An empty directory in which nothing was removed may be somebody else's.
-    let is_done = is_empty && report.files > before;
-    if is_done {
-        fs::remove_dir(directory).map_err(StateError::io(directory))?;
-    }
-    Ok(is_done)
+    Ok(kept)
 }
 
 #[cfg(unix)]
@@ -115,21 +123,21 @@ mod tests {
 
     const DAY: Duration = Duration::from_hours(24);
 
+    /// A marked session, last used long ago.
+    fn session(root: &StateRoot, name: &str) {
+        drop(root.session(&name.into()).unwrap());
+        file(&root.0.join(name).join(MARK), "", 40 * DAY);
+    }
+
     #[test]
     fn old_files_go_young_ones_stay() {
         let guard = tempfile::tempdir().unwrap();
-        let root = StateRoot(guard.path().to_owned());
-        file(
-            &guard.path().join("old/tool-results/a.txt"),
-            "12345",
-            40 * DAY,
-        );
-        file(
-            &guard.path().join("mixed/tool-results/b.txt"),
-            "1",
-            40 * DAY,
-        );
-        file(&guard.path().join("mixed/state.json"), "{}", DAY);
+        let root = StateRoot(guard.path().join("state"));
+        session(&root, "old");
+        session(&root, "mixed");
+        file(&root.0.join("old/tool-results/a.txt"), "12345", 40 * DAY);
+        file(&root.0.join("mixed/tool-results/b.txt"), "1", 40 * DAY);
+        file(&root.0.join("mixed/state.json"), "{}", DAY);
         let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
         assert_eq!(
             report,
@@ -139,31 +147,57 @@ mod tests {
                 sessions: 1
             }
         );
-        assert!(!guard.path().join("old").exists());
-        assert!(guard.path().join("mixed/state.json").exists());
+        assert!(!root.0.join("old").exists());
+        assert!(root.0.join("mixed/state.json").exists());
+        // It is still known as ours.
+        let later = SystemTime::now() + 40 * DAY;
+        assert_eq!(clean(&root, 30 * DAY, later).unwrap().sessions, 1);
     }
 
     #[test]
     fn only_what_turnpipe_made_is_removed() {
         let guard = tempfile::tempdir().unwrap();
+        let root = StateRoot(guard.path().join("state"));
+        session(&root, "s");
         let foreign = [
             "x/f",
             ".git/objects/ab/cd",
+            "terraform/state.json",
+            "notes/tool-results/a.txt",
             "s/tool-results/notes.md",
             "s/.txt/a.txt",
         ];
         for name in foreign {
-            file(&guard.path().join(name), "x", 40 * DAY);
+            file(&root.0.join(name), "x", 40 * DAY);
         }
-        file(&guard.path().join("s/state.json"), "{}", 40 * DAY);
-        fs::create_dir(guard.path().join("empty")).unwrap();
-        let root = StateRoot(guard.path().to_owned());
+        file(&root.0.join("s/state.json"), "{}", 40 * DAY);
+        fs::create_dir(root.0.join("empty")).unwrap();
         let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
         assert_eq!((report.files, report.sessions), (1, 0));
-        assert!(guard.path().join("empty").exists());
+        assert!(root.0.join("empty").exists());
         for name in foreign {
-            assert!(guard.path().join(name).exists(), "{name}");
+            assert!(root.0.join(name).exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_session_in_use_is_left_alone() {
+        let guard = tempfile::tempdir().unwrap();
+        let root = StateRoot(guard.path().join("state"));
+        session(&root, "s");
+        file(&root.0.join("s/state.json"), "{}", 40 * DAY);
+        let users = [
+            root.session(&"s".into()).unwrap(),
+            root.session(&"s".into()).unwrap(),
+        ];
+        for user in users {
+            assert_eq!(
+                clean(&root, DAY, SystemTime::now()).unwrap(),
+                CleanReport::default()
+            );
+            drop(user);
+        }
+        assert_eq!(clean(&root, DAY, SystemTime::now()).unwrap().sessions, 1);
     }
 
     #[test]
@@ -171,14 +205,12 @@ mod tests {
         let guard = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         file(&outside.path().join("kept"), "x", 40 * DAY);
-        fs::create_dir_all(guard.path().join("s")).unwrap();
-        std::os::unix::fs::symlink(outside.path(), guard.path().join("s/link")).unwrap();
-        clean(
-            &StateRoot(guard.path().to_owned()),
-            Duration::ZERO,
-            SystemTime::now() + DAY,
-        )
-        .unwrap();
+        let root = StateRoot(guard.path().join("state"));
+        session(&root, "s");
+        for link in ["s/link", "s/tool-results", "link"] {
+            std::os::unix::fs::symlink(outside.path(), root.0.join(link)).unwrap();
+        }
+        clean(&root, Duration::ZERO, SystemTime::now() + DAY).unwrap();
         assert!(outside.path().join("kept").exists());
     }
 

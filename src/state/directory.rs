@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::safe_file_name;
@@ -15,6 +16,10 @@ const LOCK_RETRY: Duration = Duration::from_millis(5);
 
 /// The directory of a session that holds its large results.
 pub(crate) const RESULTS: &str = "tool-results";
+
+/// The file that marks a directory as one of turnpipe's. Whoever uses the session has it locked, with
+/// others; whoever removes the session has it locked alone.
+pub(super) const MARK: &str = "turnpipe-session";
 
 /// The directory that holds the state of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +42,8 @@ pub enum StateError {
         /// The lock file.
         path: PathBuf,
     },
-    /// A file holds something that is not ours.
-    #[error("{}: unreadable state: {reason}", path.display())]
+    /// A file holds something that is not ours. It was set aside.
+    #[error("{}: unreadable state, set aside as state.json.damaged: {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -77,15 +82,31 @@ impl StateRoot {
     pub fn session(&self, id: &SessionId) -> Result<SessionDirectory, StateError> {
         create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
         let path = self.0.join(safe_file_name(id.as_str()));
-        create_trusted(&path, OPEN_TO_OTHERS)?;
-        Ok(SessionDirectory { path })
+        let mark = path.join(MARK);
+        loop {
+            create_trusted(&path, OPEN_TO_OTHERS)?;
+            let opened = private_file(false).open(&mark);
+            let in_use = match opened {
+                // It was removed between the two steps.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened.map_err(StateError::io(&mark))?,
+            };
+            in_use.lock_shared().map_err(StateError::io(&mark))?;
+            // It may have been removed before it was locked.
+            if mark.exists() {
+                let in_use = Arc::new(in_use);
+                return Ok(SessionDirectory { path, in_use });
+            }
+        }
     }
 }
 
-/// A directory that only this user can read and write.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A directory that only this user can read and write. It is not removed while this value lives.
+#[derive(Debug, Clone)]
 pub struct SessionDirectory {
     path: PathBuf,
+    #[expect(dead_code, reason = "it is held, for its lock")]
+    in_use: Arc<File>,
 }
 
 impl SessionDirectory {

@@ -36,7 +36,8 @@ impl SessionState {
     /// What earlier processes of the session left; nothing yet is an empty state.
     ///
     /// # Errors
-    /// The file exists but cannot be read or understood.
+    /// The file exists but cannot be read or understood. One that cannot be understood is set aside,
+    /// so that it is an error once.
     pub fn load(directory: &SessionDirectory) -> Result<Self, StateError> {
         let _lock = directory.lock()?;
         Self::read(&directory.path().join(FILE))
@@ -53,7 +54,10 @@ impl SessionState {
     ) -> Result<(), StateError> {
         let _lock = directory.lock()?;
         let path = directory.path().join(FILE);
-        let mut state = Self::read(&path)?;
+        let mut state = match Self::read(&path) {
+            Err(StateError::Corrupt { .. }) => Self::default(),
+            state => state?,
+        };
         let before = state.clone();
         change(&mut state);
         if state == before {
@@ -73,9 +77,12 @@ impl SessionState {
 
     fn read(path: &Path) -> Result<Self, StateError> {
         match fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| StateError::Corrupt {
-                path: path.to_owned(),
-                reason: error.to_string(),
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                let _ = fs::rename(path, path.with_extension("json.damaged"));
+                StateError::Corrupt {
+                    path: path.to_owned(),
+                    reason: error.to_string(),
+                }
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(StateError::Io {
@@ -112,15 +119,24 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_an_error_not_an_empty_state() {
+    fn a_damaged_file_is_an_error_once() {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
             .session(&"s".into())
             .unwrap();
-        fs::write(session.path().join(FILE), "{").unwrap();
+        let damage = || fs::write(session.path().join(FILE), "{").unwrap();
+        damage();
         assert!(matches!(
             SessionState::load(&session),
             Err(StateError::Corrupt { .. })
         ));
+        assert_eq!(
+            SessionState::load(&session).unwrap(),
+            SessionState::default()
+        );
+        assert!(session.path().join("state.json.damaged").exists());
+        damage();
+        SessionState::update(&session, |state| state.title_attempts += 1).unwrap();
+        assert_eq!(SessionState::load(&session).unwrap().title_attempts, 1);
     }
 }

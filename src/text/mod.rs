@@ -13,7 +13,7 @@ mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
 pub use escaped::escape_hidden;
-pub use redact::{MASK, redact};
+pub use redact::{MASK, names_secret, redact};
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};
 pub use width::{display_width, fitted, fitted_end};

@@ -11,37 +11,58 @@ use regex::{Captures, Regex};
 /// What stands in for a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Patterns of secrets. A group named `kept` stays, because it shows the kind of secret.
-const FORMS: [&str; 19] = [
+/// Patterns of secrets, after parts of texts, in lower case, of which each match has one: most texts
+/// have none, and need no patterns. A group named `kept` stays, because it shows the kind of secret.
+const FORMS: [(&str, &str); 19] = [
     // A private key with all its lines; one that is cut off, too.
-    r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
-    r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{8,}",
-    r"\b(?<kept>sk-(?:proj-|or-v1-)?)[A-Za-z0-9_-]{20,}",
-    r"\b(?<kept>gh[pousr]_)[A-Za-z0-9]{30,}",
-    r"\b(?<kept>github_pat_)[A-Za-z0-9_]{30,}",
-    r"\b(?<kept>glpat-)[A-Za-z0-9_-]{20,}",
-    r"\b(?<kept>(?:AKIA|ASIA))[0-9A-Z]{16}\b",
-    r"\b(?<kept>AIza)[A-Za-z0-9_-]{35}",
-    r"\b(?<kept>xox[abeoprs]-)[A-Za-z0-9-]{10,}",
-    r"\b(?<kept>(?:sk|rk)_live_)[A-Za-z0-9]{16,}",
-    r"\b(?<kept>hf_)[A-Za-z0-9]{30,}",
-    r"\b(?<kept>npm_)[A-Za-z0-9]{36}",
-    r"\b(?<kept>pypi-)[A-Za-z0-9_-]{16,}",
-    r"\b(?<kept>eyJ)[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    r"(?i)(?<kept>\bauthorization\s*:\s*(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}",
-    r"(?i)(?<kept>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}",
-    r"(?i)(?<kept>--(?:token|password|secret|api-key)[ =])[^\s$]\S*",
+    (
+        "-----begin",
+        r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+    ),
+    ("sk-ant-", r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{8,}"),
+    ("sk-", r"\b(?<kept>sk-(?:proj-|or-v1-)?)[A-Za-z0-9_-]{20,}"),
+    (
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        r"\b(?<kept>gh[pousr]_)[A-Za-z0-9]{30,}",
+    ),
+    ("github_pat_", r"\b(?<kept>github_pat_)[A-Za-z0-9_]{30,}"),
+    ("glpat-", r"\b(?<kept>glpat-)[A-Za-z0-9_-]{20,}"),
+    ("akia asia", r"\b(?<kept>(?:AKIA|ASIA))[0-9A-Z]{16}\b"),
+    ("aiza", r"\b(?<kept>AIza)[A-Za-z0-9_-]{35}"),
+    ("xox", r"\b(?<kept>xox[abeoprs]-)[A-Za-z0-9-]{10,}"),
+    ("_live_", r"\b(?<kept>(?:sk|rk)_live_)[A-Za-z0-9]{16,}"),
+    ("hf_", r"\b(?<kept>hf_)[A-Za-z0-9]{30,}"),
+    ("npm_", r"\b(?<kept>npm_)[A-Za-z0-9]{36}"),
+    ("pypi-", r"\b(?<kept>pypi-)[A-Za-z0-9_-]{16,}"),
+    (
+        "eyj",
+        r"\b(?<kept>eyJ)[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    ),
+    (
+        "authorization",
+        r"(?i)(?<kept>\bauthorization\s*:\s*(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}",
+    ),
+    ("bearer", r"(?i)(?<kept>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}"),
+    (
+        "--",
+        r"(?i)(?<kept>--(?:token|password|secret|api-key)[ =])[^\s$]\S*",
+    ),
     // User and password of an address.
-    r"(?<kept>\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
+    ("://", r"(?<kept>\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@"),
     // Whatever is called so. A name in place of a value, as in `token=$TOKEN`, is no secret.
-    r#"(?i)(?<kept>\b[a-z0-9_]*(?:api[_-]?key|secret|passwd|password|access[_-]?key|credentials?|(?:access|auth)[_-]?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{6,}"#,
+    (
+        "key secret passw credential token",
+        r#"(?i)(?<kept>\b[a-z0-9_]*(?:api[_-]?key|secret|passwd|password|access[_-]?key|credentials?|(?:access|auth)[_-]?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{6,}"#,
+    ),
 ];
 
 /// All forms at once; of several that match at a place the first counts.
 static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let forms: Vec<String> = (0..)
         .zip(FORMS)
-        .map(|(number, form): (usize, &str)| form.replace("<kept>", &format!("<kept{number}>")))
+        .map(|(number, (_, form)): (usize, (_, &str))| {
+            form.replace("<kept>", &format!("<kept{number}>"))
+        })
         .collect();
     // The forms are part of the program, and a test holds them to be right.
     Regex::new(&forms.join("|")).ok()
@@ -49,6 +70,11 @@ static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The text with a mask in place of what looks like a secret.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let lower = text.to_ascii_lowercase();
+    let mut parts = FORMS.iter().flat_map(|(parts, _)| parts.split(' '));
+    if !parts.any(|part| lower.contains(part)) {
+        return Cow::Borrowed(text);
+    }
     let Some(secret) = &*SECRET else {
         return Cow::Owned(MASK.to_owned());
     };
@@ -56,6 +82,26 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         let kept = found.iter().skip(1).flatten().next();
         format!("{}{MASK}", kept.map_or("", |kept| kept.as_str()))
     })
+}
+
+/// Whether a variable of this name usually holds a secret.
+pub fn names_secret(name: &str) -> bool {
+    const ENDINGS: [&str; 9] = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "COOKIE",
+    ];
+    const WORDS: [&str; 5] = ["KEY", "PAT", "PASS", "PWD", "SSHPASS"];
+    let name = name.to_ascii_uppercase();
+    let is_secret =
+        |word: &str| WORDS.contains(&word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    name.split('_').any(is_secret) || name.ends_with("_AUTH") || name.ends_with("CONNECTION_STRING")
 }
 
 #[cfg(test)]
@@ -121,6 +167,37 @@ mod tests {
             "3c1f7a52-9a0e-4d37-8f4e-5b6d2c9e0a11",
         ] {
             assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn variables_are_secret_by_their_names() {
+        for name in [
+            "OPENAI_API_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "npm_config__authToken",
+            "NPM_CONFIG__AUTH",
+            "AZURE_STORAGE_CONNECTION_STRING",
+        ] {
+            assert!(names_secret(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "MAX_TOKENS",
+            "TOKENIZERS_PARALLELISM",
+            "SSH_AUTH_SOCK",
+            "SSH_ASKPASS",
+            "XAUTHORITY",
+            "KEYBOARD",
+            "GIT_AUTHOR_NAME",
+        ] {
+            assert!(!names_secret(name), "{name}");
         }
     }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub enum Touch {
     /// No place at all.
     Nothing,
+    /// No file, but what the calls after this one depend on: the shell's working directory.
+    Session,
     /// These files, or everything below these directories; absolute, lexically normalised.
     Paths(Vec<PathBuf>),
     /// Anything.
@@ -64,13 +66,22 @@ impl Access {
         }
     }
 
-    /// Whether it changes nothing.
-    pub fn is_read_only(&self) -> bool {
-        match &self.writes {
-            Touch::Nothing => true,
-            Touch::Paths(paths) => paths.is_empty(),
-            Touch::World => false,
+    /// Reads anything, and decides where the next call begins.
+    pub fn moves() -> Self {
+        Self {
+            reads: Touch::World,
+            writes: Touch::Session,
         }
+    }
+
+    /// Whether it changes no file: what permission is about.
+    pub fn is_read_only(&self) -> bool {
+        self.writes == Touch::Session || self.writes.is_nothing()
+    }
+
+    /// Whether it changes nothing that another call could notice: what the schedule is about.
+    pub fn is_unnoticed(&self) -> bool {
+        self.writes.is_nothing()
     }
 
     /// Whether two calls must not run at the same time: one writes something the other touches.
@@ -82,17 +93,24 @@ impl Access {
 }
 
 impl Touch {
+    /// Whether it is no place.
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Paths(paths) => paths.is_empty(),
+            Self::Session | Self::World => false,
+        }
+    }
+
     /// Whether two sets have a place in common. A directory contains what is below it.
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Nothing, _) | (_, Self::Nothing) => false,
-            (Self::Paths(paths), Self::World) | (Self::World, Self::Paths(paths)) => {
-                !paths.is_empty()
-            }
-            (Self::World, Self::World) => true,
+            (some, other) if some.is_nothing() || other.is_nothing() => false,
             (Self::Paths(some), Self::Paths(others)) => some
                 .iter()
                 .any(|path| others.iter().any(|other| related(path, other))),
+            // Every path may be relative to where the session is.
+            _ => true,
         }
     }
 }

@@ -8,34 +8,39 @@ use std::sync::{Arc, OnceLock};
 use super::ToolContext;
 use crate::io::Environment;
 use crate::process::Variables;
+use crate::text::{names_secret, redact};
 
 /// Variables that would make a harmless command do something else, or that describe another
 /// shell than the one that is started. A star stands for any further characters.
 const REMOVED: &str = "
     # Files that a shell reads before the command.
     BASH_ENV ENV
-    # Options of another shell, e.g. `noexec` or `xtrace`.
-    SHELLOPTS BASHOPTS POSIXLY_CORRECT
+    # Options of another shell, e.g. `noexec` or `xtrace`, and how it reads commands.
+    SHELLOPTS BASHOPTS BASH_COMPAT BASH_XTRACEFD POSIXLY_CORRECT
     # Expanded, and so executed, by the shell itself.
     PS4 PROMPT_COMMAND
     # Exported functions replace commands of the same name.
-    BASH_FUNC_*
+    BASH_FUNC_* BASH_LOADABLES_PATH EXECIGNORE
     # `cd` goes elsewhere, patterns match something else, words end elsewhere.
-    CDPATH GLOBIGNORE IFS
+    CDPATH GLOBIGNORE GLOBSORT IFS TMOUT
     # Where another shell was.
     OLDPWD PWD
-    # Code that the loader, the C library or an interpreter takes into every program.
-    LD_* DYLD_* GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_TRACE HOSTALIASES
-    AWK* PYTHON* PERL5* PERLLIB RUBYOPT RUBYLIB NODE_OPTIONS NODE_PATH
-    JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
+    # Code that the loader, a library or an interpreter takes into every program.
+    LD_* DYLD_* GLIBC_TUNABLES GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_TRACE HOSTALIASES
+    OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
+    AWK* PYTHON* PERL5* PERLLIB RUBYOPT RUBYLIB NODE_OPTIONS NODE_PATH LUA_INIT* PHPRC
+    PHP_INI_SCAN_DIR JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS DOTNET_STARTUP_HOOKS
     # Programs, settings and another repository for git; files it writes traces to.
     GIT_*
     # Options that the text of the command does not show.
-    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS UNZIP
-    ZIPINFO _POSIX2_VERSION
+    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS ZSTD_CLEVEL
+    ZSTD_NBTHREADS UNZIP ZIPINFO BC_ENV_ARGS PS_FORMAT MAKEFLAGS MAKEFILES GOFLAGS _POSIX2_VERSION
     # Programs that show text, and what they start in turn.
     LESS* MAN* PAGER
 ";
+
+/// Where programs are if the environment does not say it.
+const SAFE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Shows programs that they run inside of a tool call.
 const MARKER: (&str, &str) = ("TURNPIPE", "1");
@@ -62,17 +67,14 @@ pub(super) fn cleaned(
 ) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<_> = environment
         .iter()
-        .filter(|(name, _)| *name != MARKER.0 && (kept.contains(*name) || !is_removed(name)))
-        .map(|(name, value)| {
-            let value = if name == "PATH" {
-                absolute_entries(value)
-            } else {
-                value.to_owned()
-            };
-            (name.to_owned(), value)
+        .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
+        .filter(|(name, value)| {
+            kept.contains(*name) || !(is_removed(name) || is_secret(name, value))
         })
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     variables.push((MARKER.0.into(), MARKER.1.into()));
+    variables.push(("PATH".into(), search_path(environment)));
     variables.sort();
     variables
 }
@@ -88,11 +90,27 @@ fn is_removed(name: &OsStr) -> bool {
         })
 }
 
-/// A search path without entries that are relative or empty: programs of the working directory.
-fn absolute_entries(path: &OsStr) -> OsString {
+/// Whether a variable looks like a key, a token or a password, such as that of a model provider or
+/// of a proxy.
+fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+    // A path holds none, and is what most variables hold.
+    names_secret(&name) || (!value.starts_with('/') && redact(&value) != value)
+}
+
+/// The search path of children: that of the environment without the entries that are relative or
+/// empty, which would be programs of the working directory. Never empty, because the shell would
+/// take that for the working directory, or look where it was built to.
+pub(super) fn search_path(environment: &Environment) -> OsString {
+    let path = environment.get("PATH").unwrap_or_default();
     let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
     // What was split joins again.
-    std::env::join_paths(absolute).unwrap_or_default()
+    let absolute = std::env::join_paths(absolute).unwrap_or_default();
+    if absolute.is_empty() {
+        SAFE_PATH.into()
+    } else {
+        absolute
+    }
 }
 
 /// Settings with which git reads without writing: it neither refreshes the index nor fetches.

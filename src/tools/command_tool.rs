@@ -163,6 +163,7 @@ impl PreparedCall for CommandCall {
                     Stdin::Bytes(format!("{}\n", Value::Object(self.input.clone())).into_bytes())
                 }
             },
+            report: None,
             capture: Capture::default(),
             limits: Limits::with_timeout(timeout),
         };

@@ -42,8 +42,6 @@ pub struct ToolContext {
     pub lane: Arc<Spawners>,
     /// Times for records; never for deadlines.
     pub clock: Arc<dyn Clock>,
-    /// A private directory for temporary files (mode 0700, ours).
-    pub scratch_directory: PathBuf,
 }
 
 /// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS`.

@@ -126,6 +126,7 @@ impl GitProbe {
                     environment: Arc::clone(&self.environment),
                     directory: directory.to_owned(),
                     stdin: Stdin::Null,
+                    report: None,
                     capture: Capture {
                         memory_bytes: LARGEST,
                         total_bytes: LARGEST as u64,

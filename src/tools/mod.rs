@@ -43,7 +43,7 @@ mod walk;
 mod write;
 
 pub use access::{Access, Touch};
-pub use bash::{from_the_workspace, workspace_program};
+pub use bash::settled as settled_analysis;
 pub use child_environment::ChildVariables;
 pub use command_tool::CommandTool;
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};

@@ -43,7 +43,6 @@ impl Session {
             spawners: Arc::new(Spawners::new(1)),
             lane: Arc::new(Spawners::new(1)),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
-            scratch_directory: directory,
         };
         Self {
             context,

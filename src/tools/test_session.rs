@@ -27,9 +27,8 @@ impl TestSession {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
-        let (home, scratch) = (base.join("home"), base.join("scratch"));
+        let home = base.join("home");
         fs::create_dir(&home).unwrap();
-        fs::create_dir(&scratch).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         Self {
             context: ToolContext {
@@ -52,7 +51,6 @@ impl TestSession {
                 spawners: Arc::new(Spawners::new(2)),
                 lane: Arc::new(Spawners::new(1)),
                 clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
-                scratch_directory: scratch,
             },
             cancel: CancelToken::default(),
             _folder: folder,
@@ -75,13 +73,6 @@ impl TestSession {
             cancel: &self.cancel,
             progress: &|_| {},
         })
-    }
-
-    /// Files that a call left in the scratch directory.
-    pub(crate) fn leftovers(&self) -> usize {
-        fs::read_dir(&self.context.scratch_directory)
-            .unwrap()
-            .count()
     }
 }
 

@@ -30,6 +30,7 @@ object! {
         tool_use_id = "tool_use_id",
         text = "text",
         thought = "thought",
+        signature = "thoughtSignature",
         content = "content",
         is_error = "is_error",
         response = "functionResponse",

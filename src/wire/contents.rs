@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
-use super::object::{non_null, object, text};
+use super::ids::ToolUseId;
+use super::object::{elements, non_null, object, text};
 
 object! {
     /// The members that hold contents in the inner objects of a record.
@@ -91,6 +92,17 @@ impl<'a> Contents<'a> {
     /// The working directory.
     pub fn directory(&self) -> Option<String> {
         text(self.record.cwd).map(Cow::into_owned)
+    }
+
+    /// The calls that the record is a label for.
+    pub fn labelled_calls(&self) -> Vec<ToolUseId> {
+        if !is(self.record.kind, "tool_use_summary") {
+            return Vec::new();
+        }
+        let ids = elements(self.record.preceding_tool_use_ids).into_iter();
+        ids.filter_map(|id| text(Some(id)))
+            .map(|id| ToolUseId(id.into_owned()))
+            .collect()
     }
 
     /// The results, in the order of their events.
@@ -205,7 +217,8 @@ pub enum AssistantText {
 
 fn texts(blocks: &[Block<'_>]) -> String {
     let said = blocks.iter().filter(|block| {
-        !is_true(block.thought) && (block.kind.is_none() || is(block.kind, "text"))
+        let is_thought = is_true(block.thought) || block.signature.is_some();
+        !is_thought && (block.kind.is_none() || is(block.kind, "text"))
     });
     said.filter_map(|block| text(block.text)).collect()
 }
@@ -285,7 +298,7 @@ mod tests {
             (r#"{"choices":[{"delta":{"content":"a"}}]}"#, more("a")),
             (r#"{"role":"assistant","content":"a"}"#, whole("a")),
             (
-                r#"{"role":"model","parts":[{"text":"x","thought":true},{"text":"a"}]}"#,
+                r#"{"role":"model","parts":[{"text":"x","thought":true},{"text":"y","thoughtSignature":"s"},{"text":"a"}]}"#,
                 whole("a"),
             ),
             (

@@ -23,6 +23,7 @@ object! {
         record_type = "record_type", instructions = "instructions", project_hash = "projectHash",
         set = "$set", rewind_to = "$rewindTo", info = "info", messages = "messages",
         parent_id = "parentId", is_error = "is_error", call_result = "toolCallResult",
+        preceding_tool_use_ids = "preceding_tool_use_ids",
     }
 }
 

@@ -8,9 +8,47 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::files::{claude, stream, write};
 use crate::recorded::{batches, sessions};
 use crate::server::Server;
 use crate::{aimock, llmock, turnpipe};
+
+/// How many sessions, or batches, are asked about at a limit of 60 a minute.
+const BULK: usize = 66;
+
+/// Bulk runs under a rate limit: everything gets its text in the end, and the server has nothing to
+/// complain about.
+pub(crate) fn under_a_rate_limit(folder: &Path) {
+    let server = llmock::start(folder, &["--rpm", "60"]);
+    let services = |key| Services {
+        name: "llmock",
+        server: &server,
+        provider: "openai",
+        variable: "OPENAI_BASE_URL",
+        base: "/v1",
+        key,
+    };
+    let sessions = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..BULK)
+        .map(|number| {
+            let name = format!("{number}.jsonl");
+            let asked = format!("Port parser {number} to Rust");
+            write(
+                sessions.path(),
+                &name,
+                &claude(&[&asked, "Done, all tests pass."]),
+            )
+        })
+        .collect();
+    let names: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+    let words = [&["title", "-o", "jsonl", "--jobs", "4"], names.as_slice()].concat();
+    let titled = services("sk-titles").fed(&words, b"");
+    assert_eq!(titled.matches("\"ok\":true").count(), BULK, "{titled}");
+    let words = ["summarize-batch", "--jobs", "4", "--hold-ms", "60000"];
+    let labelled = services("sk-labels").fed(&words, stream(BULK).as_bytes());
+    assert_eq!(labelled.matches("\"tool_use_summary\"").count(), BULK);
+    llmock::is_content(folder, &server);
+}
 
 pub(crate) fn run(folder: &Path) {
     let sessions = sessions();
@@ -25,7 +63,7 @@ pub(crate) fn run(folder: &Path) {
             .any(|kind| name.contains(kind))
     };
     let files: Vec<PathBuf> = sessions.iter().filter(is_file).cloned().collect();
-    let of_llmock = llmock::start(folder);
+    let of_llmock = llmock::start(folder, &[]);
     let of_aimock = aimock::start(folder);
     let dialects = [
         ("llmock", &of_llmock, "openai", "OPENAI_BASE_URL", "/v1"),
@@ -53,6 +91,7 @@ pub(crate) fn run(folder: &Path) {
             provider,
             variable,
             base,
+            key: "sk-independent",
         };
         let labels: usize = sessions.iter().map(|path| services.labels(path)).sum();
         println!(
@@ -73,6 +112,7 @@ struct Services<'a> {
     /// The option or variable for the address of the provider.
     variable: &'a str,
     base: &'a str,
+    key: &'a str,
 }
 
 impl Services<'_> {
@@ -84,12 +124,13 @@ impl Services<'_> {
             .args(["--model", &format!("{}:m", self.provider)])
             .env(self.variable, self.server.url(self.base));
         for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
-            command.env(key, "sk-independent");
+            command.env(key, self.key);
         }
         command
     }
 
-    /// Every batch with a success has a label, no other batch has one, and the session is copied.
+    /// Every batch has a label for what succeeded in it, or if nothing did, for what failed; and the
+    /// session is copied.
     fn labels(&self, path: &Path) -> usize {
         let session = std::fs::read(path).unwrap();
         let told = self.fed(&["summarize-batch", "--hold-ms", "60000"], &session);
@@ -106,12 +147,14 @@ impl Services<'_> {
         }
         let text = String::from_utf8_lossy(&session);
         assert_eq!(copied.trim_end_matches('\n'), text.trim_end_matches('\n'));
-        let mut expected: Vec<String> = batches(&text)
-            .into_iter()
-            .flatten()
-            .filter(|(_, failed)| !failed)
-            .map(|(id, _)| id)
-            .collect();
+        let mut expected: Vec<String> = Vec::new();
+        for batch in batches(&text) {
+            let all_failed = batch.values().all(|failed| *failed);
+            let shown = batch
+                .into_iter()
+                .filter(|(_, failed)| all_failed || !failed);
+            expected.extend(shown.map(|(id, _)| id));
+        }
         expected.sort();
         labelled.sort();
         assert_eq!(labelled, expected, "{}, {}", self.name, path.display());
@@ -176,12 +219,12 @@ impl Services<'_> {
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().unwrap();
         let _ = writer.join().unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{}, {arguments:?}",
-            self.name
-        );
+        // `llmock` answers any question with a sentence that has no tag: every recap is refused.
+        let expected = match (self.name, arguments[0]) {
+            ("llmock", "recap") => Some(4),
+            _ => Some(0),
+        };
+        assert_eq!(output.status.code(), expected, "{arguments:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 }

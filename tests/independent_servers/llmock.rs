@@ -21,17 +21,28 @@ fn program(folder: &Path) -> PathBuf {
     folder.join("llmock/bin/llmock")
 }
 
-pub(crate) fn start(folder: &Path) -> Server {
+pub(crate) fn start(folder: &Path, options: &[&str]) -> Server {
     Server::start(|port| {
         let mut command = Command::new(program(folder));
         command.args(["serve", "--host", "127.0.0.1", "--port", port]);
+        command.args(options);
         command
     })
 }
 
+/// The server's grade of its client: no error.
+pub(crate) fn is_content(folder: &Path, server: &Server) {
+    let report = Command::new(program(folder))
+        .args(["report", "--url", &server.url("")])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&report.stdout);
+    println!("{told}");
+    assert!(report.status.success(), "{told}");
+}
+
 pub(crate) fn run(folder: &Path) {
-    let program = program(folder);
-    let server = start(folder);
+    let server = start(folder, &[]);
     for (provider, base, path) in DIALECTS {
         let model = model(provider, &server.url(base));
         well_behaved(provider, &model);
@@ -53,13 +64,7 @@ pub(crate) fn run(folder: &Path) {
         println!("llmock, {provider}: {asked} requests");
         assert!(asked >= 20, "{provider}: {asked}");
     }
-    let report = Command::new(&program)
-        .args(["report", "--url", &server.url("")])
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&report.stdout);
-    println!("{told}");
-    assert!(report.status.success(), "{told}");
+    is_content(folder, &server);
 }
 
 fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {

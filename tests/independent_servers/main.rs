@@ -10,6 +10,9 @@
 
 mod aimock;
 mod commands;
+#[path = "../side/files.rs"]
+#[expect(dead_code, reason = "shared with other tests")]
+mod files;
 mod llmock;
 mod models;
 #[path = "../side/recorded.rs"]
@@ -51,5 +54,6 @@ fn servers_of_other_people_are_content() {
     let Some(folder) = installed() else { return };
     llmock::run(&folder);
     aimock::run(&folder);
+    commands::under_a_rate_limit(&folder);
     commands::run(&folder);
 }

@@ -262,16 +262,17 @@ fn what_is_switched_off_is_said_to_be() {
 }
 
 #[test]
-fn a_private_directory_can_be_written_and_goes_with_the_lane() {
+fn a_private_directory_can_be_written_and_goes_with_the_child() {
     let room = Room::new();
+    std::fs::create_dir(room.path("lane")).unwrap();
     let options = LaneOptions {
         enforcement: Enforcement::Auto,
-        temporary: Some(room.path("")),
+        temporary: Some(room.path("lane")),
     };
     let lane = Spawners::lane(1, options).unwrap();
     let mut command = room.script(
-        "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD\"; cd $TMPDIR; echo a > a; mv a b; \
-         mkdir c; ln -s b d; mktemp; cat b; ! (: > ../outside) 2> /dev/null",
+        "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD/lane\"; cd $TMPDIR; echo a > a; mv a b; \
+         mkdir c; ln -s b d; mktemp; cat b; ! (: > ../../outside) 2> /dev/null",
     );
     command.environment = [
         &command.environment[..],
@@ -282,6 +283,5 @@ fn a_private_directory_can_be_written_and_goes_with_the_lane() {
     let finished = lane.run(&command, &CancelToken::default()).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0), "{}", err(&finished));
     assert!(out(&finished).ends_with("a\n"));
-    drop(lane);
-    assert_eq!(std::fs::read_dir(room.path("")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(room.path("lane")).unwrap().count(), 0);
 }

@@ -80,6 +80,7 @@ impl Room {
             .into(),
             directory: self.directory.path().into(),
             stdin: Stdin::Null,
+            report: None,
             capture: Capture::default(),
             limits: Limits::with_timeout(LONG),
         }

@@ -278,6 +278,63 @@ fn state_goes_from_one_process_of_a_session_to_the_next() {
 }
 
 #[test]
+fn a_directory_that_is_named_beats_the_stored_one() {
+    let bench = Bench::new();
+    bench.write("sub/file", "stored\n");
+    bench.write("other/file", "named\n");
+    let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    let _ = bench.run(&arguments, bash("a", "cd sub"));
+    let named = [&arguments[..], &["--cwd", "other"]].concat();
+    assert_eq!(
+        bench.run(&named, bash("b", "cat file")).content("b"),
+        "named"
+    );
+}
+
+#[test]
+fn a_relative_state_directory_gives_absolute_paths() {
+    let bench = Bench::new();
+    let arguments = [&BYPASS[..], &["--state-dir", "state", "--session-id", "s"]].concat();
+    let run = bench.run(&arguments, bash("a", "seq 1 20000"));
+    let path = run.result("a")["turnpipe"]["persisted"]["path"].clone();
+    let path = std::path::Path::new(path.as_str().unwrap());
+    assert!(path.is_absolute() && path.exists(), "{}", path.display());
+}
+
+#[test]
+fn damaged_state_is_reported_once_and_replaced() {
+    let bench = Bench::new();
+    bench.write("sub/file", "text\n");
+    let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    let _ = bench.run(&arguments, bash("a", "cd sub"));
+    std::fs::write(bench.state().join("turnpipe/s/state.json"), "{").unwrap();
+    let run = bench.run(&arguments, bash("b", "true"));
+    assert!(
+        run.stderr.contains("unreadable state, set aside"),
+        "{}",
+        run.stderr
+    );
+    let run = bench.run(&arguments, bash("c", "true"));
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn a_session_with_a_running_call_is_not_cleaned() {
+    let bench = Bench::new();
+    bench.write("sub/file", "text\n");
+    let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    let _ = bench.run(&arguments, bash("a", "cd sub"));
+    let mut driver = bench.drive(&arguments);
+    driver.send(&bash("b", "cd .."));
+    let _ = driver.result("b");
+    let clean = "turnpipe state clean --older-than 0s";
+    assert_eq!(bench.shell(clean).records()[0]["sessions"], 0);
+    assert_eq!(driver.finish().status, Some(0));
+    let cleaned = bench.shell(clean);
+    assert_eq!(cleaned.records()[0]["sessions"], 1, "{cleaned:?}");
+}
+
+#[test]
 fn a_fresh_session_warns_when_something_is_lost() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");

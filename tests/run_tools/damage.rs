@@ -1,5 +1,7 @@
 //! Input that is not what it should be: everything is passed on, what can be used is used.
 
+use serde_json::json;
+
 use crate::bench::{BYPASS, Bench, bash, pairs};
 
 /// What stands around a good call, what `--strict` must say about it (`""` for nothing), and whether
@@ -213,4 +215,44 @@ fn server_sent_events_are_read_as_the_records_they_hold() {
     );
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+}
+
+/// What `curl` prints of a reply, or `curl | jq .`.
+#[test]
+fn replies_on_several_lines_are_read() {
+    let arguments = r#"{"command":"echo a"}"#;
+    let openai = json!({"id": "c", "object": "chat.completion", "choices": [{"index": 0,
+        "message": {"role": "assistant", "tool_calls": [{"id": "a", "type": "function",
+            "function": {"name": "Bash", "arguments": arguments}}]}, "finish_reason": "tool_calls"}]});
+    let anthropic = json!({"id": "m", "type": "message", "role": "assistant", "content": [
+        {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "echo a"}}],
+        "stop_reason": "tool_use"});
+    let gemini = json!({"responseId": "r", "candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "a", "name": "Bash", "args": {"command": "echo a"}}}]},
+        "finishReason": "STOP"}]});
+    let pretty = |reply: &serde_json::Value| serde_json::to_string_pretty(reply).unwrap();
+    let inputs = [
+        pretty(&openai),
+        pretty(&anthropic) + "\n",
+        pretty(&gemini) + "\n",
+        format!("[{}\n]\n", pretty(&gemini)),
+        format!(
+            "{{\"type\":\"x\"}}\n{}\n{{\"type\":\"x\"}}\n",
+            pretty(&openai)
+        ),
+    ];
+    for input in inputs {
+        let bench = Bench::new();
+        let run = bench.run(&[&BYPASS[..], &["--strict"]].concat(), input.clone());
+        assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+        assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+        let is_own = |line: &&str| line.contains("\"turnpipe\"") || line.contains("turn_end");
+        let echo: Vec<&str> = run.stdout.lines().filter(|line| !is_own(line)).collect();
+        assert_eq!(echo, input.lines().collect::<Vec<_>>());
+        let twice = bench.shell_with_input(
+            "turnpipe run-tools --permission-mode bypassPermissions | turnpipe run-tools",
+            input.as_bytes(),
+        );
+        assert_eq!(twice.outcomes(), pairs(&[("a", "ok")]), "{twice:?}");
+    }
 }

@@ -98,7 +98,7 @@ fn command_tools_that_only_read_run_in_the_lane() {
 fn a_private_directory_is_there_for_temporary_files_and_gone_afterwards() {
     let bench = Bench::new();
     let script = "f=$(mktemp) && echo kept > $f && cat $f && echo $TMPDIR";
-    let run = bench.run(&[ASSUMED, "--lane-tmp"], bash("a", script));
+    let run = bench.run(&[ASSUMED], bash("a", script));
     let content = run.content("a");
     let (first, directory) = content.split_once('\n').unwrap();
     assert_eq!(first, "kept");

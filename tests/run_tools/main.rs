@@ -9,6 +9,7 @@
 
 mod bench;
 mod budgets;
+mod children;
 mod composition;
 mod damage;
 mod endings;

@@ -58,6 +58,16 @@ fn by_the_program(path: &str, agent: &str) -> Value {
             }
         }
     }
+    let listed = session(&["list", "--counts", "--root", path]);
+    let listed = &listed.records()[0];
+    let quick = session(&["list", "--root", path]);
+    for fact in ["title", "title_source", "first_prompt", "model", "cwd"] {
+        assert_eq!(listed[fact], quick.records()[0][fact], "{fact} of {path}");
+    }
+    let stats = session(&["stats", "-o", "jsonl", path]);
+    let stats = &stats.records()[0];
+    let counts = &listed["counts"];
+    assert_eq!(stats["prompts"], counts["prompts"], "{path}");
     let checked = session(&["check", "--summary", "-o", "jsonl", path]);
     assert_eq!(checked.status, Some(0), "{path}: {}", checked.messages);
     let head = &records[0];
@@ -73,7 +83,34 @@ fn by_the_program(path: &str, agent: &str) -> Value {
         "texts": sorted(texts),
         "calls": calls,
         "results": sorted(results),
+        "first_prompt": listed["first_prompt"],
+        "counts": {
+            "prompts": counts["prompts"],
+            "replies": counts["messages"].as_u64().unwrap() - counts["prompts"].as_u64().unwrap(),
+            "calls": counts["calls"],
+            "results": counts["results"],
+            "failed": counts["failed"],
+            "unanswered": counts["unanswered"],
+        },
+        "models": models(stats),
     })
+}
+
+/// Tokens by model: input, output, read from the cache, written to it.
+fn models(stats: &Value) -> Value {
+    let models = stats["by_model"].as_array().unwrap().iter();
+    let models = models.filter_map(|model| {
+        let tokens = [
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ];
+        let tokens = tokens.map(|kind| model["usage"][kind].as_u64().unwrap_or(0));
+        let name = model["name"].as_str().unwrap().to_owned();
+        (tokens != [0; 4]).then(|| (name, json!(tokens)))
+    });
+    models.collect::<serde_json::Map<_, _>>().into()
 }
 
 /// Compares all `paths`; returns how many of them are sessions.
@@ -122,6 +159,10 @@ fn recordings_read_alike() {
     };
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
+    let findings = folder.with_file_name("findings");
+    if findings.is_dir() {
+        files(&findings, &[".jsonl"], &mut paths);
+    }
     // The other reader does not take what an agent put into a prompt apart from what was typed.
     paths.retain(|path| !path.ends_with("cr-system-tags.jsonl"));
     let sessions = compare(&paths);

@@ -114,6 +114,18 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
     assert_eq!(following.next()["reason"], "truncated");
     append(&path, format!("{}\n", row(300)).as_bytes());
     assert_eq!(following.next()["uuid"], "u300");
+    // Rewritten in place, to the same size and to a larger one.
+    let rewrite = |rows: String| {
+        let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(rows.as_bytes()).unwrap();
+    };
+    rewrite(format!("{}\n", row(301)));
+    assert_eq!(following.next()["reason"], "rewritten");
+    assert_eq!(following.next()["uuid"], "u301");
+    rewrite(format!("{}\n{}\n", row(302), row(303)));
+    assert_eq!(following.next()["reason"], "rewritten");
+    assert_eq!(following.next()["uuid"], "u302");
+    assert_eq!(following.next()["uuid"], "u303");
     // Replaced.
     let other = folder.path().join("other");
     fs::write(&other, format!("{}\n", row(400))).unwrap();
@@ -228,6 +240,49 @@ fn a_newer_session_takes_over() {
     assert_eq!(switch["reason"], "newer");
     assert!(switch["path"].as_str().unwrap().ends_with("new.jsonl"));
     assert_eq!(following.next()["uuid"], "u2");
+}
+
+/// Two sessions of before go on side by side, a third one begins: every record since then comes
+/// once, and each session's in order.
+#[test]
+fn sessions_that_are_active_at_once_are_all_shown_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().display().to_string();
+    let path = |session: u32| folder.path().join(format!("s{session}.jsonl"));
+    for session in 0..2 {
+        fs::write(path(session), format!("{}\n", row(session))).unwrap();
+    }
+    let arguments = ["--latest", "--root", &root, "-n", "1", "--timeout", "60s"];
+    let mut following = Following::start(&path(0), &arguments);
+    assert_eq!(following.next()["uuid"], "u0");
+    File::create(path(2)).unwrap();
+    let mut seen = vec![Vec::new(); 3];
+    for round in 1..4 {
+        for number in 0..10 {
+            for session in 0..3 {
+                let number = 1000 * session + 100 * round + number;
+                append(&path(session), format!("{}\n", row(number)).as_bytes());
+            }
+        }
+        // The last of each session has come: nothing is on its way any more.
+        while seen
+            .iter()
+            .any(|seen: &Vec<u32>| seen.len() < 10 * round as usize)
+        {
+            let record = following.next();
+            if let Some(uuid) = record["uuid"].as_str() {
+                let number: u32 = uuid[1..].parse().unwrap();
+                seen[number as usize / 1000].push(number);
+            } else {
+                assert_eq!(record["reason"], "newer");
+            }
+        }
+    }
+    for (session, seen) in (0..).zip(seen) {
+        let rounds = (1..4).flat_map(|round| (0..10).map(move |number| (round, number)));
+        let expected = rounds.map(|(round, number)| 1000 * session + 100 * round + number);
+        assert_eq!(seen, expected.collect::<Vec<u32>>());
+    }
 }
 
 #[test]

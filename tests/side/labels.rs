@@ -68,6 +68,25 @@ fn ready_labels_stand_behind_their_results() {
 }
 
 #[test]
+fn what_has_a_label_gets_no_other() {
+    for when in ["turn", "ready"] {
+        let options = with(&["--emit", when]);
+        let labelled = run(&options, stream(3).as_bytes()).stdout;
+        assert_eq!(labelled.matches("tool_use_summary").count(), 3);
+        assert_eq!(
+            run(&options, labelled.as_bytes()).stdout,
+            labelled,
+            "{when}"
+        );
+        let is_second = |line: &&str| line.contains("[\"t1\"]");
+        let without: Vec<&str> = labelled.lines().filter(|line| !is_second(line)).collect();
+        let again = run(&options, format!("{}\n", without.join("\n")).as_bytes()).stdout;
+        assert_eq!(again.lines().count(), labelled.lines().count(), "{when}");
+        assert!(again.contains("[\"t1\"]"), "{when}: {again}");
+    }
+}
+
+#[test]
 fn people_get_one_line_a_label() {
     let told = run(&with(&["-o", "text"]), stream(2).as_bytes());
     assert_eq!(told.stdout, "● Read f0.rs\n● Read f1.rs\n");

@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod costs;
 mod files;
 mod fixtures;
 mod labels;
 mod models;
+mod outcomes;
 mod races;
 mod recaps;
 mod recorded;

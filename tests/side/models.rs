@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{CANARY, Server, fed, says, titles};
+use crate::turnpipe::run;
 
 const NO_DELAY: Duration = Duration::ZERO;
 
@@ -40,6 +41,23 @@ fn a_label_is_asked_for_cleaned_and_accounted() {
         "{text}"
     );
     assert!(!format!("{}{}", told.stdout, told.stderr).contains(CANARY));
+}
+
+#[test]
+fn an_answer_of_no_use_is_paid_for_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["title", "recap"] {
+        let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
+        let path = path.to_str().unwrap();
+        let server = Server::start(NO_DELAY, always(says("")));
+        let told = fed(server.command(&[command, "--write", path]), "");
+        assert_eq!(records(&told.stdout)[0]["ok"], false, "{}", told.stdout);
+        let asked = server.bodies.lock().unwrap().len() as u64;
+        let stats = run(&["session", "stats", path, "-o", "jsonl"], b"");
+        let paid = &records(&stats.stdout)[0]["by_model"][1];
+        assert_eq!(paid["name"], "openai:small", "{}", stats.stdout);
+        assert_eq!(paid["usage"]["input_tokens"], 11 * asked);
+    }
 }
 
 #[test]
@@ -93,7 +111,7 @@ fn each_cause_of_failure_is_one_line_and_the_status_says_what_it_was() {
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
     let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
-    for (answer, status) in [(401, 4), (404, 4), (500, 5), (503, 5)] {
+    for (answer, status) in [(400, 4), (500, 5)] {
         let server = Server::start(
             NO_DELAY,
             Box::new(move |_| (answer, "{\"error\":{\"message\":\"boom\"}}".to_owned())),
@@ -132,7 +150,7 @@ fn a_failure_beside_a_title_is_no_failure_of_the_run() {
         NO_DELAY,
         Box::new(|body| {
             if body.to_string().contains("colours") {
-                (401, "{\"error\":{\"message\":\"boom\"}}".to_owned())
+                (400, "{\"error\":{\"message\":\"boom\"}}".to_owned())
             } else {
                 (200, titles("Port the parser"))
             }
@@ -155,6 +173,50 @@ fn a_refusal_is_no_label_but_costs() {
         .find(|record| record["subtype"] == "usage")
         .unwrap();
     assert_eq!(usage["turnpipe"]["usage"]["input_tokens"], 11);
+}
+
+#[test]
+fn a_batch_whose_calls_all_failed_is_labelled_from_the_same_prompt() {
+    let failed = r#""content":"No such file","is_error":true"#;
+    let input = stream(1).replace(r#""content":"1\tfn main() {}""#, failed);
+    let server = Server::start(NO_DELAY, always(says("Failed to read f0.rs")));
+    let told = fed(server.command(&["summarize-batch", "--shortcuts"]), &input);
+    let found = labels(&told.stdout);
+    assert_eq!(found.len(), 1, "{told:?}");
+    assert_eq!(found[0]["summary"], "Failed to read f0.rs");
+    assert_eq!(found[0]["preceding_tool_use_ids"], json!(["t0"]));
+    let asked = server.bodies.lock().unwrap()[0].to_string();
+    assert!(asked.contains("No such file"), "{asked}");
+    let told = fed(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&told.stdout).is_empty(), "of calls that succeeded");
+}
+
+#[test]
+fn a_label_in_the_stream_costs_nothing_again() {
+    let server = Server::start(NO_DELAY, always(says("Read a file")));
+    let first = fed(server.command(&["summarize-batch"]), &stream(2));
+    let again = fed(server.command(&["summarize-batch"]), &first.stdout);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(server.bodies.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn signed_thoughts_reach_no_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let thought = r#""parts":[{"text":"I ponder.","thoughtSignature":"s"},{"text":"Done"#;
+    let talk = qwen(&TALK).replace(r#""parts":[{"text":"Done"#, thought);
+    assert!(talk.contains("I ponder."));
+    let path = write(folder.path(), "s.jsonl", &talk);
+    let server = Server::start(NO_DELAY, always(titles("Port the parser")));
+    for command in ["title", "recap"] {
+        let _ = fed(server.command(&[command, path.to_str().unwrap()]), "").status;
+    }
+    let asked = server.bodies.lock().unwrap();
+    assert_eq!(asked.len(), 2);
+    for body in asked.iter() {
+        let body = body.to_string();
+        assert!(body.contains("Done.") && !body.contains("ponder"), "{body}");
+    }
 }
 
 #[test]
@@ -212,8 +274,11 @@ fn the_language_of_the_conversation_is_asked_for() {
         &claude(&["请把配置解析器移植到 Rust，谢谢", "好的，我开始移植。"]),
     );
     let server = Server::start(NO_DELAY, always(titles("移植配置解析器")));
-    let told = fed(server.command(&["title", path.to_str().unwrap()]), "");
-    assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+    for options in [&[][..], &["--language", "zh-CN"], &["--language", "auto"]] {
+        let words = [&["title"], options, &[path.to_str().unwrap()]].concat();
+        let told = fed(server.command(&words), "");
+        assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+    }
     assert!(
         server.bodies.lock().unwrap()[0]
             .to_string()

@@ -35,12 +35,12 @@ pub(crate) fn fed(mut command: Command, input: &str) -> Run {
 
 /// A server on a local port that records the requests it gets.
 pub(crate) struct Server {
-    address: String,
+    pub(crate) address: String,
     pub(crate) bodies: Arc<Mutex<Vec<Value>>>,
     pub(crate) most_at_once: Arc<AtomicUsize>,
 }
 
-/// What the server answers: a status and a body.
+/// What the server answers: a status and a body. A body that begins with `HTTP/` is the whole answer.
 pub(crate) type Answer = dyn Fn(&Value) -> (u16, String) + Send + Sync;
 
 impl Server {
@@ -119,6 +119,9 @@ fn serve(
     seen.lock().unwrap().push(body);
     std::thread::sleep(delay);
     let mut stream = stream;
+    if text.starts_with("HTTP/") {
+        return stream.write_all(text.as_bytes());
+    }
     write!(
         stream,
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",

@@ -27,19 +27,19 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
                 continue;
             }
             let url = form.address.to_string();
-            let mut told = String::new();
+            let mut shown = String::new();
             if url != exchange.url {
                 // Writing to a string does not fail.
-                let _ = writeln!(told, "-{}\n+{url}", exchange.url);
+                let _ = writeln!(shown, "-{}\n+{url}", exchange.url);
             }
             let mut unified = diff.unified_diff();
-            told.push_str(
+            shown.push_str(
                 &unified
                     .context_radius(1)
                     .header("recorded", "asked")
                     .to_string(),
             );
-            let changed = told
+            let changed = shown
                 .lines()
                 .filter(|line| line.starts_with(['+', '-']) && !is_header(line))
                 .count();
@@ -48,7 +48,7 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             } else {
                 format!("the nearest request differs in {changed} lines")
             };
-            let lines: Vec<&str> = told.lines().take(MOST_LINES).collect();
+            let lines: Vec<&str> = shown.lines().take(MOST_LINES).collect();
             best = Some((ratio, reason, lines.join("\n")));
         }
     }

@@ -130,6 +130,7 @@ impl ForeignSession {
         }
         let Some(path) = self.title_file.clone() else {
             if manual_title == ManualTitle::Keep && self.title.as_ref().is_some_and(is_manual) {
+                self.cost(&turnpipe)?;
                 return Ok(Recorded::KeptManualTitle);
             }
             let record = json!({"type": "title", "ok": true, "title": text, "turnpipe": turnpipe});
@@ -148,6 +149,7 @@ impl ForeignSession {
             .map_err(found)?
             .is_some_and(|title| is_manual(&title))
         {
+            self.cost(&turnpipe)?;
             return Ok(Recorded::KeptManualTitle);
         }
         let before = file.size().map_err(found)?;
@@ -200,11 +202,14 @@ impl ForeignSession {
         self.beside(&record.to_string())
     }
 
-    /// Writes what a request cost that produced nothing.
+    /// Writes what a request cost whose answer is in no file.
     ///
     /// # Errors
     /// The cost is not in the file, or its state is unknown.
     pub fn cost(&mut self, turnpipe: &Value) -> Result<Recorded, RecordError> {
+        if !turnpipe["usage"].is_object() {
+            return Ok(Recorded::No);
+        }
         let record = json!({"type": "system", "subtype": "usage", "turnpipe": turnpipe});
         self.beside(&record.to_string())
     }
@@ -262,10 +267,17 @@ impl ForeignSession {
         turnpipe: Option<&Value>,
     ) -> Result<u64, RecordError> {
         let facts = self.line_facts(chain, turnpipe);
-        match facts.title(self.agent, title, manual_title) {
-            Some(line) => self.append(file, &line),
-            None => Ok(0),
+        let Some(line) = facts.title(self.agent, title, manual_title) else {
+            return Ok(0);
+        };
+        let offset = self.append(file, &line)?;
+        // An index belongs to no session.
+        if file.path() != self.path
+            && let Some(turnpipe) = turnpipe
+        {
+            self.cost(turnpipe)?;
         }
+        Ok(offset)
     }
 
     /// The title that counts now.

@@ -149,7 +149,21 @@ fn report(found: &[String]) -> Option<String> {
             })
             .unwrap_or(text)
     });
-    texts.into_iter().find(is_report).map(str::to_owned)
+    let report = texts.into_iter().find(is_report)?;
+    Some(without_opening_of_list(report).to_owned())
+}
+
+/// Without the word that leads over to a list: `It works with:`.
+fn without_opening_of_list(text: &str) -> &str {
+    const LEADING_OVER: [&str; 11] = [
+        "as", "at", "by", "for", "from", "in", "like", "of", "on", "to", "with",
+    ];
+    let before = text
+        .strip_suffix(':')
+        .and_then(|text| text.rsplit_once(' '));
+    before
+        .filter(|(_, last)| LEADING_OVER.contains(last))
+        .map_or(text, |(before, _)| before)
 }
 
 fn next(found: &[String]) -> Option<Next> {
@@ -198,6 +212,20 @@ mod tests {
             }
         });
         recap(&messages.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_report_does_not_end_in_the_air() {
+        let talk = [
+            (Role::User, "make the rewind test deterministic"),
+            (
+                Role::Assistant,
+                "The test is now deterministic with:\n\n1. A clock\n2. A seed",
+            ),
+        ];
+        let expected = "Goal: Make the rewind test deterministic. Last report: The test is now \
+                        deterministic.";
+        assert_eq!(recap_of(&talk), expected);
     }
 
     #[test]

@@ -27,15 +27,27 @@ const QUOTES: [(char, char); 7] = [
 /// Words with which models introduce a label.
 const ANNOUNCEMENTS: [&str; 4] = ["label", "summary", "result", "output"];
 
-/// How reports of a failure begin, which are not labels.
-const FAILURES: &str = "api error|error:|error：|unable to|failed to|request failed|无法";
+/// How reports of a failure begin that are not labels.
+const FAILURES: &str = "api error|request failed";
+
+/// How labels of calls that failed may begin, and others may not.
+const FAILED_CALLS: &str = "error:|error：|unable to|failed to|无法";
+
+/// What became of the calls that a label is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallsEnded {
+    /// At least one succeeded.
+    Well,
+    /// All failed.
+    Badly,
+}
 
 /// The label in a model's answer: one line that is harmless on a terminal, at most 100 UTF-16
 /// units long.
 ///
 /// # Errors
-/// Nothing is left, the model refuses, or it reports a failure.
-pub fn clean_label(answer: &str) -> Result<String, Rejection> {
+/// Nothing is left, the model refuses, or it reports a failure that is not one of the calls.
+pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.ok_or(Rejection::Empty)?;
@@ -44,9 +56,11 @@ pub fn clean_label(answer: &str) -> Result<String, Rejection> {
     if label.is_empty() {
         return Err(Rejection::Empty);
     }
-    let is_failure = FAILURES
-        .split('|')
-        .any(|failure| begins_with_words(label, failure));
+    let reports = |failures: &str| {
+        let mut failures = failures.split('|');
+        failures.any(|failure| begins_with_words(label, failure))
+    };
+    let is_failure = reports(FAILURES) || calls == CallsEnded::Well && reports(FAILED_CALLS);
     if is_failure || Rejection::is_refusal(label) {
         return Err(Rejection::Refusal);
     }
@@ -59,22 +73,29 @@ pub fn clean_label(answer: &str) -> Result<String, Rejection> {
 }
 
 fn without_bullet(line: &str) -> &str {
-    let rest = line.strip_prefix(['-', '*', '•']);
+    let rest = line.strip_prefix(['-', '*', '•', '●']);
     rest.filter(|rest| rest.starts_with(char::is_whitespace))
         .map_or(line, str::trim)
 }
 
+/// Strips marks of emphasis that stand at both ends: half a pair would look like a part of a name.
 fn without_emphasis(text: &str) -> &str {
-    let is_mark = |character: &char| matches!(character, '*' | '_');
-    let leading = text.chars().take(MOST_EMPHASIS).take_while(is_mark).count();
-    let text = &text[leading..];
-    let trailing = text
-        .chars()
-        .rev()
-        .take(MOST_EMPHASIS)
-        .take_while(is_mark)
-        .count();
-    text[..text.len() - trailing].trim()
+    let inner = text.trim_matches(['*', '_']);
+    let mut rest = text;
+    for _ in 0..MOST_EMPHASIS {
+        let mark = rest.chars().next().unwrap_or_default();
+        let Some(within) = rest
+            .strip_prefix(mark)
+            .and_then(|rest| rest.strip_suffix(mark))
+        else {
+            break;
+        };
+        if !matches!(mark, '*' | '_') {
+            break;
+        }
+        rest = within;
+    }
+    if inner.is_empty() { "" } else { rest.trim() }
 }
 
 /// Strips quotation marks from both ends, except those whose partners are inside.
@@ -159,7 +180,7 @@ mod tests {
     use crate::text::utf16_length;
 
     fn cleaned(answer: &str) -> String {
-        clean_label(answer).unwrap_or_default()
+        clean_label(answer, CallsEnded::Well).unwrap_or_default()
     }
 
     #[test]
@@ -174,9 +195,47 @@ mod tests {
 
     #[test]
     fn what_is_rejected_says_why() {
-        assert_eq!(clean_label("  \n "), Err(Rejection::Empty));
-        assert_eq!(clean_label("**"), Err(Rejection::Empty));
-        assert_eq!(clean_label("I can't say"), Err(Rejection::Refusal));
+        let rows = [
+            ("  \n ", Err(Rejection::Empty), Err(Rejection::Empty)),
+            ("**", Err(Rejection::Empty), Err(Rejection::Empty)),
+            (
+                "I can't say",
+                Err(Rejection::Refusal),
+                Err(Rejection::Refusal),
+            ),
+            (
+                "API error 500",
+                Err(Rejection::Refusal),
+                Err(Rejection::Refusal),
+            ),
+            (
+                "Failed to read a.rs",
+                Err(Rejection::Refusal),
+                Ok("Failed to read a.rs"),
+            ),
+            ("无法读取文件", Err(Rejection::Refusal), Ok("无法读取文件")),
+        ];
+        for (answer, well, badly) in rows {
+            for (calls, expected) in [(CallsEnded::Well, well), (CallsEnded::Badly, badly)] {
+                let label = clean_label(answer, calls);
+                assert_eq!(
+                    label.as_deref(),
+                    expected.as_ref().map(|text| *text),
+                    "{answer}"
+                );
+            }
+        }
+        let emphasised = [
+            ("● **Searched in auth/**", "Searched in auth/"),
+            ("**Searched in auth/", "**Searched in auth/"),
+            ("Read *.rs files", "Read *.rs files"),
+            ("__init__", "init"),
+            ("***Fixed***", "Fixed"),
+            ("_private helper", "_private helper"),
+        ];
+        for (answer, label) in emphasised {
+            assert_eq!(clean_label(answer, CallsEnded::Well).as_deref(), Ok(label));
+        }
     }
 
     proptest! {

@@ -3,5 +3,5 @@
 mod clean;
 mod prompt;
 
-pub use clean::clean_label;
+pub use clean::{CallsEnded, clean_label};
 pub use prompt::{FinishedCall, excerpt, intent, label_question, label_request, shown};

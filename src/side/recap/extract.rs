@@ -13,8 +13,8 @@ const CLOSE: &str = "</recap>";
 /// was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
 ///
 /// # Errors
-/// There is no tag (the text may be the model's reasoning), no word in it, or only the prompt's
-/// example.
+/// There is no tag (the text may be the model's reasoning), no word in it, only the prompt's example,
+/// or a refusal.
 pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
     let recap = terminal_safe_line(told(&safe).ok_or(Rejection::NoTag)?);
@@ -23,8 +23,13 @@ pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     if !recap.contains(char::is_alphanumeric) {
         return Err(Rejection::Empty);
     }
-    if prompts::RECAP.contains(&format!("{OPEN}{recap}{CLOSE}")) {
+    let examples = prompts::RECAP.split(OPEN).skip(1);
+    let mut examples = examples.filter_map(|rest| rest.split(CLOSE).next());
+    if examples.any(|example| Rejection::is_echo(recap, example)) {
         return Err(Rejection::PromptEcho);
+    }
+    if Rejection::is_refusal(recap) {
+        return Err(Rejection::Refusal);
     }
     Ok(recap.to_owned())
 }
@@ -85,6 +90,15 @@ mod tests {
                 "<recap>Debugging a race in the retry of logins. Next, give the integration test \
                  a clock that it controls.</recap>",
                 Err(Rejection::PromptEcho),
+            ),
+            (
+                "<recap>**debugging a race in the retry of logins. Next, give the integration test \
+                 a clock that it controls**</recap>",
+                Err(Rejection::PromptEcho),
+            ),
+            (
+                "<recap>I'm sorry, I can't tell.</recap>",
+                Err(Rejection::Refusal),
             ),
             ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
         ];

@@ -1,6 +1,6 @@
 //! From a model's answer to a title.
 
-use crate::side::Rejection;
+use crate::side::{Rejection, prompts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The longest title, in UTF-16 units.
@@ -8,14 +8,6 @@ const LONGEST: usize = 200;
 
 /// The longest name in the kebab style, in UTF-16 units.
 const LONGEST_NAME: usize = 60;
-
-/// The examples of good titles in the prompt.
-const EXAMPLES: [&str; 4] = [
-    "fix login button on mobile",
-    "add oauth authentication flow",
-    "debug failing ci pipeline tests",
-    "重构用户鉴权中间件",
-];
 
 const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
@@ -52,11 +44,15 @@ pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, Rejection>
     Ok(title)
 }
 
-/// Whether a title is one of the prompt's examples, whatever its case and what is around it.
+/// Whether a title is one of the examples in the prompts, good or bad.
 pub(in crate::side) fn is_example(title: &str) -> bool {
-    let lowered = title.trim().to_lowercase();
-    let bare = lowered.trim_matches(|character: char| !character.is_alphanumeric());
-    EXAMPLES.contains(&bare)
+    let quoted = prompts::TITLE.split("{\"title\": \"").skip(1);
+    let examples = quoted.filter_map(|rest| rest.split('"').next());
+    let names = prompts::TITLE_KEBAB.split_whitespace();
+    let names = names.filter(|word| word.matches('-').count() > 1);
+    examples
+        .chain(names)
+        .any(|example| Rejection::is_echo(title, example))
 }
 
 /// The words of a title in lower case with hyphens between them; letters of any script stay.
@@ -149,19 +145,25 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_are_those_of_the_prompt() {
-        let prompt = include_str!("../../../prompts/title.md").to_lowercase();
-        for example in EXAMPLES {
-            assert!(prompt.contains(example), "{example}");
-        }
-    }
-
-    #[test]
     fn repeated_examples_are_recognised() {
-        assert!(is_example(" FIX LOGIN button on mobile! "));
-        assert!(is_example("【重构用户鉴权中间件】。"));
-        assert!(!is_example("Fix login button  on mobile"));
-        assert!(!is_example("Fix logout button on mobile"));
+        for title in [
+            " FIX LOGIN button on mobile! ",
+            "【重构用户鉴权中间件】。",
+            "Code changes",
+            "fix login button",
+            "Fix-session-resume",
+        ] {
+            assert!(is_example(title), "{title}");
+        }
+        for title in [
+            "Fix login button  on mobile",
+            "Fix logout button on mobile",
+            "title",
+            "code",
+            "",
+        ] {
+            assert!(!is_example(title), "{title}");
+        }
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! What a shell command touches.
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 
 use crate::io::Environment;
-use crate::shell::{Analysis, Verdict};
+use crate::shell::{Analysis, Requirement, Verdict};
+use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, GitProbe, ToolContext};
 
-/// What a command line touches if it starts now: the analysis of its text, then what depends on
-/// git's configuration, on `PATH`, and on what the kernel enforces.
+/// What a command line touches if it starts now.
 pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
     assess_where(analysis, context, || context.lane.is_enforced())
 }
@@ -18,42 +19,69 @@ fn assess_where(
     context: &ToolContext,
     is_enforced: impl FnOnce() -> bool,
 ) -> Assessment {
-    let mut analysis = analysis.clone();
-    if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
-        let probe = GitProbe::new(context);
-        analysis = analysis.settled(|requirement| probe.settle(requirement, &context.directory));
-    }
-    let program = workspace_program(
-        &analysis.programs,
+    let probe = LazyCell::new(|| GitProbe::new(context));
+    let analysis = settled(
+        analysis.clone(),
         &context.environment,
         &context.allowed_directories,
+        |requirement| probe.settle(requirement, &context.directory),
     );
-    let (access, why) = if !analysis.verdict.is_read_only() {
-        (Access::world(), analysis.why)
-    } else if let Some(program) = program {
-        (Access::world(), from_the_workspace(program))
-    } else if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
-        let why = format!("`{name}` only counts as reading where the kernel enforces it");
-        (Access::world(), why)
-    } else if analysis.changes_directory {
-        let why = "the next call may begin in another directory";
-        (Access::world(), why.to_owned())
+    if !analysis.verdict.is_read_only() {
+        return Assessment {
+            access: Access::world(),
+            why: analysis.why,
+        };
+    }
+    if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
+        return Assessment {
+            access: Access::world(),
+            why: format!("`{name}` only counts as reading where the kernel enforces it"),
+        };
+    }
+    let access = if analysis.changes_directory {
+        Access::moves()
     } else {
-        (Access::reads_world(), analysis.why)
+        Access::reads_world()
     };
-    Assessment { access, why }
+    Assessment {
+        access,
+        why: analysis.why,
+    }
+}
+
+/// The analysis of a command line after a look at what its text cannot say: no program that it runs,
+/// the shell included, is one of a directory where the session may write, and every requirement
+/// `holds`.
+pub fn settled(
+    mut analysis: Analysis,
+    environment: &Environment,
+    allowed_directories: &[PathBuf],
+    holds: impl FnMut(&Requirement) -> Result<(), String>,
+) -> Analysis {
+    if !analysis.verdict.is_read_only() {
+        return analysis;
+    }
+    // Before git is asked anything, since that may be such a program.
+    let programs = ["bash"]
+        .into_iter()
+        .chain(analysis.programs.iter().map(String::as_str));
+    if let Some(program) = workspace_program(programs, environment, allowed_directories) {
+        analysis.why = format!("`{program}` is a program of the workspace");
+        analysis.verdict = Verdict::Unknown;
+        analysis.programs.clear();
+        return analysis;
+    }
+    analysis.settled(holds)
 }
 
 /// The first of the programs that a shell with this `environment` would find in one of the
 /// directories in which a session may write.
-pub fn workspace_program<'names>(
-    programs: &'names [String],
+fn workspace_program<'names>(
+    mut programs: impl Iterator<Item = &'names str>,
     environment: &Environment,
     allowed_directories: &[PathBuf],
 ) -> Option<&'names str> {
-    let path = environment.get("PATH").unwrap_or_default();
-    let directories: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
+    let directories: Vec<PathBuf> = std::env::split_paths(&search_path(environment))
         .filter(|directory| {
             // A link may lead there.
             let real = directory.canonicalize().ok();
@@ -63,19 +91,11 @@ pub fn workspace_program<'names>(
             })
         })
         .collect();
-    programs
-        .iter()
-        .find(|program| {
-            directories
-                .iter()
-                .any(|directory| directory.join(program).exists())
-        })
-        .map(String::as_str)
-}
-
-/// Why such a program decides against a command.
-pub fn from_the_workspace(program: &str) -> String {
-    format!("`{program}` is a program of the workspace")
+    programs.find(|program| {
+        directories
+            .iter()
+            .any(|directory| directory.join(program).exists())
+    })
 }
 
 #[cfg(test)]

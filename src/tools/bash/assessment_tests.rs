@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::*;
 use crate::io::Environment;
-use crate::shell::analyse;
+use crate::shell::{Verdict, analyse};
 use crate::tools::test_context::Session;
 
 /// A session with a repository and no user settings.
@@ -61,18 +61,61 @@ fn commands_that_only_read_touch_the_world_without_writing() {
             assessment.why
         );
     }
-    for command in ["touch x", "cd ..", "make", "git add .", "ls >x"] {
+    for command in ["touch x", "cd .. && make", "make", "git add .", "ls >x"] {
         assert_eq!(
             assess(&analyse(command), &session.context).access,
             Access::world(),
             "{command}"
         );
     }
+    // What comes next starts elsewhere, but no file changes.
+    let moves = assess(&analyse("cd .. && ls"), &session.context).access;
+    assert!(moves.is_read_only() && !moves.is_unnoticed());
+    assert!(
+        moves.conflicts_with(&Access::reads("/a")) && !moves.conflicts_with(&Access::nothing())
+    );
     assert!(
         assess(&analyse("ls | tee x"), &session.context)
             .why
             .contains("tee")
     );
+}
+
+/// What a call gets and what `check shell` says; the corpus is in `vectors/` of
+/// `TURNPIPE_TEST_DATA`.
+#[test]
+fn permission_and_the_check_are_one_verdict() {
+    let session = session();
+    let data = std::env::var_os("TURNPIPE_TEST_DATA").map(std::path::PathBuf::from);
+    let corpora = ["shell-readonly", "shell-attack", "shell-context"];
+    let corpora = corpora.map(|name| format!("vectors/{name}.jsonl"));
+    let own = ["attacks", "commands", "refused_by_others"]
+        .map(|name| std::path::PathBuf::from(format!("tests/data/shell/{name}.jsonl")));
+    let files = data
+        .iter()
+        .flat_map(|data| corpora.iter().map(|name| data.join(name)));
+    let mut rows = 0;
+    for file in own.into_iter().chain(files) {
+        for line in fs::read_to_string(file).unwrap().lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let Some(command) = row["command"].as_str() else {
+                continue;
+            };
+            let analysis = analyse(command);
+            // Where nothing has to be looked at, since that takes long.
+            if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
+                continue;
+            }
+            let access = assess_where(&analysis, &session.context, || true).access;
+            assert_eq!(
+                access.is_read_only(),
+                analysis.verdict.is_read_only(),
+                "{command}"
+            );
+            rows += 1;
+        }
+    }
+    assert!(rows > 300, "{rows}");
 }
 
 #[test]

@@ -6,5 +6,5 @@ mod exit_code;
 mod script;
 mod tool;
 
-pub use assessment::{from_the_workspace, workspace_program};
+pub use assessment::settled;
 pub(super) use tool::Bash;

@@ -1,25 +1,18 @@
-//! The argument of `bash -c`: the model's command, then a report of the directory it ended in.
+//! The arguments of `bash -c`: the model's command, then a report of the directory it ended in.
+//! No file is needed for either.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 
-use uuid::Uuid;
+/// Where the shell reports its directory. Bash keeps its own copies of descriptors at 10 and above
+/// out of the way of what a command does with these numbers.
+pub(super) const REPORT: RawFd = 9;
 
-/// The system takes at most 128 KiB as one argument; longer commands go through a file.
+/// The most bytes of an argument; the system takes 128 KiB.
 const LONGEST_ARGUMENT: usize = 120 * 1024;
-
-/// One command ready for the shell. Its files in the scratch directory go when it is dropped.
-#[derive(Debug)]
-pub(super) struct Script {
-    text: OsString,
-    directory_file: PathBuf,
-    command_file: Option<PathBuf>,
-}
 
 /// Where the shell was when it ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,115 +25,94 @@ pub(super) enum FinalDirectory {
     Unknown,
 }
 
-impl Script {
-    /// Wraps a command. Its files go to `scratch`.
-    ///
-    /// # Errors
-    /// The command contains a NUL, or is too long for an argument and cannot be written to a file.
-    pub(super) fn new(command: &str, scratch: &Path) -> io::Result<Self> {
-        // The directory may be shared. The name cannot be guessed, so no other user can place a
-        // link there first.
-        let name = format!("turnpipe-{}", Uuid::new_v4().simple());
-        let directory_file = scratch.join(format!("{name}.directory"));
-
-        let quoted = quote(command.as_bytes())?;
-        let mut script = Self {
-            text: OsString::new(),
-            command_file: None,
-            directory_file,
-        };
-        let evaluated = if quoted.len() <= LONGEST_ARGUMENT {
-            quoted.into_owned()
-        } else {
-            let file = scratch.join(format!("{name}.command"));
-            let options = fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&file);
-            options?.write_all(command.as_bytes())?;
-            let quoted = quote(file.as_os_str().as_bytes())?.into_owned();
-            script.command_file = Some(file);
-            [b"\"$(<", quoted.as_slice(), b")\""].concat()
-        };
-        // One line, because bash reads it as a whole before it evaluates the command, whose syntax
-        // errors can upset its parser. A group, so that errors of the report itself (a directory
-        // that is gone, a scratch directory that may not be written) do not show as the command's.
-        let report = quote(script.directory_file.as_os_str().as_bytes())?;
-        script.text = OsString::from_vec(
-            [
-                b"eval ",
-                evaluated.as_slice(),
-                b"; { turnpipe_status=$?; builtin pwd -P >| ",
-                &report,
-                // With `set -e` a report that cannot be written would end the shell.
-                b" || :; } 2>/dev/null; exit \"$turnpipe_status\"",
-            ]
-            .concat(),
-        );
-        Ok(script)
-    }
-
-    /// The argument after `-c`.
-    pub(super) fn text(&self) -> &OsString {
-        &self.text
-    }
-
-    /// What the shell reported; to be asked once it has ended.
-    pub(super) fn final_directory(&self) -> FinalDirectory {
-        let Ok(mut report) = fs::read(&self.directory_file) else {
-            return FinalDirectory::Unknown;
-        };
-        // One line feed is `pwd`'s; a directory's name may end in more of them.
-        if report.pop().is_none() {
-            return FinalDirectory::Gone;
-        }
-        FinalDirectory::At(PathBuf::from(OsString::from_vec(report)))
-    }
+/// The arguments of bash for a command: what follows `-c`.
+///
+/// # Errors
+/// The command contains a NUL.
+pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
+    let quoted = shlex::bytes::try_quote(command.as_bytes())
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))?;
+    let (evaluated, parameters) = if quoted.len() <= LONGEST_ARGUMENT {
+        (quoted.into_owned(), Vec::new())
+    } else {
+        in_parameters(command)
+    };
+    // One line, because bash reads it as a whole before it evaluates the command, whose syntax
+    // errors can upset its parser. The command does not see the descriptor. A group, so that errors
+    // of the report itself (a directory that is gone) do not show as the command's; with `set -e`
+    // they would end the shell.
+    let report = format!(
+        " {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
+         2>/dev/null; exit \"$turnpipe_status\""
+    );
+    let script = [b"eval ", evaluated.as_slice(), report.as_bytes()].concat();
+    Ok([vec![OsString::from_vec(script)], parameters].concat())
 }
 
-impl Drop for Script {
-    fn drop(&mut self) {
-        // A file that was never made is not an error.
-        let _ = fs::remove_file(&self.directory_file);
-        if let Some(file) = &self.command_file {
-            let _ = fs::remove_file(file);
-        }
+/// A command that is too long for one argument: how the shell finds it in its parameters, which
+/// are gone when the command runs, and these.
+fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
+    let mut parameters = vec![OsString::from("bash")];
+    let mut rest = command;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(rest.floor_char_boundary(LONGEST_ARGUMENT));
+        parameters.push(part.into());
+        rest = after;
     }
+    let names: Vec<String> = (1..parameters.len())
+        .map(|number| format!("${{{number}}}"))
+        .collect();
+    (
+        format!("\"set --; {}\"", names.concat()).into_bytes(),
+        parameters,
+    )
 }
 
-fn quote(word: &[u8]) -> io::Result<Cow<'_, [u8]>> {
-    shlex::bytes::try_quote(word)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))
+/// What the shell reported, once it has ended.
+pub(super) fn final_directory(mut report: Vec<u8>) -> FinalDirectory {
+    // One line feed is `pwd`'s; a directory's name may end in more of them.
+    match report.pop() {
+        None => FinalDirectory::Unknown,
+        Some(_) if report.is_empty() => FinalDirectory::Gone,
+        Some(_) => FinalDirectory::At(PathBuf::from(OsString::from_vec(report))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
 
     use proptest::prelude::*;
 
     use super::*;
+    use crate::process::{
+        CancelToken, Capture, Command, ExitStatus, Finished, Limits, Spawners, Stdin,
+    };
 
-    fn run(
-        command: &str,
-        directory: &Path,
-        scratch: &Path,
-    ) -> (std::process::Output, FinalDirectory) {
-        let script = Script::new(command, scratch).unwrap();
-        let output = Command::new("bash")
-            .args(["--noprofile", "--norc", "-c"])
-            .arg(script.text())
-            .current_dir(directory)
-            .output()
+    fn run(command: &str, directory: &Path) -> (Finished, FinalDirectory) {
+        let options = ["--noprofile", "--norc", "-c"].map(OsString::from);
+        let path = std::env::var_os("PATH").unwrap();
+        let command = Command {
+            program: "bash".into(),
+            arguments: [options.to_vec(), arguments(command).unwrap()].concat(),
+            environment: [("PATH".into(), path)].into(),
+            directory: directory.into(),
+            stdin: Stdin::Null,
+            report: Some(REPORT),
+            capture: Capture::default(),
+            limits: Limits::with_timeout(Duration::from_mins(1)),
+        };
+        let finished = Spawners::new(1)
+            .run(&command, &CancelToken::default())
             .unwrap();
-        let end = script.final_directory();
-        (output, end)
+        let end = final_directory(finished.report.clone());
+        (finished, end)
     }
 
     #[test]
     fn status_and_directory_survive() {
-        let scratch = tempfile::tempdir().unwrap();
         let place = tempfile::tempdir().unwrap();
         let place = place.path().canonicalize().unwrap();
         fs::create_dir(place.join("sub")).unwrap();
@@ -179,7 +151,22 @@ mod tests {
             ("cd doomed && rmdir ../doomed", 0, FinalDirectory::Gone),
             ("cd sub; exit 7", 7, FinalDirectory::Unknown),
             ("exec true", 0, FinalDirectory::Unknown),
-            ("kill -9 $$", -1, FinalDirectory::Unknown),
+            ("kill -9 $$", 137, FinalDirectory::Unknown),
+            (
+                "exec 9>nine 10>ten; echo x >&9; cd sub",
+                0,
+                FinalDirectory::At(place.join("sub")),
+            ),
+            (
+                "[ \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 ' ] || exit 7; echo x >&9",
+                1,
+                FinalDirectory::At(place.clone()),
+            ),
+            (
+                "(sleep 1000; true) & cd sub",
+                0,
+                FinalDirectory::At(place.join("sub")),
+            ),
             (
                 "cd sub\necho 'unfinished",
                 2,
@@ -188,48 +175,33 @@ mod tests {
             ("cd sub\nif", 2, FinalDirectory::At(place.join("sub"))),
         ];
         for (command, code, end) in rows {
-            let (output, found) = run(command, &place, scratch.path());
+            let (finished, found) = run(command, &place);
             assert_eq!(
-                output.status.code().unwrap_or(-1),
+                finished.status.shell_code(),
                 *code,
-                "{command}: {output:?}"
+                "{command}: {finished:?}"
             );
             assert_eq!(found, *end, "{command}");
         }
-        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(place.join("nine")).unwrap(), "x\n");
+        assert_eq!(fs::read_to_string(place.join("ten")).unwrap(), "");
     }
 
     #[test]
-    fn a_report_that_cannot_be_written_changes_nothing() {
+    fn very_long_commands_are_run_whole() {
         let place = tempfile::tempdir().unwrap();
-        let missing = place.path().join("missing");
-        let (output, found) = run(
-            "echo out; exit_code() { return 3; }; exit_code",
-            place.path(),
-            &missing,
-        );
-        assert_eq!(output.status.code(), Some(3));
-        assert_eq!(output.stdout, b"out\n");
-        assert_eq!(output.stderr, b"");
-        assert_eq!(found, FinalDirectory::Unknown);
-    }
-
-    #[test]
-    fn very_long_commands_go_through_a_file() {
-        let scratch = tempfile::tempdir().unwrap();
-        let long = "x".repeat(300_000);
-        let command = format!("cat <<'END' | wc -c\n{long}\nEND\ncd /; (exit 5)");
-        let (output, found) = run(&command, scratch.path(), scratch.path());
-        assert_eq!(output.stdout, b"300001\n");
-        assert_eq!(output.status.code(), Some(5));
+        // Characters of several bytes, so that the parts do not end where they would by number.
+        let long = "äx".repeat(300_000);
+        let command = format!("cat <<'END' | wc -c\n{long}\nEND\necho $#; cd /; (exit 5)");
+        let (finished, found) = run(&command, place.path());
+        assert_eq!(finished.stdout.text().unwrap(), "900001\n0\n");
+        assert_eq!(finished.status, ExitStatus::Code(5));
         assert_eq!(found, FinalDirectory::At("/".into()));
-        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_command_with_a_nul_is_refused() {
-        let scratch = tempfile::tempdir().unwrap();
-        assert!(Script::new("echo a\0b", scratch.path()).is_err());
+        assert!(arguments("echo a\0b").is_err());
     }
 
     proptest! {
@@ -238,10 +210,9 @@ mod tests {
         /// Quoting survives bash twice: once as a word of the wrapper, once inside of the command.
         #[test]
         fn words_reach_the_program_unchanged(word in "[^\0]{0,40}") {
-            let scratch = tempfile::tempdir().unwrap();
             let quoted = shlex::try_quote(&word).unwrap();
-            let (output, _) = run(&format!("printf %s {quoted}"), scratch.path(), scratch.path());
-            prop_assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
+            let (finished, _) = run(&format!("printf %s {quoted}"), Path::new("/"));
+            prop_assert_eq!(finished.stdout.text().unwrap(), word);
         }
     }
 }

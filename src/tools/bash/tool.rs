@@ -12,12 +12,12 @@ use serde_json::json;
 use super::assessment::assess;
 use super::directory::{self, Move, Start};
 use super::exit_code::{expects_no_output, interpretation};
-use super::script::Script;
+use super::script::{self, REPORT};
 use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
-use crate::tools::child_environment::{child_environment, keep_git_from_writing};
+use crate::tools::child_environment::{child_environment, keep_git_from_writing, search_path};
 use crate::tools::printed::{Printed, Streams, joined_lines};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, InvalidInput, PreparedCall,
@@ -26,6 +26,9 @@ use crate::tools::{
 
 /// The most of a successful call that stays inline, in UTF-16 units.
 const INLINE_LIMIT: usize = 30_000;
+
+/// No start-up files: a call does what its text says.
+const BASH_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
 /// Where bash is when it is not in `PATH`.
 const FALLBACK_SHELL: &str = "/bin/bash";
@@ -125,7 +128,7 @@ impl PreparedCall for ShellCall {
                 session.directory.display()
             ))
         })?;
-        let script = Script::new(&self.command, &session.scratch_directory)
+        let script = script::arguments(&self.command)
             .map_err(|error| ToolFailure(format!("The command cannot be run: {error}")))?;
         let timeout = self.timeout(session.shell_timeouts);
         let mut environment = child_environment(session);
@@ -134,28 +137,24 @@ impl PreparedCall for ShellCall {
             keep_git_from_writing(&mut variables);
             environment = variables.into();
         }
-        let finished = session
+        let mut finished = session
             .spawners
             .run(
                 &Command {
                     program: shell.into_os_string(),
-                    arguments: [
-                        OsString::from("--noprofile"),
-                        OsString::from("--norc"),
-                        OsString::from("-c"),
-                        script.text().clone(),
-                    ]
-                    .into(),
+                    arguments: [BASH_OPTIONS.map(OsString::from).to_vec(), script].concat(),
                     environment,
                     directory: start.directory.clone(),
                     stdin: Stdin::Null,
+                    report: Some(REPORT),
                     capture: Capture::default(),
                     limits: Limits::with_timeout(timeout),
                 },
                 call.cancel,
             )
             .map_err(|error| ToolFailure(error.to_string()))?;
-        let moved = directory::after(session, &start.directory, script.final_directory());
+        let end = script::final_directory(std::mem::take(&mut finished.report));
+        let moved = directory::after(session, &start.directory, end);
         self.reply(finished, timeout, &start, moved)
     }
 }
@@ -256,12 +255,9 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// `bash` in an absolute directory of `PATH` (a relative one would let the working directory
-/// choose the shell), else at its usual place.
+/// `bash` in the search path of children, else at its usual place.
 fn find_shell(environment: &Environment) -> Option<PathBuf> {
-    let path = environment.get("PATH").unwrap_or_default();
-    std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
+    std::env::split_paths(&search_path(environment))
         .map(|directory| directory.join("bash"))
         .chain([PathBuf::from(FALLBACK_SHELL)])
         .find(|candidate| is_executable_file(candidate))

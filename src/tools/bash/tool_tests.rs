@@ -57,7 +57,6 @@ fn what_is_printed_comes_back() {
         assert!(reply.changes.is_empty());
         assert!(!reply.cancels_siblings);
     }
-    assert_eq!(session.leftovers(), 0);
 }
 
 /// Whether the failure of a command ends its siblings.
@@ -193,7 +192,6 @@ fn a_command_that_takes_too_long() {
     assert_eq!(reply.structured["timedOutAfterMs"], 300);
     assert_eq!(reply.structured["interrupted"], false);
     assert!(reply.changes.is_empty());
-    assert_eq!(session.leftovers(), 0);
 }
 
 #[test]
@@ -348,15 +346,9 @@ fn bash_is_found_in_absolute_directories_only() {
     );
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(find_shell(&with_path(directory)), Some(own));
+    let usual = find_shell(&with_path("/usr/local/bin:/usr/bin:/bin"));
     for path in ["", ".", "bin:"] {
-        assert_eq!(
-            find_shell(&with_path(path)),
-            Some(FALLBACK_SHELL.into()),
-            "{path}"
-        );
+        assert_eq!(find_shell(&with_path(path)), usual, "{path}");
     }
-    assert_eq!(
-        find_shell(&Environment::default()),
-        Some(FALLBACK_SHELL.into())
-    );
+    assert_eq!(find_shell(&Environment::default()), usual);
 }

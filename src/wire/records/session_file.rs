@@ -204,9 +204,11 @@ pub enum SwitchReason {
     Truncated,
     /// Another file stands in its place.
     Replaced,
+    /// What was read of it is not in it any more.
+    Rewritten,
     /// It is gone; nothing follows until there is one again.
     Deleted,
-    /// A newer session began.
+    /// A newer session began, or another one went on.
     Newer,
 }
 

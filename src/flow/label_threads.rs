@@ -1,0 +1,123 @@
+//! The threads behind a stream with labels: one reads ahead, others ask the model.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::batch::Batch;
+use super::label_maker::{LabelMaker, LabelOutcome};
+use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
+use crate::process::EndSignal;
+
+/// How many bytes of pieces are passed on together: passing on each alone takes longer than
+/// processing it.
+const CHUNK: usize = 128 * 1024;
+
+/// What the main thread waits for.
+pub(super) enum Event {
+    Pieces(Vec<Piece>),
+    End,
+    Failed(io::Error),
+    Labelled(Job, Box<LabelOutcome>),
+    Signal(EndSignal),
+}
+
+/// A task for a labelling thread. A batch that grew gets another label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) batch: u64,
+    pub(super) calls: usize,
+}
+
+/// Holds back the reading thread.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    pub(super) fn set(&self, closed: bool) {
+        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state != closed {
+            *state = closed;
+            self.changed.notify_all();
+        }
+    }
+
+    fn pass(&self) {
+        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        while *state {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Reads the input in a thread of its own, as long as the gate is open.
+pub(super) fn start_reading(
+    input: impl io::Read + Send + 'static,
+    prefilter: AhoCorasickPrefilter,
+    sender: SyncSender<Event>,
+    gate: Arc<Gate>,
+) {
+    std::thread::spawn(move || {
+        let mut reader = Reader::new(input, prefilter);
+        loop {
+            gate.pass();
+            let event = match chunk(&mut reader) {
+                Ok(pieces) if pieces.is_empty() => Event::End,
+                Ok(pieces) => Event::Pieces(pieces),
+                Err(error) => Event::Failed(error),
+            };
+            let is_last = !matches!(event, Event::Pieces(_));
+            if sender.send(event).is_err() || is_last {
+                return;
+            }
+        }
+    });
+}
+
+/// The next pieces that are available without waiting, at least one; none at the end.
+fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut bytes = 0;
+    while bytes < CHUNK && (pieces.is_empty() || reader.holds_a_piece()) {
+        let Some(piece) = reader.next_piece()? else {
+            break;
+        };
+        bytes += piece.raw().len();
+        pieces.push(piece);
+    }
+    Ok(pieces)
+}
+
+/// Starts the threads that make labels, if any label takes time.
+pub(super) fn start_making(
+    maker: &LabelMaker,
+    jobs: usize,
+    work: Receiver<(Job, Batch)>,
+    sender: &SyncSender<Event>,
+) {
+    if !matches!(maker, LabelMaker::Model { .. }) {
+        return;
+    }
+    let work = Arc::new(Mutex::new(work));
+    for _ in 0..jobs.max(1) {
+        let (maker, work, sender) = (maker.clone(), Arc::clone(&work), sender.clone());
+        std::thread::spawn(move || {
+            loop {
+                let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((job, batch)) = next else {
+                    return;
+                };
+                let made = maker.make(&batch);
+                if sender.send(Event::Labelled(job, Box::new(made))).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,83 @@
+//! Counts of the content of a session.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use super::Facts;
+use super::conversation::Scope;
+use super::format::Detail;
+use super::opened::Session;
+use super::stats::{Current, Tally};
+use crate::dialog::{Origin, Pairs, Usage};
+use crate::jsonl::Mapping;
+
+/// Counts of the content of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counts {
+    /// Records.
+    pub records: u64,
+    /// Prompts that a person typed.
+    pub prompts: u64,
+    /// Replies.
+    pub replies: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Results.
+    pub results: u64,
+    /// Results of calls that failed.
+    pub failed: u64,
+    /// Calls without a result.
+    pub unanswered: u64,
+    /// Requests that failed.
+    pub errors: u64,
+    /// Compactions.
+    pub compactions: u64,
+    /// Tokens.
+    pub usage: Usage,
+}
+
+impl Session {
+    /// All facts and counts of the session, from all its records.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
+        let (mut facts, mut said) = (Facts::default(), Facts::default());
+        let (mut records, mut counts) = (0, Counts::default());
+        let (mut tally, mut current) = (Tally::default(), Current::of(self));
+        let mut pairs = Pairs::default();
+        self.each_entry_and_message(
+            Scope::AllBranches,
+            Detail::Counts,
+            &mut |entry| {
+                records += 1;
+                facts.add(std::mem::take(&mut entry.facts));
+            },
+            &mut |message| {
+                said.add_message(&message);
+                tally.message(&message, &mut current);
+                pairs.note(&message);
+                counts.errors += u64::from(message.origin == Origin::Error);
+                counts.compactions += u64::from(message.origin == Origin::Compaction);
+                for result in message.results() {
+                    counts.results += 1;
+                    counts.failed += u64::from(result.failed);
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
+        let mut facts = said.followed_by(facts);
+        facts.title = self.title(mapping)?;
+        let (prompts, replies, calls, usage) = tally.sums();
+        let counts = Counts {
+            records,
+            prompts,
+            replies,
+            calls,
+            usage,
+            unanswered: pairs.unanswered().len() as u64,
+            ..counts
+        };
+        Ok((facts, counts))
+    }
+}

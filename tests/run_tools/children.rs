@@ -1,0 +1,129 @@
+//! What a child of a call sees, and what it leaves.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Driver, Run, bash, pairs};
+
+/// Runs calls in an environment with these variables besides the usual ones.
+fn run_with(
+    bench: &Bench,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+    calls: impl AsRef<str>,
+) -> Run {
+    let mut command = bench.run_tools(arguments);
+    command.envs(variables.iter().copied());
+    let mut driver = Driver::start(command);
+    driver.send(calls.as_ref());
+    driver.finish()
+}
+
+#[test]
+fn a_search_path_never_leads_into_the_working_directory() {
+    let bench = Bench::new();
+    for name in ["ls", "bash", "bin/ls", "bin/bash"] {
+        let planted = bench.write(name, "#!/bin/sh\necho planted\n");
+        std::fs::set_permissions(planted, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for path in ["", ".", ":", "bin", "bin:/usr/bin:/bin", "/usr/bin::/bin"] {
+        let run = run_with(&bench, &[("PATH", path)], &[], bash("a", "ls /dev/null"));
+        assert_eq!(run.content("a"), "/dev/null", "{path:?}: {run:?}");
+    }
+    // An absolute entry that leads there: nothing counts as reading, since the shell is from there.
+    let path = format!("{}:/usr/bin:/bin", bench.work().join("bin").display());
+    let variables = [("PATH", &*path)];
+    let run = run_with(&bench, &variables, &[], bash("a", "cat /dev/null"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "denied")]), "{run:?}");
+    std::fs::remove_file(bench.work().join("bin/bash")).unwrap();
+    let calls = [bash("a", "cat /dev/null"), bash("b", "ls")].concat();
+    let run = run_with(&bench, &variables, &[], calls);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "denied")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn secrets_are_not_for_children() {
+    let bench = Bench::new();
+    let secrets = [
+        ("OPENAI_API_KEY", "x"),
+        ("GITHUB_TOKEN", "x"),
+        ("PGPASSWORD", "x"),
+        ("AWS_SECRET_ACCESS_KEY", "x"),
+        ("https_proxy", "http://me:pw@proxy:8080"),
+        ("HARMLESS", "sk-ant-a1B2c3D4e5F6g7H8"),
+    ];
+    let kept = [
+        ("MAX_TOKENS", "4096"),
+        ("TOKENIZERS_PARALLELISM", "false"),
+        ("http_proxy", "http://proxy:8080"),
+        ("MONKEY", "x"),
+    ];
+    let variables = [&secrets[..], &kept[..]].concat();
+    let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+    let script = format!(
+        "for name in {}; do printenv $name; done; true",
+        names.join(" ")
+    );
+    let mode = ["--permission-mode", "bypassPermissions"];
+    let run = run_with(&bench, &variables, &mode, bash("a", &script));
+    assert_eq!(run.content("a"), "4096\nfalse\nhttp://proxy:8080\nx");
+
+    let mode = [&mode[..], &["--env", "GITHUB_TOKEN", "--env", "HARMLESS"]].concat();
+    let run = run_with(&bench, &variables, &mode, bash("a", &script));
+    let expected = "x\nsk-ant-a1B2c3D4e5F6g7H8\n4096\nfalse\nhttp://proxy:8080\nx";
+    assert_eq!(run.content("a"), expected);
+}
+
+#[test]
+fn reading_commands_that_need_temporary_files_work_and_leave_none() {
+    let bench = Bench::new();
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().to_str().unwrap();
+    let rows = [
+        ("seq 3 | tac", "3\n2\n1"),
+        ("cat <<< \"$(seq 1 30000)\" | tail -1", "30000"),
+        ("seq 200000 | sort -n -S 100k | tail -1", "200000"),
+    ];
+    for (command, expected) in rows {
+        let assumed = ["--assume-read-only"];
+        let run = run_with(&bench, &[("TMPDIR", place)], &assumed, bash("a", command));
+        assert_eq!(run.content("a"), expected, "{command}: {run:?}");
+        let sandbox = &run.result("a")["turnpipe"]["sandbox"];
+        assert_ne!(*sandbox, Value::Null, "{command}");
+    }
+    assert_eq!(std::fs::read_dir(place).unwrap().count(), 0);
+}
+
+#[test]
+fn the_directory_is_kept_where_no_file_can_be_made() {
+    let bench = Bench::new();
+    bench.write("sub/file", "");
+    let calls = [
+        bash("a", "cd sub && ls"),
+        bash("b", "pwd"),
+        bash("c", "cd ..; ls"),
+    ]
+    .concat();
+    let run = run_with(&bench, &[("TMPDIR", "/proc")], &[], calls);
+    let expected = pairs(&[("a", "ok"), ("b", "ok"), ("c", "ok")]);
+    assert_eq!(run.outcomes(), expected, "{run:?}");
+    assert_eq!(run.content("a"), "file");
+    assert_eq!(Path::new(&run.content("b")).file_name().unwrap(), "sub");
+    assert_eq!(run.content("c"), "sub");
+    assert_eq!(run.result("a")["turnpipe"]["lane"], "serial");
+    assert_ne!(run.result("a")["turnpipe"]["sandbox"], Value::Null);
+}
+
+#[test]
+fn a_denial_says_why() {
+    let bench = Bench::new();
+    let run = bench.run(&[], bash("a", "ls | tee x"));
+    assert!(run.content("a").contains("`tee` changes files"), "{run:?}");
+    assert!(run.stderr.contains("`tee` changes files"), "{run:?}");
+}

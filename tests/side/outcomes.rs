@@ -1,0 +1,319 @@
+//! What a script learns of each failure of a model: the table in `docs/models.md`.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::files::{TALK, claude, qwen, records, stream, write};
+use crate::server::{Answer, Server, completion, fed, says, titles};
+
+/// A failure of the table, as a server answers, and what else it takes.
+struct Case {
+    answer: Box<Answer>,
+    delay: Duration,
+    arguments: Vec<String>,
+    environment: Vec<(&'static str, String)>,
+}
+
+fn always(answer: impl Into<String>) -> Case {
+    let answer = answer.into();
+    answering(move |_| (200, answer.clone()))
+}
+
+fn answering(answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static) -> Case {
+    Case {
+        answer: Box::new(answer),
+        delay: Duration::ZERO,
+        arguments: Vec::new(),
+        environment: Vec::new(),
+    }
+}
+
+fn raw(head: &str, body: &str) -> Case {
+    always(format!(
+        "HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}"
+    ))
+}
+
+fn error(kind: &str) -> String {
+    json!({"error": {"message": "boom", "type": kind}}).to_string()
+}
+
+fn ended(content: &Value, reason: &str) -> String {
+    let message = json!({"role": "assistant", "content": content, "reasoning_content": "Hm."});
+    completion(&message).replace(
+        "\"finish_reason\":\"stop\"",
+        &format!("\"finish_reason\":\"{reason}\""),
+    )
+}
+
+/// The failure that a row of the table names.
+fn case(failure: &str, folder: &std::path::Path) -> Case {
+    if let Some(status) = failure.strip_prefix("status ") {
+        let status: u16 = status.parse().unwrap();
+        return answering(move |_| (status, error("some_error")));
+    }
+    let at = |url: String| Case {
+        environment: vec![("OPENAI_BASE_URL", url)],
+        ..always("")
+    };
+    match failure {
+        "a used-up quota" => answering(|_| (429, error("insufficient_quota"))),
+        "a redirect" => raw("302 Found\r\nlocation: http://127.0.0.1/", ""),
+        "a request to wait for more than two minutes" => {
+            raw("429 Busy\r\nretry-after: 3600", &error("rate_limit_error"))
+        }
+        "nothing listens" => {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            at(format!("http://{}/v1", listener.local_addr().unwrap()))
+        }
+        "no encryption where it is expected" => {
+            let server = Server::start(Duration::ZERO, Box::new(|_| (200, String::new())));
+            at(format!("https://{}/v1", server.address))
+        }
+        "no answer in time" => Case {
+            delay: Duration::from_secs(30),
+            arguments: vec!["--timeout-ms".to_owned(), "200".to_owned()],
+            ..always("")
+        },
+        "an answer that is cut off" => raw(
+            "200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999",
+            "{\"id\":",
+        ),
+        "a used-up token budget" => always(ended(&json!("Half a"), "length")),
+        "an empty answer" => always(says("")),
+        "only thoughts" => always(ended(&json!(""), "stop")),
+        "a content filter" => always(ended(&json!(null), "content_filter")),
+        "a web page" => raw("200 OK\r\ncontent-type: text/html", "<html>Sign in</html>"),
+        "an error with status 200" => always(error("server_error")),
+        "an answer that is no JSON" => always("certainly!"),
+        "a refusal in words" => answering(|body| {
+            let asks_for_title = body.to_string().contains("respond_in_schema");
+            let refusal = "I'm sorry, but I can't help with that.";
+            (
+                200,
+                if asks_for_title {
+                    titles(refusal)
+                } else {
+                    says(refusal)
+                },
+            )
+        }),
+        "a request that is not recorded" => {
+            let path = write(folder, "recording.jsonl", "");
+            let path = path.to_str().unwrap();
+            let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Read a file"))));
+            let other = write(
+                folder,
+                "other.jsonl",
+                &claude(&["Name a colour", "Red it is."]),
+            );
+            let recorded = ["title", "--record-http", path, other.to_str().unwrap()];
+            assert_ne!(fed(server.command(&recorded), "").status, None);
+            Case {
+                environment: vec![("TURNPIPE_FAST_MODEL", format!("replay:{path}"))],
+                ..always("")
+            }
+        }
+        "a key command that fails" => {
+            let config = "[providers.openai]\napi_key_cmd = \"exit 3\"\n";
+            let config = write(folder, "config.toml", config);
+            Case {
+                arguments: vec!["--config".to_owned(), config.to_str().unwrap().to_owned()],
+                environment: vec![("OPENAI_API_KEY", String::new())],
+                ..always("")
+            }
+        }
+        other => unreachable!("no such failure: {other}"),
+    }
+}
+
+fn cells(line: &str) -> Vec<String> {
+    let cells = line.trim_matches('|').split('|');
+    cells
+        .map(|cell| cell.trim().trim_matches('`').to_owned())
+        .collect()
+}
+
+#[test]
+fn every_failure_has_the_outcome_of_the_table() {
+    let page = include_str!("../../docs/models.md");
+    let (_, table) = page.split_once("| failure | `reason` |").unwrap();
+    let rows: Vec<&str> = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert!(rows.len() > 20, "{}", rows.len());
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
+    let sessions = [one.to_str().unwrap(), two.to_str().unwrap()];
+    for row in rows {
+        let cells = cells(row);
+        let [failure, reason, message, status, others] = cells.as_slice() else {
+            panic!("{row}");
+        };
+        for command in ["title", "recap", "summarize-batch"] {
+            let Case {
+                answer,
+                delay,
+                arguments,
+                environment,
+            } = case(failure, folder.path());
+            let server = Server::start(delay, answer);
+            let is_stream = command == "summarize-batch";
+            let mut words = vec![command, "--jobs", "1"];
+            words.extend(arguments.iter().map(String::as_str));
+            if !is_stream {
+                words.extend(["-o", "jsonl"].iter().chain(&sessions));
+            }
+            let mut asked = server.command(&words);
+            asked.envs(environment);
+            let input = if is_stream { stream(2) } else { String::new() };
+            let run = fed(asked, &input);
+            let about = format!("{failure}: {command}: {run:?}");
+            assert_eq!(run.status, Some(status.parse().unwrap()), "{about}");
+            let mut expected = vec![message.trim_end_matches('…')];
+            if others == "not_asked" {
+                expected.push("the model was not asked about 1 more");
+            }
+            let lines: Vec<&str> = run.stderr.lines().collect();
+            assert_eq!(lines.len(), expected.len(), "{about}");
+            for (line, expected) in lines.iter().zip(expected) {
+                assert!(
+                    line.starts_with(&format!("turnpipe: {expected}")),
+                    "{about}"
+                );
+            }
+            let found = records(&run.stdout);
+            if is_stream {
+                let is_label = |record: &&Value| record["type"] == "tool_use_summary";
+                assert_eq!(found.iter().filter(is_label).count(), 0, "{about}");
+            } else {
+                let reasons: Vec<&str> = found
+                    .iter()
+                    .map(|record| record["reason"].as_str().unwrap())
+                    .collect();
+                assert_eq!(reasons, [reason, others], "{about}");
+            }
+        }
+    }
+}
+
+/// A server that takes a request only every 300 ms, and says so to all others.
+fn with_rate_limit() -> Server {
+    let free = std::sync::Mutex::new(Instant::now());
+    Server::start(
+        Duration::ZERO,
+        Box::new(move |body| {
+            let mut free = free.lock().unwrap();
+            let now = Instant::now();
+            if now < *free {
+                let wait = (*free - now).as_millis() + 1;
+                let head = format!("HTTP/1.1 429 Busy\r\nretry-after-ms: {wait}");
+                let body = error("rate_limit_error");
+                return (0, format!("{head}\r\nconnection: close\r\n\r\n{body}"));
+            }
+            *free = now + Duration::from_millis(300);
+            let asks_for_title = body.to_string().contains("respond_in_schema");
+            (
+                200,
+                if asks_for_title {
+                    titles("Port the parser")
+                } else {
+                    says("Read a file")
+                },
+            )
+        }),
+    )
+}
+
+#[test]
+fn a_rate_limit_makes_a_run_wait_but_not_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = (0..8)
+        .map(|number| write(folder.path(), &format!("{number}.jsonl"), &claude(&TALK)))
+        .collect();
+    let mut words = vec!["title", "-o", "jsonl", "--jobs", "4"];
+    words.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    let server = with_rate_limit();
+    let run = fed(server.command(&words), "");
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+    let found = records(&run.stdout);
+    assert_eq!(found.len(), 8);
+    assert!(found.iter().all(|record| record["ok"] == true), "{run:?}");
+    // Those under way when the server first said it are refused, and then at most each one once.
+    let asked = server.bodies.lock().unwrap().len();
+    assert!(asked <= 8 + 4 + 8, "{asked} requests");
+
+    let server = with_rate_limit();
+    let words = ["summarize-batch", "--jobs", "4", "--hold-ms", "60000"];
+    let run = fed(server.command(&words), &stream(8));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!(
+        run.stdout.matches("\"tool_use_summary\"").count(),
+        8,
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_limit_of_requests_holds_and_is_not_nothing() {
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|_| (200, titles("Port the parser"))),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let start = Instant::now();
+    let words = [
+        "title", "--jobs", "4", "--rpm", "600", path, path, path, path,
+    ];
+    assert_eq!(fed(server.command(&words), "").status, Some(0));
+    assert!(start.elapsed() >= Duration::from_millis(300));
+    let none = fed(server.command(&["title", "--rpm", "0", path]), "");
+    assert_eq!(none.status, Some(2), "{none:?}");
+}
+
+#[test]
+fn an_interrupt_ends_a_wait_for_the_next_request() {
+    let busy = || raw("429 Busy\r\nretry-after: 60", &error("rate_limit_error"));
+    let server = Server::start(Duration::ZERO, busy().answer);
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let mut command = server.command(&["title", path.to_str().unwrap()]);
+    command.stdout(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let start = Instant::now();
+    while server.bodies.lock().unwrap().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::yield_now();
+    }
+    let stopped = Instant::now();
+    let child_id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(child_id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(stopped.elapsed() < Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(130));
+}
+
+#[test]
+fn people_see_which_session_a_text_is_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = write(folder.path(), "one.jsonl", &claude(&TALK));
+    let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    for command in ["title", "recap"] {
+        let words = [command, "-o", "text", "--model", "builtin", one, two];
+        let shown = crate::turnpipe::run(&words, b"").stdout;
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.len(), 2, "{shown}");
+        assert!(lines[0].starts_with(&format!("{one}: ")), "{shown}");
+        assert!(lines[1].starts_with(&format!("{two}: ")), "{shown}");
+        let alone = crate::turnpipe::run(&words[..6], b"").stdout;
+        assert!(!alone.contains(one), "{alone}");
+    }
+}
