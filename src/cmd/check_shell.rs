@@ -26,6 +26,9 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// `no-index-refresh` where git needs `GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false` not to
 /// write its index.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo 'git log | head' | turnpipe check shell --plain
+  echo 'rm -rf build' | turnpipe check shell --plain --explain")]
 pub(super) struct CheckShellArguments {
     /// Where the commands come from.
     #[command(flatten)]
