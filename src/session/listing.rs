@@ -12,8 +12,9 @@ use super::discover::{FolderContext, subagent_files};
 use super::each::each;
 use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
-use super::{Agent, Candidate, Counts, Facts, Found};
+use super::{Agent, Candidate, Facts, Found};
 use crate::jsonl::Mapping;
+use crate::wire::records::SessionCounts;
 
 /// How many files to read at least between checks whether there are enough.
 const STEP: usize = 64;
@@ -72,7 +73,7 @@ pub struct Listed {
     /// Its facts.
     pub facts: Facts,
     /// Its counts, with [`Depth::Whole`].
-    pub counts: Option<Counts>,
+    pub counts: Option<SessionCounts>,
     /// The number of its subagent files.
     pub subagents: u64,
 }
