@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,8 +111,8 @@ pub(super) struct RunToolsArguments {
     /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
-    /// or `GIT_AUTHOR_NAME`); repeatable
+    /// Pass this variable on to commands, although it holds a secret or can change what they do (e.g.
+    /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto
@@ -322,7 +323,14 @@ fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
 }
 
 fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        // It holds what was run.
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Trace::new(Box::new(BufWriter::new(file)))
         .with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,5 +1,6 @@
 //! Output that is closed, full or no longer read.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, pairs, wait_for};
@@ -140,6 +141,8 @@ fn a_trace_shows_every_call() {
     let input = [bash("a", "echo a"), bash("b", "echo b")].concat();
     let run = bench.run(&[&BYPASS[..], &["--trace", "trace.json"]].concat(), input);
     assert_eq!(run.status, Some(0));
+    let mode = bench.work().join("trace.json").metadata().unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let trace: Vec<serde_json::Value> = serde_json::from_str(&bench.read("trace.json")).unwrap();
     let calls: Vec<_> = trace
         .iter()

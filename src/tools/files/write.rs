@@ -1,24 +1,27 @@
 //! `Write`: a file's whole content, new or in place of the old.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::builtin::Parameters;
-use super::patch::ORIGINAL_BYTES;
-use super::regular_file::{self, Freshness, NotReadable, READ_AGAIN, READ_FIRST, RegularFile};
-use super::replace_file::{self, Expected};
-use super::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
-    ToolFailure, ToolReply, patch, paths,
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::regular_file::{
+    self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile,
 };
+use super::replace_file::{self, Expected};
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Write {
+pub(in crate::tools) struct Write {
     /// Absolute path of the file to write
     #[schemars(length(min = 1))]
     file_path: String,
@@ -55,7 +58,7 @@ impl PreparedCall for Write {
             Ok(found) => {
                 let stamp = FileStamp::from_metadata(&found.metadata);
                 match Freshness::of(call, &target, stamp) {
-                    Freshness::Unread => return Err(ToolFailure(READ_FIRST.to_owned())),
+                    Freshness::Unread => return Err(not_read(found)),
                     Freshness::Changed => return Err(ToolFailure(READ_AGAIN.to_owned())),
                     Freshness::Current => (Expected::Unchanged(stamp), original(found)?),
                 }
@@ -70,9 +73,16 @@ impl PreparedCall for Write {
     }
 }
 
-/// The old content, invalid UTF-8 replaced; `None` if it is too large for a result.
+fn not_read(found: RegularFile) -> ToolFailure {
+    let mut head = Vec::new();
+    // What cannot be read has no kind either.
+    let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
+    ToolFailure(FileKind::of(&head).read_first())
+}
+
+/// The old content, invalid UTF-8 replaced; `None` if it is too large for a patch.
 fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
-    let bytes = regular_file::bytes(source, ORIGINAL_BYTES)?;
+    let bytes = regular_file::bytes(source, PATCHED_BYTES as u64)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -93,7 +103,7 @@ fn reply(path: &Path, before: Expected, original: Option<&str>, content: &str) -
             "filePath": path,
             "content": content,
             "structuredPatch": hunks,
-            "originalFile": original,
+            "originalFile": original.filter(|old| old.len() <= ORIGINAL_BYTES),
             "userModified": false,
         }),
     )

@@ -4,8 +4,8 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use super::super::test_context::Session;
 use super::*;
+use crate::tools::test_context::Session;
 
 #[test]
 fn entries_are_sorted_and_marked() {

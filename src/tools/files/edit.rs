@@ -4,17 +4,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::builtin::Parameters;
-use super::line_window::{LineWindow, Window};
-use super::patch::ORIGINAL_BYTES;
-use super::regular_file::{self, Freshness, NotReadable, READ_AGAIN, READ_FIRST, RegularFile};
+use super::line_window::{self, LineWindow, Window};
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::regular_file::{self, FileKind, Freshness, NotReadable, READ_AGAIN, RegularFile};
 use super::replace_file::{self, Expected};
-use super::replacement::{Haystack, Replaced, folded};
-use super::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
-    ToolFailure, ToolReply, line_window, patch, paths,
+use super::replacement::{
+    Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
 };
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
 
 /// The largest file that is edited, in bytes, before and after.
 const FILE_BYTES: usize = 100 << 20;
@@ -26,7 +28,7 @@ const SNIPPET_CHARACTERS: usize = 8000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Edit {
+pub(in crate::tools) struct Edit {
     /// Absolute path of the file to change
     #[schemars(length(min = 1))]
     file_path: String,
@@ -146,9 +148,26 @@ fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<
                 .to_owned(),
         );
     }
-    let haystack = Haystack::new(&before);
-    let replacements = haystack.matches(&old).count();
-    check_count(replacements, parameters, freshness)?;
+    let kind = FileKind::of(&before);
+    if kind == FileKind::Utf16 {
+        return Err(
+            "The file is UTF-16 text, which cannot be edited. Convert it to UTF-8 with Bash first."
+                .to_owned(),
+        );
+    }
+    let mut haystack = Haystack::new(&before, Quotes::AsTheyAre);
+    let mut replacements = haystack.matches(&old).count();
+    let (mut old, mut new) = (old, new);
+    if replacements == 0 {
+        // Models write straight quotes where a text has curly ones.
+        haystack = Haystack::new(&before, Quotes::Straight);
+        old = with_straight_quotes(&old).into();
+        replacements = haystack.matches(&old).count();
+        if let Some(first) = haystack.matches(&old).next() {
+            new = with_quotes_like(&new, &String::from_utf8_lossy(&before[first])).into();
+        }
+    }
+    check_count(replacements, parameters, freshness, kind)?;
     let after = haystack
         .replaced(haystack.matches(&old), &new, FILE_BYTES)
         .ok_or_else(too_large)?;
@@ -159,7 +178,12 @@ fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<
     })
 }
 
-fn check_count(count: usize, parameters: &Edit, freshness: Freshness) -> Result<(), String> {
+fn check_count(
+    count: usize,
+    parameters: &Edit,
+    freshness: Freshness,
+    kind: FileKind,
+) -> Result<(), String> {
     let old = &parameters.old_string;
     match count {
         0 => {
@@ -181,7 +205,7 @@ fn check_count(count: usize, parameters: &Edit, freshness: Freshness) -> Result<
         _ => match freshness {
             Freshness::Current => Ok(()),
             Freshness::Changed => Err(READ_AGAIN.to_owned()),
-            Freshness::Unread => Err(READ_FIRST.to_owned()),
+            Freshness::Unread => Err(kind.read_first()),
         },
     }
 }
@@ -209,20 +233,22 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
     };
     let before = edited.before.as_deref().map(String::from_utf8_lossy);
     let after = String::from_utf8_lossy(&edited.after.bytes);
-    let is_large = |text: &str| text.len() as u64 > ORIGINAL_BYTES;
-    let shown = before.as_deref().filter(|text| !is_large(text));
-    let hunks = if edited.before.is_some() && shown.is_none() || is_large(&after) {
+    let old = before.as_deref().unwrap_or_default();
+    let hunks = if old.len().max(after.len()) > PATCHED_BYTES {
         Vec::new()
     } else {
-        patch::hunks(shown.unwrap_or_default(), &after)
+        patch::hunks(old, &after)
     };
+    let original = before
+        .as_deref()
+        .filter(|text| text.len() <= ORIGINAL_BYTES);
     ToolReply::text(
         text,
         json!({
             "filePath": path,
             "oldString": parameters.old_string,
             "newString": parameters.new_string,
-            "originalFile": shown,
+            "originalFile": original,
             "structuredPatch": hunks,
             "userModified": false,
             "replaceAll": parameters.replace_all,

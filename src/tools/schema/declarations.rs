@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::gemini_schema::gemini_schema;
-use super::{Registry, Tool};
+use super::gemini::gemini_schema;
+use crate::tools::{Registry, Tool};
 
 /// The shape of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -2,14 +2,18 @@
 //!
 //! The content goes to a temporary file beside the target, which then takes the target's name; a
 //! reader sees the old or the new content, never a part. A target with several names (hard links),
-//! or one whose owner or directory does not let us do that, is overwritten in place instead: a
-//! changed identity would be worse.
+//! or one whose owner, attributes or directory do not let us do that, is overwritten in place
+//! instead: a changed identity would be worse.
 
+use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::io::Errno;
 use uuid::Uuid;
 
 use crate::state::FileStamp;
@@ -64,7 +68,7 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
     // not write.
     let mut file = File::options()
         .write(true)
-        .custom_flags(libc::O_NONBLOCK)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
         .open(target)?;
     let metadata = file.metadata()?;
     if FileStamp::from_metadata(&metadata) != stamp {
@@ -72,7 +76,7 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
     }
     let draft = if metadata.nlink() == 1 {
         Draft::beside(target, 0o600)
-            .and_then(|draft| draft.with_owner_and_mode(&metadata))
+            .and_then(|draft| draft.like(&file, &metadata))
             .ok()
     } else {
         None
@@ -106,12 +110,14 @@ impl Draft {
         Ok(Self { file, path })
     }
 
-    fn with_owner_and_mode(self, model: &Metadata) -> io::Result<Self> {
+    /// With the owner, the attributes and the mode of the target.
+    fn like(self, target: &File, metadata: &Metadata) -> io::Result<Self> {
         let own = self.file.metadata()?;
-        if (own.uid(), own.gid()) != (model.uid(), model.gid()) {
-            fchown(&self.file, Some(model.uid()), Some(model.gid()))?;
+        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+            fchown(&self.file, Some(metadata.uid()), Some(metadata.gid()))?;
         }
-        self.file.set_permissions(model.permissions())?;
+        copy_attributes(target, &self.file)?;
+        self.file.set_permissions(metadata.permissions())?;
         Ok(self)
     }
 
@@ -129,6 +135,40 @@ impl Draft {
     }
 }
 
+/// Gives `to` the extended attributes of `from`, access lists among them, and no others.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    let (wanted, own) = (attributes(from)?, attributes(to)?);
+    for name in own.keys().filter(|name| !wanted.contains_key(*name)) {
+        fremovexattr(to, name)?;
+    }
+    for (name, value) in &wanted {
+        if own.get(name) != Some(value) {
+            fsetxattr(to, name, value, XattrFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
+fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
+    /// The most that Linux allows for the names, and for a value.
+    const LARGEST: usize = 64 * 1024;
+    let mut names = Vec::with_capacity(LARGEST);
+    match flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP) => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error.into()),
+    }
+    let names = names.split_inclusive(|byte| *byte == 0);
+    names
+        .filter_map(|name| CString::from_vec_with_nul(name.to_owned()).ok())
+        .map(|name| {
+            let mut value = Vec::with_capacity(LARGEST);
+            fgetxattr(file, &name, rustix::buffer::spare_capacity(&mut value))?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
 impl Drop for Draft {
     fn drop(&mut self) {
         // After a rename there is nothing under this name any more.
@@ -140,8 +180,8 @@ impl Drop for Draft {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::test_context::Session;
     use super::*;
+    use crate::tools::test_context::Session;
 
     fn names(session: &Session) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(session.path(""))
@@ -188,6 +228,49 @@ mod tests {
         assert_ne!(after.ino(), before.ino());
         assert_eq!(FileStamp::from_metadata(&after), stamp);
         assert_eq!(names(&session), ["file"]);
+    }
+
+    #[test]
+    fn attributes_and_access_lists_stay() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        // Version 2: owner and group may write, the user 1 may read, the mask lets nobody else write.
+        let rows: [(u16, u16, u32); 5] = [
+            (1, 6, u32::MAX),
+            (2, 4, 1),
+            (4, 6, u32::MAX),
+            (0x10, 4, u32::MAX),
+            (0x20, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (tag, rights, id) in rows {
+            list.extend(tag.to_le_bytes());
+            list.extend(rights.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        for (name, value) in [
+            ("user.origin", b"here".as_slice()),
+            ("system.posix_acl_access", list.as_slice()),
+        ] {
+            let session = Session::new();
+            session.write("file", "old");
+            let path = session.path("file");
+            if setxattr(&path, name, value, XattrFlags::empty()).is_err() {
+                // Not on this file system.
+                continue;
+            }
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            let stamp = FileStamp::of(&path).unwrap();
+            replace(&path, b"new", Expected::Unchanged(stamp)).unwrap();
+            let mut kept = vec![0; 256];
+            let length = getxattr(&path, name, &mut kept[..]).unwrap();
+            assert_eq!(&kept[..length], value, "{name}");
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode(),
+                mode,
+                "{name}"
+            );
+            assert_eq!(session.content("file"), "new");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Exact replacement in a file's bytes, blind only to the difference between LF and CRLF.
+//! Exact replacement in a file's bytes, blind only to the difference between LF and CRLF, and on
+//! request to that between straight and curly quotes.
 //!
 //! A model sees `\n` where a file may have `\r\n`. So both sides are compared with every `\r\n`
 //! as `\n`; what is put in gets the line ends of what it replaces, and all other bytes stay as
@@ -7,17 +8,26 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr_iter, memchr2_iter, memmem};
 
 /// A file's bytes, made ready for searching.
 #[derive(Debug)]
 pub(super) struct Haystack<'a> {
     raw: &'a [u8],
-    /// `raw` with every CRLF as LF.
+    /// `raw` with every CRLF as LF, and perhaps with other quotes.
     folded: Cow<'a, [u8]>,
-    /// Where in `folded` a CR was left out: the positions of the line feeds after them, ascending.
+    /// Where in `folded` bytes were left out, one entry for each: the positions of what stands for
+    /// them, ascending.
     left_out: Vec<usize>,
     usual_line_end: LineEnd,
+}
+
+/// Which quotes are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quotes {
+    AsTheyAre,
+    /// Straight ones stand for curly ones.
+    Straight,
 }
 
 /// What ends a line.
@@ -45,31 +55,72 @@ pub(super) fn folded(text: &str) -> Cow<'_, str> {
     }
 }
 
-impl<'a> Haystack<'a> {
-    pub(super) fn new(raw: &'a [u8]) -> Self {
-        let line_feeds = memchr_iter(b'\n', raw).count();
-        let crlf: Vec<usize> = memmem::find_iter(raw, b"\r\n").collect();
-        let mut folded = Cow::Borrowed(raw);
-        if !crlf.is_empty() {
-            let mut bytes = Vec::with_capacity(raw.len() - crlf.len());
-            let mut start = 0;
-            for at in &crlf {
-                bytes.extend_from_slice(&raw[start..*at]);
-                start = at + 1;
-            }
-            bytes.extend_from_slice(&raw[start..]);
-            folded = Cow::Owned(bytes);
+/// Curly quotes and the straight ones that stand for them.
+const CURLY: [(&str, &str); 4] = [("‘", "'"), ("’", "'"), ("“", "\""), ("”", "\"")];
+
+/// The first byte of each.
+const CURLY_BEGINS: u8 = 0xe2;
+
+/// How much of the beginning of `text` is left out, and what stands for it.
+fn fold(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
+    if text.starts_with(b"\r\n") {
+        return Some((1, ""));
+    }
+    let (curly, straight) = CURLY
+        .iter()
+        .filter(|_| quotes == Quotes::Straight)
+        .find(|(curly, _)| text.starts_with(curly.as_bytes()))?;
+    Some((curly.len(), straight))
+}
+
+/// `text` with straight quotes in the place of curly ones.
+pub(super) fn with_straight_quotes(text: &str) -> String {
+    let replaced = |text: String, (curly, straight): &(&str, &str)| text.replace(curly, straight);
+    CURLY.iter().fold(text.to_owned(), replaced)
+}
+
+/// `text` with curly quotes in the place of straight ones of the kinds that are curly in `model`.
+pub(super) fn with_quotes_like(text: &str, model: &str) -> String {
+    let (single, double) = (model.contains(['‘', '’']), model.contains(['“', '”']));
+    let mut before = ' ';
+    let curly = |letter: char| {
+        let opens = before.is_whitespace() || "([{<—–-\"'“‘".contains(before);
+        before = letter;
+        match letter {
+            '\'' if single => [if opens { '‘' } else { '’' }],
+            '"' if double => [if opens { '“' } else { '”' }],
+            _ => [letter],
         }
-        let usual_line_end = if 2 * crlf.len() > line_feeds {
+    };
+    text.chars().flat_map(curly).collect()
+}
+
+impl<'a> Haystack<'a> {
+    pub(super) fn new(raw: &'a [u8], quotes: Quotes) -> Self {
+        let mut bytes = Vec::new();
+        let mut left_out = Vec::new();
+        let (mut start, mut crlf) = (0, 0);
+        for at in memchr2_iter(b'\r', CURLY_BEGINS, raw) {
+            let Some((length, stands_for_it)) = fold(&raw[at..], quotes) else {
+                continue;
+            };
+            bytes.extend_from_slice(&raw[start..at]);
+            left_out.extend((stands_for_it.len()..length).map(|_| bytes.len()));
+            bytes.extend_from_slice(stands_for_it.as_bytes());
+            start = at + length;
+            crlf += usize::from(stands_for_it.is_empty());
+        }
+        let folded = if start == 0 {
+            Cow::Borrowed(raw)
+        } else {
+            bytes.extend_from_slice(&raw[start..]);
+            Cow::Owned(bytes)
+        };
+        let usual_line_end = if 2 * crlf > memchr_iter(b'\n', raw).count() {
             LineEnd::CrLf
         } else {
             LineEnd::Lf
         };
-        let left_out = crlf
-            .iter()
-            .enumerate()
-            .map(|(before, at)| at - before)
-            .collect();
         Self {
             raw,
             folded,
@@ -143,7 +194,7 @@ mod tests {
     use super::*;
 
     fn replace_all(text: &str, old: &str, new: &str) -> String {
-        let haystack = Haystack::new(text.as_bytes());
+        let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
         let (old, new) = (folded(old), folded(new));
         let replaced = haystack
             .replaced(haystack.matches(&old), &new, usize::MAX)
@@ -175,7 +226,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_stay() {
-        let haystack = Haystack::new(b"\xff\xfea\r\n\xc3");
+        let haystack = Haystack::new(b"\xff\xfea\r\n\xc3", Quotes::AsTheyAre);
         let replaced = haystack
             .replaced(haystack.matches("a"), "\u{e4}", 100)
             .unwrap();
@@ -185,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_result_may_not_grow_beyond_its_limit() {
-        let haystack = Haystack::new(b"aaaa");
+        let haystack = Haystack::new(b"aaaa", Quotes::AsTheyAre);
         assert!(haystack.replaced(haystack.matches("a"), "bb", 8).is_some());
         assert!(haystack.replaced(haystack.matches("a"), "bb", 7).is_none());
     }
@@ -197,7 +248,7 @@ mod tests {
             old in "[ab\nä]{1,3}",
             new in "[abc\nä]{0,4}",
         ) {
-            let haystack = Haystack::new(text.as_bytes());
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
             let count = haystack.matches(&old).count();
             prop_assert_eq!(count, text.matches(&old).count());
             prop_assert_eq!(replace_all(&text, &old, &new), text.replace(&old, &new));
@@ -219,7 +270,7 @@ mod tests {
 
         #[test]
         fn what_is_not_matched_stays(text in "[ab\r\n]{0,30}", old in "[ab\n]{1,3}") {
-            let haystack = Haystack::new(text.as_bytes());
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
             let mut kept = String::new();
             let mut rest = 0;
             for found in haystack.matches(&old) {

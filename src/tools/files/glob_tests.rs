@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use super::super::Access;
-use super::super::test_context::Session;
 use super::*;
+use crate::tools::Access;
+use crate::tools::test_context::Session;
 
 fn found(session: &Session, input: Value) -> Vec<String> {
     let (_, structured) = session.ok::<Glob>(input);

@@ -9,15 +9,16 @@ use std::time::{Duration, SystemTime};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
-use super::super::builtin::Parameters;
 use super::super::first_few::NewestFiles;
+use super::super::regular_file;
 use super::super::walk::{self, Budget, Filters, SearchEnd, Unread};
-use super::super::{
-    Assessment, CallContext, PreparedCall, ToolContext, ToolFailure, ToolReply, paths, regular_file,
-};
 use super::parameters::{Grep, OutputMode, Search};
 use super::report::{Cut, Lines, Report};
 use super::sinks::{AnySink, ContentSink, CountSink};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, PreparedCall, ToolContext, ToolFailure, ToolReply, paths,
+};
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::Input;
+use crate::tools::Input;
 
 /// A parsed argument.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::read::Read;
-use super::super::test_context::Session;
 use super::super::write::Write;
+use crate::tools::test_context::Session;
 use serde_json::Value;
 
 use super::*;
@@ -203,6 +203,59 @@ fn a_large_file_has_no_patch() {
     assert!(text.contains("All 6291456 occurrences"), "{text}");
     assert_eq!(structured["structuredPatch"], json!([]));
     assert_eq!(structured["originalFile"], Value::Null);
+}
+
+#[test]
+fn the_old_content_of_a_large_file_is_not_in_the_record() {
+    let session = Session::new();
+    session.write("a", format!("first\n{}", "line\n".repeat(60_000)));
+    let (_, structured) = session.ok::<Edit>(edit(&session, "a", "first", "1st"));
+    assert_eq!(structured["originalFile"], Value::Null);
+    assert_eq!(structured["structuredPatch"][0]["lines"][1], "+1st");
+}
+
+/// What `Read` refuses can never have been read.
+#[test]
+fn what_cannot_be_read_is_not_asked_to_be_read() {
+    let session = Session::new();
+    session.write("pdf", "%PDF-1.7 x x");
+    session.write("binary", "x x\0");
+    session.write("wide", b"\xff\xfex\0 \0x\0");
+    session.write("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR x x");
+    for name in ["pdf", "binary", "wide", "image"] {
+        let input = json!({ "file_path": session.name(name), "content": "" });
+        let mut failures = vec![session.failure::<Edit>(edit_all(&session, name, "x", "y"))];
+        if name != "wide" {
+            failures.push(session.failure::<Write>(input));
+        }
+        for failure in failures {
+            assert!(!failure.contains("Read it first"), "{name}: {failure}");
+            assert!(failure.contains("Bash"), "{name}: {failure}");
+        }
+    }
+    // One occurrence needs no reading.
+    session.ok::<Edit>(edit(&session, "pdf", "%PDF-1.7", "%PDF-1.4"));
+}
+
+#[test]
+fn straight_quotes_match_curly_ones_where_nothing_else_does() {
+    let session = Session::new();
+    let rows = [
+        ("say “hi” now", "say \"hi\"", "say \"ho\"", "say “ho” now"),
+        ("it’s “a”", "it's", "that's", "that’s “a”"),
+        ("‘x’ ‘y’", "'x'", "('z')", "(‘z’) ‘y’"),
+        ("“a”\r\n“b”\r\n", "\"a\"\n\"b\"", "\"c\"", "“c”\r\n"),
+        ("\"a\" “a”", "\"a\"", "b", "b “a”"),
+        ("“a”", "“a”", "\"b\"", "\"b\""),
+    ];
+    for (content, old, new, expected) in rows {
+        session.write("a", content);
+        session.ok::<Edit>(edit(&session, "a", old, new));
+        assert_eq!(session.content("a"), expected, "{content}");
+    }
+    session.write("a", "“a” ‘a’ “a”");
+    let failure = session.failure::<Edit>(edit(&session, "a", "\"a\"", "b"));
+    assert!(failure.contains("Found 2 matches"), "{failure}");
 }
 
 #[test]

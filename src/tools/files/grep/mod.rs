@@ -8,7 +8,7 @@ mod report;
 mod search;
 mod sinks;
 
-pub(super) use parameters::Grep;
+pub(in crate::tools) use parameters::Grep;
 
 #[cfg(test)]
 mod tests;

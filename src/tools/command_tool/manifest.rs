@@ -22,10 +22,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::command_tool::{AccessRule, CommandTool, Declaration, ToolInput};
-use super::schema_check::SchemaCheck;
 use super::template::Template;
-use super::{InterruptBehavior, NameClash, ResultLimit};
+use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
+use crate::tools::schema::SchemaCheck;
+use crate::tools::{InterruptBehavior, NameClash, ResultLimit};
 
 /// The longest name that every model API accepts, in characters.
 const LONGEST_NAME: usize = 64;

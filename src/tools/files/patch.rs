@@ -9,8 +9,12 @@ const CONTEXT_LINES: usize = 3;
 /// With more bytes than this, a patch is left out of the structured output.
 const PATCH_BYTE_LIMIT: usize = 4 << 20;
 
-/// The largest old content that goes into a result (`originalFile`) and into a patch, in bytes.
-pub(super) const ORIGINAL_BYTES: u64 = 10 << 20;
+/// The largest content that is compared for a patch, in bytes.
+pub(super) const PATCHED_BYTES: usize = 10 << 20;
+
+/// The largest old content that goes into a result (`originalFile`), in bytes: with every edit of a
+/// large file, recordings would grow by all of it.
+pub(super) const ORIGINAL_BYTES: usize = 256 << 10;
 
 /// Follows a line that the text's end cuts off, as in `diff -u`.
 const NO_NEWLINE: &str = "\\ No newline at end of file";

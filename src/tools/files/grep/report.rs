@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::walk::{SearchEnd, Stopped, Unread};
-use super::super::{CallStatus, ToolReply};
 use super::parameters::{Bounds, OutputMode};
+use crate::tools::{CallStatus, ToolReply};
 
 /// More than this is not kept of a result, whatever limit the call gives, in bytes.
 const MOST_BYTES: usize = 4 << 20;

@@ -8,8 +8,8 @@ use ignore::types::{Types, TypesBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::builtin::{Parameters, WholeNumber};
-use super::super::{InvalidInput, PreparedCall, ResultLimit, ToolContext, paths};
+use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::{InvalidInput, PreparedCall, ResultLimit, ToolContext, paths};
 
 /// Entries of a result when the call does not say.
 const DEFAULT_HEAD: usize = 250;

@@ -5,10 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::Value;
 
-use super::super::Access;
 use super::super::read::Read;
-use super::super::test_context::Session;
 use super::*;
+use crate::tools::Access;
+use crate::tools::test_context::Session;
 
 fn write(session: &Session, name: &str, content: &str) -> Value {
     json!({ "file_path": session.name(name), "content": content })

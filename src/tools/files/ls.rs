@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::builtin::Parameters;
 use super::first_few::FirstFew;
-use super::{
+use crate::tools::builtin::Parameters;
+use crate::tools::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ToolContext, ToolFailure,
     ToolReply, paths,
 };
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 1000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ls {
+pub(in crate::tools) struct Ls {
     /// Absolute path of the directory to list
     #[schemars(length(min = 1))]
     path: String,

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ToolContext;
-use super::child_environment::{child_environment, cleaned, keep_git_from_writing};
 use crate::io::Environment;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
+use crate::tools::ToolContext;
+use crate::tools::child_environment::{child_environment, cleaned, keep_git_from_writing};
 
 /// How long all questions about one command line may take.
 const DEADLINE: Duration = Duration::from_secs(1);

@@ -13,15 +13,15 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::child_environment::child_environment;
-use super::printed::{LARGEST_LIMIT, Printed, Streams};
 use super::template::{Template, value_of};
-use super::tool::AccessError;
-use super::{
+use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
+use crate::tools::child_environment::child_environment;
+use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams};
+use crate::tools::tool::AccessError;
+use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
     PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch, paths,
 };
-use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 
 /// How much stays inline if the manifest does not say, in UTF-16 units.
 const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
@@ -300,5 +300,5 @@ fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
 }
 
 #[cfg(test)]
-#[path = "command_tool_tests.rs"]
+#[path = "tool_tests.rs"]
 mod tests;

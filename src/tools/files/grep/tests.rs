@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::test_context::Session;
-use super::super::{Access, CallStatus};
 use super::*;
+use crate::tools::test_context::Session;
+use crate::tools::{Access, CallStatus};
 
 fn session() -> Session {
     let session = Session::new();

@@ -15,7 +15,7 @@ const MOST_PROBLEMS: usize = 10;
 const ADDRESS: &str = "json-schema:///";
 
 /// A compiled schema.
-pub(super) struct SchemaCheck {
+pub(in crate::tools) struct SchemaCheck {
     schemas: Schemas,
     index: SchemaIndex,
 }
@@ -23,7 +23,7 @@ pub(super) struct SchemaCheck {
 /// A schema that cannot be used; the text says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {0}")]
-pub(super) struct InvalidSchema(String);
+pub(in crate::tools) struct InvalidSchema(String);
 
 impl From<CompileError> for InvalidSchema {
     fn from(error: CompileError) -> Self {
@@ -34,7 +34,7 @@ impl From<CompileError> for InvalidSchema {
 
 impl SchemaCheck {
     /// Compiles a schema. References to other documents are never fetched.
-    pub(super) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
+    pub(in crate::tools) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
         // The drafts in which formats are checked do not know these.
@@ -50,7 +50,7 @@ impl SchemaCheck {
 
     /// What is wrong with an input, one sentence each: missing parameters first, then unexpected
     /// ones, then the others in the order of their paths. Empty: nothing.
-    pub(super) fn problems(&self, input: &Value) -> Vec<String> {
+    pub(in crate::tools) fn problems(&self, input: &Value) -> Vec<String> {
         let Err(error) = self.schemas.validate(input, self.index) else {
             return Vec::new();
         };
@@ -75,7 +75,7 @@ impl SchemaCheck {
 }
 
 /// The message for the model.
-pub(super) fn message(tool: &str, problems: &[String]) -> String {
+pub(in crate::tools) fn message(tool: &str, problems: &[String]) -> String {
     let issues = if problems.len() == 1 {
         "issue"
     } else {

@@ -8,8 +8,9 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{CallContext, ToolFailure};
+use super::image::ImageFormat;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
+use crate::tools::{CallContext, ToolFailure};
 
 /// An open regular file with its metadata as of opening it.
 #[derive(Debug)]
@@ -80,9 +81,55 @@ pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, 
     Ok((size <= limit).then_some(bytes))
 }
 
-/// The session has not read the file.
-pub(super) const READ_FIRST: &str =
-    "File has not been read yet. Read it first before writing to it.";
+/// How much of a file decides what it holds, in bytes.
+pub(super) const HEAD_BYTES: usize = 8192;
+
+/// What a file holds, as its first bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    /// UTF-8 or something close to it.
+    Text,
+    Utf16,
+    Image(ImageFormat),
+    Pdf,
+    Binary,
+}
+
+impl FileKind {
+    /// The kind of a file that begins with `head`, of which no more than [`HEAD_BYTES`] count.
+    pub(super) fn of(head: &[u8]) -> Self {
+        let head = &head[..head.len().min(HEAD_BYTES)];
+        let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+        if let Some(format) = ImageFormat::of(head) {
+            Self::Image(format)
+        } else if head.starts_with(b"%PDF-") {
+            Self::Pdf
+        } else if is_utf16 && !head.starts_with(b"\xff\xfe\0\0") {
+            Self::Utf16
+        } else if head.contains(&0) {
+            Self::Binary
+        } else {
+            Self::Text
+        }
+    }
+
+    /// Why a file of this kind that was not read cannot be written, and what to do.
+    pub(super) fn read_first(self) -> String {
+        let kind = match self {
+            Self::Text | Self::Utf16 => {
+                return "File has not been read yet. Read it first before writing to it."
+                    .to_owned();
+            }
+            Self::Image(_) => "an image",
+            Self::Pdf => "a PDF document",
+            Self::Binary => "a binary file",
+        };
+        format!(
+            "The file is {kind}, which cannot be read as text, and so not be replaced. Change it \
+             with Bash, or remove it first."
+        )
+    }
+}
 
 /// The file is not what the session has read.
 pub(super) const READ_AGAIN: &str = "File has been modified since read, either by the user or by \
@@ -122,8 +169,8 @@ pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, ra
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_context::Session;
     use super::*;
+    use crate::tools::test_context::Session;
 
     #[test]
     fn only_regular_files_are_opened() {

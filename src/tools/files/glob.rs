@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::builtin::Parameters;
 use super::first_few::NewestFiles;
 use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
-use super::{
+use crate::tools::builtin::Parameters;
+use crate::tools::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
     ToolFailure, ToolReply, paths,
 };
@@ -25,7 +25,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Glob {
+pub(in crate::tools) struct Glob {
     /// Glob pattern, e.g. **/*.rs or src/**/*.{ts,tsx}
     #[schemars(length(min = 1))]
     pattern: String,

@@ -6,9 +6,9 @@ use std::io::{Seek, SeekFrom, Write as _};
 use base64::Engine as _;
 use serde_json::json;
 
-use super::super::Access;
-use super::super::test_context::Session;
 use super::*;
+use crate::tools::Access;
+use crate::tools::test_context::Session;
 
 fn read(session: &Session, name: &str) -> (String, Value) {
     session.ok::<Read>(json!({ "file_path": session.name(name) }))
@@ -134,15 +134,27 @@ fn marks_and_line_ends_are_not_shown() {
 }
 
 #[test]
+fn utf_16_with_a_mark_is_read() {
+    let session = Session::new();
+    let text = "one ä€\ntwo 😀\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    session.write("little", [b"\xff\xfe".as_slice(), &little].concat());
+    session.write("big", [b"\xfe\xff".as_slice(), &big].concat());
+    for name in ["little", "big"] {
+        let (text, _) = read(&session, name);
+        assert_eq!(text, "     1\tone ä€\n     2\ttwo 😀", "{name}");
+    }
+}
+
+#[test]
 fn what_is_no_text_is_refused() {
     let session = Session::new();
     session.write("binary", b"ELF\0\x01");
-    session.write("wide", b"\xff\xfea\0");
     session.write("document", "%PDF-1.7 ...");
     rustix::fs::mkfifoat(rustix::fs::CWD, session.path("pipe"), 0o600.into()).unwrap();
     let table = [
         ("binary", "binary file"),
-        ("wide", "UTF-16"),
         ("document", "PDF"),
         ("pipe", "named pipe"),
         ("", "List it with LS"),

@@ -7,28 +7,26 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use encoding_rs_io::DecodeReaderBytesBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::builtin::{Parameters, WholeNumber};
 use super::image::{ImageFormat, dimensions};
-use super::line_window::{LineWindow, Page, PageEnd, Window};
-use super::regular_file::{self, NotReadable, RegularFile};
-use super::{
-    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply, line_window, paths,
-};
+use super::line_window::{self, LineWindow, Page, PageEnd, Window};
+use super::regular_file::{self, FileKind, HEAD_BYTES, NotReadable, RegularFile};
 use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::{
+    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
+    ResultLimit, ToolContext, ToolFailure, ToolReply, paths,
+};
 
 /// Lines of a page when the call does not say.
 const DEFAULT_LINES: u64 = 2000;
 
 /// Characters (UTF-16 units) of a page: about 25,000 tokens.
 const PAGE_CHARACTERS: usize = 100_000;
-
-/// How much of a file decides whether it is text, in bytes.
-const HEAD_BYTES: u64 = 8192;
 
 /// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
 const IMAGE_BYTES: u64 = 3_932_160;
@@ -40,7 +38,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Read {
+pub(in crate::tools) struct Read {
     /// Absolute path of the file to read
     #[schemars(length(min = 1))]
     file_path: String,
@@ -78,17 +76,26 @@ impl PreparedCall for Read {
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(explained(&problem, call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
-        let head = read_at_most(&mut file, HEAD_BYTES).map_err(failed)?;
-        if let Some(format) = ImageFormat::of(&head) {
-            return image(format, head, &mut file, metadata.len());
+        let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(failed)?;
+        let refused = match FileKind::of(&head) {
+            FileKind::Image(format) => return image(format, head, &mut file, metadata.len()),
+            FileKind::Text | FileKind::Utf16 => None,
+            FileKind::Pdf => Some("a PDF document. Extract its text with Bash first"),
+            FileKind::Binary => Some("a binary file; this tool reads only text and images"),
+        };
+        if let Some(kind) = refused {
+            return Err(ToolFailure(format!("The file is {kind}.")));
         }
-        refuse_binary(&head)?;
         let window = Window {
             first: self.offset.map_or(1, |offset| offset.0.max(1)),
             limit: self.limit.map_or(DEFAULT_LINES, |limit| limit.0),
             characters: PAGE_CHARACTERS,
         };
-        let streamed = stream(&head, &mut file, window, call).map_err(failed)?;
+        // UTF-16 with a byte order mark is decoded; everything else passes.
+        let mut text = DecodeReaderBytesBuilder::new()
+            .utf8_passthru(true)
+            .build(head.as_slice().chain(file));
+        let streamed = stream(&mut text, window, call).map_err(failed)?;
         let Some(page) = streamed else {
             return Ok(ToolReply {
                 status: CallStatus::Cancelled,
@@ -135,19 +142,6 @@ fn read_at_most(source: &mut impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn refuse_binary(head: &[u8]) -> Result<(), ToolFailure> {
-    let kind = if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        "UTF-16 text, which this tool cannot read; convert it to UTF-8 first"
-    } else if head.starts_with(b"%PDF-") {
-        "a PDF document, which this tool cannot read; extract its text first"
-    } else if head.contains(&0) {
-        "a binary file; this tool reads only text and images"
-    } else {
-        return Ok(());
-    };
-    Err(ToolFailure(format!("The file is {kind}.")))
-}
-
 fn image(
     format: ImageFormat,
     mut bytes: Vec<u8>,
@@ -156,7 +150,7 @@ fn image(
 ) -> Result<ToolReply, ToolFailure> {
     if size <= IMAGE_BYTES {
         // One byte more than allowed shows that the file has grown since its size was taken.
-        let rest = (IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES);
+        let rest = (IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
         bytes.extend(read_at_most(file, rest).map_err(failed)?);
     }
     let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -200,19 +194,17 @@ fn image(
 
 /// The page, or `None` if the call was cancelled.
 fn stream(
-    head: &[u8],
-    rest: &mut impl io::Read,
+    text: &mut impl io::Read,
     window: Window,
     call: &CallContext<'_>,
 ) -> io::Result<Option<Page>> {
     let mut lines = LineWindow::new(window);
-    lines.push(head);
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
         if call.cancel.is_cancelled() {
             return Ok(None);
         }
-        match rest.read(&mut buffer) {
+        match text.read(&mut buffer) {
             Ok(0) => return Ok(Some(lines.finish())),
             Ok(count) => lines.push(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
