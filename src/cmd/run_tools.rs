@@ -21,10 +21,10 @@ use super::tools::registry;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
-    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Ledger, Lifecycle,
-    Mode, OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
+    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Mode,
+    OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
 };
-use crate::io::{Input, Io, Messages};
+use crate::io::{Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
@@ -147,16 +147,12 @@ impl Run for RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let decoder = || {
-            let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
-            decoder.with_call_ids(options.call_ids.clone())
+        let (dialect, call_ids) = (self.from, options.call_ids.clone());
+        let decoder = move || {
+            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
+            decoder.with_call_ids(call_ids.clone())
         };
-        let needles = || AhoCorasickPrefilter::new(prefilter_needles());
-        let mut ledger = Ledger::default();
-        if let Input::Descriptor(file) = &stdin {
-            exec::read_ahead(file, needles()?, decoder(), &mut ledger)
-                .context("cannot read input")?;
-        }
+        let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
         }
@@ -164,7 +160,7 @@ impl Run for RunToolsArguments {
         let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
         channels
-            .start_reading(stdin, needles()?, options.unwanted, decoder())
+            .start_reading(stdin, move || needles.clone(), options.unwanted, decoder)
             .context("cannot read input")?;
         let dependencies = Dependencies {
             sink,
@@ -174,7 +170,7 @@ impl Run for RunToolsArguments {
             observer,
             trace,
         };
-        let end = exec::run(&options, lifecycle, context, ledger, dependencies, channels);
+        let end = exec::run(&options, lifecycle, context, dependencies, channels);
         report_foreign_stream(end.understanding, globals.quiet, &io.messages);
         Ok(self.outcome(&end, io))
     }

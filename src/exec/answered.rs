@@ -2,7 +2,8 @@
 //! `docs/protocol.md`, Answered calls.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt;
 
 use super::Ledger;
 use super::intake::events;
@@ -10,31 +11,52 @@ use crate::jsonl::Prefilter;
 use crate::jsonl::Reader;
 use crate::wire::Decoder;
 
-/// Enters what stands between the current position of `file` and its end into `ledger`; the position
-/// is the same afterwards. `decoder` has to be like the one that reads the file again.
-///
-/// # Errors
-/// Reading failed.
-pub fn read_ahead(
-    mut file: &File,
-    needles: impl Prefilter + 'static,
-    mut decoder: Decoder,
-    ledger: &mut Ledger,
-) -> io::Result<()> {
-    if !file.metadata()?.is_file() {
-        return Ok(());
+/// An input that can be read twice: a file, from the position it has now.
+pub struct ReadAhead {
+    file: File,
+    start: u64,
+}
+
+impl ReadAhead {
+    /// Of `file`; `None` if it is not a regular one.
+    ///
+    /// # Errors
+    /// The system does not say what it is.
+    pub fn of(file: &File) -> io::Result<Option<Self>> {
+        if !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        let mut file = file.try_clone()?;
+        let start = file.stream_position()?;
+        Ok(Some(Self { file, start }))
     }
-    let start = file.stream_position()?;
-    let mut reader = Reader::new(file, needles);
-    while let Some(piece) = reader.next_piece()? {
-        for event in events(&piece, &mut decoder).0 {
+
+    /// What the whole input holds. `decoder` has to be like the one that reads it again. The
+    /// position of the file is left alone.
+    pub(super) fn ledger(
+        self,
+        needles: impl Prefilter + 'static,
+        mut decoder: Decoder,
+    ) -> io::Result<Ledger> {
+        let mut ledger = Ledger::default();
+        let mut reader = Reader::new(self, needles);
+        while let Some(piece) = reader.next_piece()? {
+            for event in events(&piece, &mut decoder).0 {
+                ledger.read(&event);
+            }
+        }
+        for event in decoder.finish() {
             ledger.read(&event);
         }
+        ledger.complete();
+        Ok(ledger)
     }
-    for event in decoder.finish() {
-        ledger.read(&event);
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read_at(buffer, self.start)?;
+        self.start += length as u64;
+        Ok(length)
     }
-    ledger.complete();
-    file.seek(SeekFrom::Start(start))?;
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::intake::{Arrival, Credit, read_all};
-use super::{CallIndex, Completed};
+use super::{CallIndex, Completed, ReadAhead};
 use crate::io::Input;
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
@@ -71,25 +71,32 @@ impl Channels {
         }
     }
 
-    /// Starts the thread that reads the input.
+    /// Starts the thread that reads the input. `needles` and `decoder` are made once for each
+    /// reading.
     ///
     /// # Errors
-    /// The system grants no thread.
-    pub fn start_reading(
+    /// The system grants no thread, or does not say what the input is.
+    pub fn start_reading<Needles: Prefilter + 'static>(
         &self,
         source: Input,
-        prefilter: impl Prefilter + 'static,
+        needles: impl Fn() -> Needles + Send + 'static,
         unwanted: UnwantedLines,
-        decoder: Decoder,
+        decoder: impl Fn() -> Decoder + Send + 'static,
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
+        let twice = match &source {
+            Input::Descriptor(file) => ReadAhead::of(file)?,
+            Input::Bytes(_) | Input::Closed => None,
+        };
         std::thread::Builder::new()
             .name("input".to_owned())
             .spawn(move || {
                 let waiting = source.readiness();
-                let reader = Reader::new(source, prefilter).with_unwanted(unwanted);
+                let reader = Reader::new(source, needles()).with_unwanted(unwanted);
+                let (first, again) = (decoder(), || decoder());
+                let read_ahead = twice.map(|input| move || input.ledger(needles(), again()));
                 let deliver = |arrival| sender.send(RunnerEvent::Arrival(arrival)).is_ok();
-                read_all(reader, waiting, decoder, &credit, deliver);
+                read_all(reader, waiting, read_ahead, first, &credit, deliver);
             })?;
         Ok(())
     }

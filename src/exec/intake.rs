@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use super::Ledger;
 use crate::jsonl::{Damage, Piece, Reader};
 use crate::wire::{Decoder, Event};
 
@@ -38,6 +39,8 @@ pub(super) enum Boundary {
 /// What the reading thread sends.
 #[derive(Debug)]
 pub(super) enum Arrival {
+    /// What is known of the whole input; before any of its calls.
+    Ledger(Ledger),
     /// What was at hand without waiting.
     Items(Vec<Item>),
     /// The input ended; these events follow from that.
@@ -78,12 +81,14 @@ impl Credit {
     }
 }
 
-/// Reads to the end of the input, or until `deliver` says that the runner is gone. Before a call is handed over,
-/// everything is read that `waiting` says is there to be read, since it may hold the call's
-/// result. See `docs/protocol.md`, Answered calls.
+/// Reads to the end of the input, or until `deliver` says that the runner is gone. Before the first
+/// call is handed over, `read_ahead` reads the whole input if it can; else everything is read that
+/// `waiting` says is there to be read, since it may hold the call's result. See `docs/protocol.md`,
+/// Answered calls.
 pub(super) fn read_all(
     mut reader: Reader<impl Read>,
     waiting: impl Fn() -> bool,
+    mut read_ahead: Option<impl FnOnce() -> io::Result<Ledger>>,
     mut decoder: Decoder,
     credit: &Credit,
     deliver: impl Fn(Arrival) -> bool,
@@ -100,7 +105,7 @@ pub(super) fn read_all(
                     has_calls |= item
                         .events
                         .iter()
-                        .any(|event| matches!(event, Event::Call(_)));
+                        .any(|event| matches!(event, Event::Call(_) | Event::Invalid(_)));
                     items.push(item);
                 }
                 Ok(None) => {
@@ -115,6 +120,12 @@ pub(super) fn read_all(
             let looks_ahead = has_calls && bytes < LOOK_AHEAD && waiting();
             if !reader.holds_a_piece() && !looks_ahead {
                 break;
+            }
+        }
+        if has_calls && let Some(read_ahead) = read_ahead.take() {
+            let ledger = read_ahead().map_or_else(Arrival::Failed, Arrival::Ledger);
+            if !deliver(ledger) {
+                return;
             }
         }
         credit.take(bytes);

@@ -9,7 +9,7 @@ use crate::wire::{Event, ToolUseId};
 /// Tells calls apart by their place in the input, since ids may come again. Events are read as far
 /// ahead as the input allows; then the calls are entered one by one, in the same order.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub(super) struct Ledger {
     hasher: RandomState,
     /// The calls without a result in the input, by a keyed hash of their ids.
     open: HashMap<u64, Vec<OpenCall>>,
@@ -35,7 +35,7 @@ impl Ledger {
     /// Reads an event, unless the whole input was read before. A result answers a call that stands
     /// before it: of the last message that has an open call with its id, the first one. Returns
     /// whether it answers a call that this run has answered.
-    pub fn read(&mut self, event: &Event) -> bool {
+    pub(super) fn read(&mut self, event: &Event) -> bool {
         if self.is_complete {
             return false;
         }
@@ -58,18 +58,18 @@ impl Ledger {
     }
 
     /// All events of the input were read.
-    pub fn complete(&mut self) {
+    pub(super) fn complete(&mut self) {
         self.is_complete = true;
     }
 
     /// Whether the call that comes `ahead` calls after the next one has its result in the input.
-    pub fn has_result(&self, ahead: u64) -> bool {
+    pub(super) fn has_result(&self, ahead: u64) -> bool {
         self.answered.contains(&(self.calls_entered + ahead))
     }
 
     /// Enters the next call. `is_ours`: this run answers it, unless the input does. Returns whether
     /// it has its result in the input.
-    pub fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
+    pub(super) fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
         let number = self.calls_entered;
         self.calls_entered += 1;
         if is_ours && let Some(open) = self.open.get_mut(&self.hasher.hash_one(id)) {
@@ -81,7 +81,7 @@ impl Ledger {
     }
 
     /// How many calls were entered and have no result, here or in the input.
-    pub fn unanswered(&self) -> usize {
+    pub(super) fn unanswered(&self) -> usize {
         let open = self.open.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)
             .count()

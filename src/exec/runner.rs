@@ -22,7 +22,7 @@ use super::lifecycle::refuse_cut_off;
 use super::plan::Plan;
 use super::session::{Naming, Session};
 use super::stream::Stream;
-use super::{EndCause, Ledger, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace};
+use super::{EndCause, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
@@ -71,12 +71,11 @@ struct Runner<'a, Sink: Write> {
     shown: (u64, usize, usize),
 }
 
-/// Runs the calls of a stream. `ledger` knows the results of a seekable input already.
+/// Runs the calls of a stream.
 pub fn run<Sink: Write>(
     options: &Options,
     lifecycle: Lifecycle,
     context: ToolContext,
-    ledger: Ledger,
     dependencies: Dependencies<Sink>,
     channels: Channels,
 ) -> RunEnd {
@@ -104,7 +103,7 @@ pub fn run<Sink: Write>(
         options,
         events: channels.events,
         backlog: Backlog::new(channels.credit),
-        stream: Stream::new(ledger, options, messages.clone()),
+        stream: Stream::new(options, messages.clone()),
         plan: Plan::new(options.policy, lifecycle.permission_mode),
         calls: Calls::new(
             options,
@@ -199,6 +198,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     fn take_in(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
         match event {
+            RunnerEvent::Arrival(Arrival::Ledger(ledger)) => self.stream.know(ledger),
             RunnerEvent::Arrival(Arrival::Items(items)) => {
                 self.interruption.input_arrived(Instant::now());
                 for event in items.iter().flat_map(|item| &item.events) {

@@ -17,15 +17,19 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// `ledger` knows an input that can be read twice.
-    pub(super) fn new(ledger: Ledger, options: &Options, messages: Messages) -> Self {
+    pub(super) fn new(options: &Options, messages: Messages) -> Self {
         Self {
-            ledger,
+            ledger: Ledger::default(),
             ownership: Ownership::new(options.history),
             messages,
             call_ids: options.call_ids.clone(),
             mentioned_history: false,
         }
+    }
+
+    /// The whole input was read, before any of its calls was entered.
+    pub(super) fn know(&mut self, ledger: Ledger) {
+        self.ledger = ledger;
     }
 
     /// Takes note of what an event says about the stream itself.

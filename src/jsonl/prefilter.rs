@@ -11,14 +11,14 @@ pub trait Prefilter: Send {
 }
 
 /// Looks for a handful of fixed byte sequences, all at once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AhoCorasickPrefilter {
     search: Search,
 }
 
 /// The automaton reads a byte at a time; vector instructions are more than ten times as fast, but
 /// not every processor has them, and they are for few needles only.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Search {
     Packed(Searcher),
     Automaton(AhoCorasick),
