@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
-use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, wait_for};
+use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, pairs, wait_for};
 use crate::schema::assert_fits;
 
 #[test]
@@ -120,6 +120,19 @@ fn real_records_fit_their_schemas() {
         checked += 1;
     }
     assert!(checked >= 9, "only {checked} records");
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_a_failure() {
+    let bench = Bench::new();
+    let run = bench.run(&["--trace", "/dev/full"], bash("a", "true"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+    assert_eq!(run.status, Some(74));
+    assert!(
+        run.stderr.contains("cannot write the trace"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
