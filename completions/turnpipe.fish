@@ -37,7 +37,7 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Ex
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Ask for a verdict on each input line'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Check each line of the input'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
@@ -59,7 +59,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permissi
 bypassPermissions\t'Every call runs'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout -d 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
@@ -69,7 +69,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-di
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: where the last run of the session ended, else this directory]' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l add-dir -d 'Another directory that shell calls may change to; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l env -d 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write a trace of the run for the viewer of Chrome or Perfetto' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l trace -d 'Write a trace of the run for Chrome\'s trace viewer or Perfetto' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -90,7 +90,7 @@ ready\t'As soon as they are ready; no line waits, and late labels are dropped'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l hold-ms -d 'How long to hold a line for a label before dropping the label, in milliseconds' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s j -l jobs -d 'How many labels to make at once' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Also append the labels to this session file' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Read from this settings file of an agent whether labels are wanted' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Take from this agent\'s settings file whether labels are wanted' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
@@ -139,7 +139,7 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l write -d 'Write the title into the session file, unless a person gave one'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it even over a title that a person gave'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Name only sessions that an agent would on its own: no title yet, fewer than three attempts, not switched off, a fast model configured'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Name only sessions that an agent would name by itself: no title yet, fewer than three attempts, not switched off, a fast model configured'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if there is no result'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l dry-run -d 'Print the body of each request instead of sending it'
@@ -172,7 +172,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l write -d 'Write the recap into the session file, so that it is shown on resuming'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Recap only where an agent would on its own: after three prompts, two since the last recap, with nothing unanswered, and five minutes of absence'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Write a recap only where an agent would: after three prompts, two since the last recap, with nothing unanswered, and five minutes of absence'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print a recap each time you come back to it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if there is no result'
@@ -231,7 +231,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fis
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "search" -d 'Find what was said in sessions'
@@ -278,7 +278,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For a terminal'
 md\t'Markdown'
 jsonl\t'Records'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l html -d 'Write a page for browsers into this file; it loads nothing from elsewhere' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l html -d 'Write an HTML page to this file; the page loads nothing from elsewhere' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l tools -d 'How much to show of tool calls and results [default: summary in text and Markdown, else full]' -r -f -a "none\t'Nothing'
 summary\t'Calls, and the beginnings of results'
 full\t'Everything'"
@@ -320,7 +320,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l raw -d 'Print lines as they are in the file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s f -l follow -d 'Continue with what is appended'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s f -l follow -d 'Go on with what is appended'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l latest -d 'Also show sessions that begin or go on from now on'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l subagents -d 'Also show what subagents say from now on; their records name them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l cursor -d 'Write a cursor after each batch of records: where to continue reading'
@@ -388,7 +388,7 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-mmap -d 'Read files instead of mapping them into memory'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l exit-status -d 'Exit 1 if there is damage'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l exit-status -d 'Exit with 1 if there is damage'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l summary -d 'Print only the totals'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -473,7 +473,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "search" -d 'Find what was said in sessions'
@@ -488,7 +488,7 @@ openai\t'`tools` of `OpenAI` chat completions'
 gemini\t'`tools` of Gemini\'s `generateContent`'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s o -l output -d 'What to print [default: text on a terminal, else json]' -r -f -a "text\t'A list of names and descriptions'
 json\t'The declarations'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -548,7 +548,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_s
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Ask for a verdict on each input line'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
@@ -558,7 +558,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_s
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, the last active first'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "search" -d 'Find what was said in sessions'

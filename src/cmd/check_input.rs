@@ -181,7 +181,7 @@ impl<Answer: Serialize> Answering<'_, Answer> {
     }
 }
 
-/// Some editors begin a file with U+FEFF; it is no part of the first line.
+/// Some editors begin a file with U+FEFF; it is not part of the first line.
 fn without_byte_order_mark(line: &[u8], number: u64) -> &[u8] {
     match line.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) if number == 1 => rest,

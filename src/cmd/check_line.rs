@@ -21,7 +21,7 @@ pub(super) enum LineForm {
     Plain,
 }
 
-/// What is read from an object line besides its text.
+/// What is read from an object line in addition to its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
     /// Nothing.

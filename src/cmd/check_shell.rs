@@ -24,6 +24,9 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
 /// So is `kernel-enforcement` where a command such as `awk` is only to be trusted in a sandbox.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo 'git log | head' | turnpipe check shell --plain
+  echo 'rm -rf build' | turnpipe check shell --plain --explain")]
 pub(super) struct CheckShellArguments {
     /// Where the commands come from.
     #[command(flatten)]

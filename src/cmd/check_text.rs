@@ -18,6 +18,9 @@ use crate::wire::records::{CheckTextRecord, TextKind};
 /// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
 /// with the cleaned `output`; a line that is neither gets a record with an `error`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
+  echo '\"Fix the login button\"' | turnpipe check text --as title")]
 pub(super) struct CheckTextArguments {
     /// What the text will be used as
     #[arg(long = "as", value_enum, value_name = "KIND")]

@@ -38,10 +38,10 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "check",
         kind: Kind::Group {
-            about: "Ask for a verdict on each input line",
+            about: "Check each line of the input",
             details: Some(
-                "Nothing is run, nothing is changed, and no network is used. Every input line is \
-                 answered by one record, in input order.",
+                "Nothing is run or changed, and no network is used. Every line of the input gets one \
+                 record, in the same order.",
             ),
             commands: &[
                 Command::new::<CheckShellArguments>("shell"),

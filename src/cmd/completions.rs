@@ -8,6 +8,8 @@ use crate::io::Io;
 
 /// Print a shell completion script
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe completions bash > turnpipe.bash")]
 pub(super) struct CompletionsArguments {
     /// The shell
     shell: Shell,

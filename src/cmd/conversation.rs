@@ -10,6 +10,7 @@ use super::output::RecordWriter;
 use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Reader};
 use crate::session::{Facts, Scope, Session};
+use crate::wire::Understanding;
 
 /// A session, read.
 pub(super) struct Conversation {
@@ -68,19 +69,27 @@ fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     Ok(excerpt)
 }
 
-/// Reads one conversation from a stream, with the id of its session. If there is a `copy`, the
-/// stream is copied to it.
+/// A conversation that came on a stream.
+pub(super) struct StreamedConversation {
+    pub(super) excerpt: Excerpt,
+    pub(super) session_id: Option<String>,
+    pub(super) understanding: Understanding,
+}
+
+/// Reads one conversation from a stream. If there is a `copy`, the stream is copied to it.
 ///
 /// # Errors
 /// Reading or writing failed.
 pub(super) fn read_stream(
     stream: impl Read + Send + 'static,
     mut copy: Option<&mut RecordWriter>,
-) -> anyhow::Result<(Excerpt, Option<String>)> {
+) -> anyhow::Result<StreamedConversation> {
     let mut conversation = DialogStream::default();
+    let mut understanding = Understanding::default();
     // Every line may be a message.
     let mut reader = Reader::new(stream, AhoCorasickPrefilter::new(&["{"])?);
     while let Some(piece) = reader.next_piece().context("cannot read standard input")? {
+        understanding.note(piece.raw(), &[]);
         if let Some(writer) = &mut copy {
             writer.echo(piece.raw())?;
         }
@@ -94,5 +103,13 @@ pub(super) fn read_stream(
         }
     }
     let session_id = conversation.session_id().map(str::to_owned);
-    Ok((conversation.finish(), session_id))
+    let excerpt = conversation.finish();
+    if excerpt.messages() > 0 {
+        understanding = Understanding::Something;
+    }
+    Ok(StreamedConversation {
+        excerpt,
+        session_id,
+        understanding,
+    })
 }

@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use super::UsageError;
 use crate::config::{Config, ConfigSource, Overrides, Settings};
+use crate::dialog::Style;
 use crate::io::{Environment, Io};
 
 /// Options that every command takes, before or after its name.
@@ -75,6 +76,15 @@ impl Globals {
         environment: &Environment,
     ) -> Result<Settings, UsageError> {
         Ok(self.config(environment)?.settings(overrides))
+    }
+
+    /// How a dialog on standard output is styled.
+    pub(super) fn style(&self, io: &Io) -> Style {
+        if self.colors_output(io) {
+            Style::Ansi
+        } else {
+            Style::Plain
+        }
     }
 
     /// Whether text on standard output is coloured.

@@ -1,6 +1,6 @@
 //! What becomes of an input that is missing, cannot be read or is of the wrong kind, for every
 //! command: one line on standard error, the other inputs are done, and the command ends with
-//! status 2. Empty input is no error: there is nothing to do.
+//! status 2. Empty input is not an error: there is nothing to do.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
+use crate::wire::Understanding;
 
 /// Reports the inputs that cannot be used.
 pub(super) struct InputErrors {
@@ -38,6 +39,21 @@ impl InputErrors {
             Outcome::Done | Outcome::AnswerIsNo if self.any => Outcome::UsageError,
             outcome => outcome,
         }
+    }
+}
+
+/// Says that nothing in a stream was understood, so that unchanged output has an explanation.
+pub(super) fn report_foreign_stream(
+    understanding: Understanding,
+    quiet: bool,
+    messages: &Messages,
+) {
+    if understanding == Understanding::Nothing && !quiet {
+        messages.note("no line of the input was understood");
+        messages.hint(
+            "`turnpipe run-tools --help` lists the dialects that streams may have under `--from`; \
+             `turnpipe session show` reads the session files of agents",
+        );
     }
 }
 

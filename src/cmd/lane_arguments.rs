@@ -43,7 +43,7 @@ impl LaneArguments {
     pub(super) fn lane(&self, threads: usize, settings: &Settings) -> Result<Lane, UsageError> {
         let scratch = &settings.temporary_directory;
         let is_confined = self.enforce != Enforcement::Off;
-        // Most commands do without temporary files, so it is no failure if there is no place.
+        // Most commands do without temporary files, so it is not a failure if there is no place.
         let temporary = is_confined
             .then(|| {
                 tempfile::Builder::new()

@@ -41,33 +41,24 @@ impl<Source: Read> LineReader<Source> {
     /// Reading failed.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
-        let mut length = 0_u64;
-        loop {
-            let buffer = match self.source.fill_buf() {
-                Ok(buffer) => buffer,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if buffer.is_empty() && length == 0 {
-                return Ok(None);
-            }
-            let end = memchr::memchr(b'\n', buffer);
-            let part = &buffer[..end.unwrap_or(buffer.len())];
-            let room = self.limit.saturating_add(1) - self.line.len();
-            self.line.extend_from_slice(&part[..part.len().min(room)]);
-            let consumed = part.len() + usize::from(end.is_some());
-            length += consumed as u64;
-            let ended = end.is_some() || consumed == 0;
-            self.source.consume(consumed);
-            if ended {
-                break;
-            }
+        // Room for the end of the line.
+        let most = self.limit as u64 + 2;
+        let mut beginning = self.source.by_ref().take(most);
+        if beginning.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
         }
-        if self.line.len() > self.limit {
+        let line = match self.line.strip_suffix(b"\n") {
+            Some(line) => line,
+            None if self.line.len() as u64 == most => {
+                self.source.skip_until(b'\n')?;
+                return Ok(Some(Line::TooLong));
+            }
+            None => &self.line,
+        };
+        if line.len() > self.limit {
             return Ok(Some(Line::TooLong));
         }
-        let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
-        Ok(Some(Line::Whole(line)))
+        Ok(Some(Line::Whole(line.strip_suffix(b"\r").unwrap_or(line))))
     }
 }
 

@@ -12,6 +12,8 @@ use super::Outcome;
 ///
 /// Writes `turnpipe.1` and one page for each subcommand, such as `turnpipe-check-text.1`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe man man1")]
 pub(super) struct ManArguments {
     /// The directory to write to; it is created if needed
     #[arg(value_name = "DIR")]

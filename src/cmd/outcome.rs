@@ -1,7 +1,7 @@
 //! How a command ended, as an exit status.
 
 /// The end of a command. The numbers are part of the contract with scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[repr(u8)]
 pub enum Outcome {
     /// Done; a failed tool is data, and nothing to do is done too.
@@ -33,23 +33,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every outcome, in the order of the exit status.
-    pub const ALL: [Self; 13] = [
-        Self::Done,
-        Self::AnswerIsNo,
-        Self::UsageError,
-        Self::UnusableRecords,
-        Self::ProviderRefused,
-        Self::ProviderUnavailable,
-        Self::TurnOver,
-        Self::TurnStopped,
-        Self::InputOutputFailed,
-        Self::TimedOut,
-        Self::Interrupted,
-        Self::ReaderGone,
-        Self::Terminated,
-    ];
-
     /// The exit status.
     pub fn exit_status(self) -> u8 {
         self as u8
@@ -58,11 +41,14 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
-    fn every_outcome_has_a_status_of_its_own() {
-        let statuses = Outcome::ALL.map(Outcome::exit_status);
+    fn every_outcome_has_its_own_status() {
+        let outcomes = Outcome::value_variants().iter().copied();
+        let statuses: Vec<u8> = outcomes.map(Outcome::exit_status).collect();
         assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
     }
 }

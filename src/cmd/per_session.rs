@@ -7,10 +7,10 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::conversation::{Conversation, read_stream, unreadable};
-use super::inputs::InputErrors;
+use super::inputs::{InputErrors, report_foreign_stream};
 use super::model_failures::ModelFailures;
 use super::output::{self, Form, RecordWriter};
-use super::progress::SessionProgress;
+use super::progress::ProgressLine;
 use super::session_names::{NamedSession, StandardInput, read_stdin};
 use super::session_source::SourceArguments;
 use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, extension};
@@ -29,7 +29,7 @@ use crate::wire::SessionId;
 /// What `title` and `recap` have in common on the command line.
 #[derive(Debug, Args)]
 pub(super) struct PerSessionArguments {
-    /// Files, ids or beginnings of ids, titles, or `latest`; `-` is standard input
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     pub(super) sessions: Vec<String>,
     /// Language of the text: `auto` for that of the conversation, or a code like `de`
@@ -57,6 +57,9 @@ fn parse_language(name: &str) -> Result<LanguageChoice, String> {
 pub(super) trait PerSession: Sync {
     /// What its messages begin with under `--verbose`.
     const TAG: &'static str;
+
+    /// What its progress line says of a single session.
+    const WORK: &'static str;
 
     /// The text for a conversation that came on a stream.
     ///
@@ -187,6 +190,12 @@ impl Runner {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
         }
+        let progress = match &input {
+            StandardInput::List(sessions) if sessions.len() > 1 => {
+                ProgressLine::of_sessions(sessions.len(), self.quiet, io)
+            }
+            _ => ProgressLine::spinner(Command::WORK, self.quiet, io),
+        };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
             made: 0,
@@ -197,18 +206,20 @@ impl Runner {
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
-                let (excerpt, session_id) = read_stream(stream, copy)?;
+                let read = read_stream(stream, copy)?;
+                report_foreign_stream(read.understanding, self.quiet, &self.messages);
                 let made = Made {
                     is_alone: true,
                     path: None,
-                    session_id: session_id.map(SessionId),
-                    result: command.of_stream(&excerpt).map(|product| (product, None)),
+                    session_id: read.session_id.map(SessionId),
+                    result: command
+                        .of_stream(&read.excerpt)
+                        .map(|product| (product, None)),
                 };
                 summary.note("-", &made);
                 self.print(command, made, &mut writer)?;
             }
             StandardInput::List(sessions) => {
-                let mut progress = SessionProgress::new(sessions.len(), self.quiet, io.terminal);
                 each_in_order(
                     &sessions,
                     arguments.source.waiting_jobs(),
@@ -222,9 +233,9 @@ impl Runner {
                         self.print(command, made, &mut writer)
                     },
                 )?;
-                progress.finish();
             }
         }
+        drop(progress);
         Ok(self.stop.or(summary.outcome(arguments.side.exit_status)))
     }
 
@@ -275,7 +286,7 @@ impl Runner {
         };
         let mut errors = InputErrors::new(&self.messages);
         match input {
-            StandardInput::Conversation(stream) => print(&read_stream(stream, None)?.0)?,
+            StandardInput::Conversation(stream) => print(&read_stream(stream, None)?.excerpt)?,
             StandardInput::List(sessions) => {
                 for session in &sessions {
                     match read(session, &arguments.source) {

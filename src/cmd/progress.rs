@@ -1,43 +1,179 @@
-//! Progress lines on a terminal.
+//! A progress line on a terminal.
+
+use std::io::{self, Write};
+use std::mem;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::exec::{Observer, Progress, Unobserved};
-use crate::io::TerminalFacts;
+use crate::io::{Io, Output};
 use crate::text::terminal_safe_line;
 
-/// Whether a progress line can be seen, and does not get between records on the same terminal.
-fn is_visible(quiet: bool, terminal: TerminalFacts) -> bool {
-    terminal.stderr && !terminal.stdout && !quiet
+/// Work that is done sooner shows no progress.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How often the line is drawn.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A line at the bottom of the terminal, while work takes long. Messages and output appear above it.
+/// It vanishes when it is dropped.
+pub(super) struct ProgressLine {
+    bar: Option<ProgressBar>,
+    timer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// A bar; it has no length if `length` is `None`.
-fn bar(length: Option<u64>, template: &str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+impl ProgressLine {
+    /// Work without a known end, e.g. `searching`.
+    pub(super) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
+        let mut line = Self::new(None, "{spinner} {msg} {elapsed}", quiet, io);
+        if let Some(bar) = &line.bar {
+            bar.set_message(what);
+        }
+        line.begin();
+        line
+    }
+
+    /// Work on `count` sessions.
+    pub(super) fn of_sessions(count: usize, quiet: bool, io: &mut Io) -> Self {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let template = "{bar:30} {pos}/{len} sessions, {eta} left";
+        let mut line = Self::new(Some(count), template, quiet, io);
+        line.begin();
+        line
+    }
+
+    fn new(length: Option<u64>, template: &str, quiet: bool, io: &mut Io) -> Self {
+        let is_dumb = io.environment.text("TERM") == Some("dumb");
+        if quiet || is_dumb || !io.terminal.stderr {
+            let (bar, timer) = (None, None);
+            return Self { bar, timer };
+        }
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        let bar = match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        let above = bar.clone();
+        io.messages
+            .wrap(|sink| Box::new(AboveLine::new(sink, above)));
+        if io.terminal.stdout
+            && let Output::Sink(sink) = mem::replace(&mut io.stdout, Output::Closed)
+        {
+            io.stdout = Output::Sink(Box::new(AboveLine::new(sink, bar.clone())));
+        }
+        Self {
+            bar: Some(bar),
+            timer: None,
+        }
+    }
+
+    /// Shows the line, unless it is dropped soon.
+    fn begin(&mut self) {
+        let Some(bar) = self.bar.clone().filter(|_| self.timer.is_none()) else {
+            return;
+        };
+        let (sender, dropped) = channel();
+        let timer = std::thread::spawn(move || {
+            if dropped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(TICK);
+            }
+        });
+        self.timer = Some((sender, timer));
+    }
+
+    /// One more session is done.
+    pub(super) fn advance(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if let Some((sender, timer)) = self.timer.take() {
+            drop(sender);
+            let _ = timer.join();
+        }
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Writes whole lines above the progress line.
+struct AboveLine<Sink: Write> {
+    sink: Sink,
+    bar: ProgressBar,
+    /// The beginning of a line.
+    pending: Vec<u8>,
+}
+
+impl<Sink: Write> AboveLine<Sink> {
+    fn new(sink: Sink, bar: ProgressBar) -> Self {
+        Self {
+            sink,
+            bar,
+            pending: Vec::new(),
+        }
+    }
+}
+
+impl<Sink: Write> Write for AboveLine<Sink> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let lines = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+        let (whole, rest) = bytes.split_at(lines);
+        if !whole.is_empty() {
+            let (sink, pending) = (&mut self.sink, &self.pending);
+            self.bar.suspend(|| {
+                sink.write_all(pending)?;
+                sink.write_all(whole)?;
+                sink.flush()
+            })?;
+            self.pending.clear();
+        }
+        self.pending.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl<Sink: Write> Drop for AboveLine<Sink> {
+    fn drop(&mut self) {
+        let (sink, pending) = (&mut self.sink, &self.pending);
+        let _ = self
+            .bar
+            .suspend(|| sink.write_all(pending).and_then(|()| sink.flush()));
     }
 }
 
 /// Shows the progress of a run of tools.
-pub(super) fn observer(quiet: bool, terminal: TerminalFacts) -> Box<dyn Observer> {
-    if is_visible(quiet, terminal) {
-        Box::new(ToolProgress { bar: None })
+pub(super) fn observer(quiet: bool, io: &mut Io) -> Box<dyn Observer> {
+    let line = ProgressLine::new(None, "{spinner} {wide_msg}", quiet, io);
+    if line.bar.is_some() {
+        Box::new(ToolProgress { line: Some(line) })
     } else {
         Box::new(Unobserved)
     }
 }
 
 struct ToolProgress {
-    bar: Option<ProgressBar>,
+    line: Option<ProgressLine>,
 }
 
 impl Observer for ToolProgress {
     fn changed(&mut self, progress: &Progress<'_>) {
-        let bar = self
-            .bar
-            .get_or_insert_with(|| bar(None, "{spinner} {wide_msg}"));
+        let Some(line) = &mut self.line else {
+            return;
+        };
+        line.begin();
         let Progress {
             started,
             running,
@@ -45,45 +181,14 @@ impl Observer for ToolProgress {
             oldest,
         } = *progress;
         let oldest = oldest.map(terminal_safe_line).unwrap_or_default();
-        bar.set_message(format!(
-            "{started} started, {running} running, {open} open  {oldest}"
-        ));
-        bar.tick();
+        if let Some(bar) = &line.bar {
+            bar.set_message(format!(
+                "{started} started, {running} running, {open} open  {oldest}"
+            ));
+        }
     }
 
     fn finished(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// Shows how many sessions are done.
-pub(super) struct SessionProgress {
-    bar: Option<ProgressBar>,
-}
-
-impl SessionProgress {
-    /// Nothing of `count` is done.
-    pub(super) fn new(count: usize, quiet: bool, terminal: TerminalFacts) -> Self {
-        let length = u64::try_from(count).unwrap_or(u64::MAX);
-        let is_shown = count > 1 && is_visible(quiet, terminal);
-        Self {
-            bar: is_shown.then(|| bar(Some(length), "{bar:30} {pos}/{len} sessions, {eta} left")),
-        }
-    }
-
-    /// One more is done.
-    pub(super) fn advance(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
-    }
-
-    /// All are done.
-    pub(super) fn finish(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
+        self.line = None;
     }
 }

@@ -32,11 +32,14 @@ use crate::wire::records::{AwaySummaryRecord, RecapRecord};
 /// one or two sentences, or the reason why there is no recap. Without a model the recaps follow
 /// built-in rules.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe recap latest
+  turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(super) struct RecapArguments {
     /// Write the recap into the session file, so that it is shown on resuming
     #[arg(long)]
     write: bool,
-    /// Recap only where an agent would on its own: after three prompts, two since the last recap, with
+    /// Write a recap only where an agent would: after three prompts, two since the last recap, with
     /// nothing unanswered, and five minutes of absence
     #[arg(long)]
     auto: bool,
@@ -92,6 +95,7 @@ impl Run for RecapArguments {
 
 impl PerSession for Recaps<'_> {
     const TAG: &'static str = "SESSION_RECAP";
+    const WORK: &'static str = "writing a recap";
 
     fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         self.may_start(excerpt)?;

@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
-use super::inputs::take_stdin;
+use super::inputs::{report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
@@ -53,6 +53,10 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
     clippy::struct_excessive_bools,
     reason = "one field for each switch of the command line"
 )]
+#[command(after_long_help = "Examples:
+  turnpipe run-tools < reply.jsonl
+  turnpipe run-tools --plan < reply.jsonl
+  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl")]
 pub(super) struct RunToolsArguments {
     /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
@@ -83,7 +87,7 @@ pub(super) struct RunToolsArguments {
     /// Run only these tools
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
-    /// Add the command tools of a manifest (TOML or JSON); repeatable
+    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
     /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
@@ -111,7 +115,7 @@ pub(super) struct RunToolsArguments {
     /// or `GIT_AUTHOR_NAME`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
-    /// Write a trace of the run for the viewer of Chrome or Perfetto
+    /// Write a trace of the run for Chrome's trace viewer or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check every line of the input, and exit with 3 if it has unusable records
@@ -152,6 +156,7 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
         let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
         let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
@@ -163,10 +168,11 @@ impl Run for RunToolsArguments {
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            observer: observer(globals.quiet, io.terminal),
+            observer,
             trace,
         };
         let end = exec::run(&options, lifecycle, context, ledger, dependencies, channels);
+        report_foreign_stream(end.understanding, globals.quiet, &io.messages);
         Ok(self.outcome(&end, io))
     }
 }

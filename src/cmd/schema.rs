@@ -12,6 +12,9 @@ use crate::wire::records::{record_names, schema};
 /// Without a name, prints the names, one per line. Within one version of the records (`"v":1`) they
 /// only gain fields, so a schema allows fields that it does not list.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe schema
+  turnpipe schema title")]
 pub(super) struct SchemaArguments {
     /// The record, e.g. `tool-result`
     #[arg(value_name = "RECORD")]

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::command::Run;
-use super::inputs::take_stdin;
+use super::inputs::{report_foreign_stream, take_stdin};
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
@@ -23,9 +23,9 @@ use crate::session::record::{
     Transcript, TurnWatch, ownership,
 };
 use crate::text::redact;
-use crate::wire::{Decoder, Event, prefilter_needles};
+use crate::wire::{Decoder, Event, Understanding, prefilter_needles};
 
-/// Needles of records that are kept besides those about calls.
+/// Needles of records that are kept, apart from those about calls.
 const KEPT: [&str; 5] = [
     "\"usage\"",
     "\"title\"",
@@ -48,6 +48,8 @@ const PIECES_AHEAD: usize = 64;
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
 pub(super) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
@@ -81,7 +83,7 @@ enum LoopEvent {
 }
 
 impl Run for SessionAppendArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
         let events = listen(stdin)?;
@@ -106,11 +108,13 @@ impl Run for SessionAppendArguments {
             facts,
             named: self.session_id.is_some(),
             messages_left_out: 0,
+            understanding: Understanding::default(),
             writer,
             messages: io.messages.clone(),
             moment: Moment::of(io),
         };
         let end = run.drive(&events)?;
+        report_foreign_stream(run.understanding, globals.quiet, &io.messages);
         if run.messages_left_out > 0 {
             io.messages.note(&format!(
                 "{}: file of another agent: {} messages were not recorded",
@@ -185,6 +189,7 @@ struct Recording<'a> {
     named: bool,
     /// How many messages the file of another agent did not get.
     messages_left_out: u64,
+    understanding: Understanding,
     /// Where the input is copied to; nothing once its reader is gone.
     writer: Option<RecordWriter>,
     messages: Messages,
@@ -225,13 +230,16 @@ impl Recording<'_> {
     }
 
     fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
+        self.understanding.note(piece.raw(), &[]);
         let (records, damage) = piece.records();
         for damage in damage {
             self.messages.note(&damage.to_string());
         }
         for record in records {
             let text = record.text(piece.raw());
-            for event in self.decoder.record(text) {
+            let events = self.decoder.record(text);
+            self.understanding.note(&[], &events);
+            for event in events {
                 if let Event::Session(id) = &event
                     && !std::mem::replace(&mut self.named, true)
                 {
@@ -255,7 +263,9 @@ impl Recording<'_> {
                     let (facts, moment) = (self.facts.clone(), self.moment.clone());
                     Transcript::new(&arguments.file, facts, moment).on(arguments.systems())
                 });
-                transcript.record(recorded).map_err(refused)?;
+                if transcript.record(recorded).map_err(refused)? {
+                    self.understanding = Understanding::Something;
+                }
             }
             Target::Foreign(foreign) => match foreign.record(recorded).map_err(refused)? {
                 Recorded::KeptManualTitle => self.messages.note(&format!(
@@ -263,7 +273,9 @@ impl Recording<'_> {
                     arguments.file.display()
                 )),
                 Recorded::No => self.messages_left_out += u64::from(is_message(text)),
-                Recorded::AgentFile | Recorded::SideFile => {}
+                Recorded::AgentFile | Recorded::SideFile => {
+                    self.understanding = Understanding::Something;
+                }
             },
         }
         Ok(())

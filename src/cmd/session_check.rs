@@ -20,16 +20,19 @@ use crate::wire::records::{SessionCheckRecord, SessionDamageRecord, SessionError
 /// Report what is wrong with session files
 ///
 /// Writes one record for each finding, then one with the totals. Damage is what is lost or broken:
-/// torn or glued lines, ids that occur twice, circles of parents. Findings that are no damage are
-/// reported too: calls without results, unknown kinds of records, times that run backwards.
+/// torn lines, records glued together, duplicate ids, cycles of parents. Findings that are not damage
+/// are reported too: calls without results, unknown kinds of records, times that run backwards.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session check latest
+  turnpipe session check latest --repair-to repaired.jsonl")]
 pub(super) struct SessionCheckArguments {
-    /// Files, ids or beginnings of ids, titles, or `latest`
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// Exit 1 if there is damage
+    /// Exit with 1 if there is damage
     #[arg(long)]
     exit_status: bool,
     /// Print only the totals

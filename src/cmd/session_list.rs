@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
+use super::progress::ProgressLine;
 use super::session_source::{FilterArguments, SourceArguments, about};
 use super::session_table::{TableLook, session_table};
 use super::{Globals, Outcome};
@@ -19,12 +20,16 @@ use crate::jsonl::{Writer, append_record};
 use crate::session::{Counts, Depth, Listed, Listing, SessionError, list, list_as_text};
 use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
 
-/// List sessions, the last active first
+/// List sessions, most recently active first
 ///
 /// Prints a table on a terminal, with local times and with dimmed titles where no person gave one;
 /// otherwise one record per session. Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
 /// given.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session list
+  turnpipe session list -n 5 --since 2d
+  turnpipe session list --cwd . --counts --json")]
 pub(super) struct SessionListArguments {
     #[command(flatten)]
     source: SourceArguments,
@@ -45,6 +50,7 @@ impl Run for SessionListArguments {
         let listing = self.listing(io.clock.now())?;
         let mut errors = InputErrors::new(&io.messages);
         self.source.check_roots(&mut errors);
+        let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         match self.form.form(io.terminal) {
             Form::Text => {
                 let (listed, failed) = list(&self.source.candidates(&io.environment), &listing);
@@ -60,6 +66,7 @@ impl Run for SessionListArguments {
             }
             Form::Jsonl => self.print_records(&listing, io)?,
         }
+        drop(progress);
         Ok(errors.outcome(Outcome::Done))
     }
 }

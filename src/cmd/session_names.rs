@@ -137,17 +137,12 @@ impl NamedSession {
         })
     }
 
-    /// The file that can be read.
+    /// The file, which may not be there.
     ///
     /// # Errors
-    /// There is no such session, or no such file.
+    /// No session has that name.
     pub(super) fn path(&self) -> Result<&Path, UsageError> {
-        let path = self.path.as_deref().map_err(Clone::clone)?;
-        let metadata = std::fs::metadata(path).map_err(UsageError::reason)?;
-        if metadata.is_dir() {
-            return Err(UsageError::new("is a directory"));
-        }
-        Ok(path)
+        self.path.as_deref().map_err(Clone::clone)
     }
 
     /// The file that stays, and that may be written to.

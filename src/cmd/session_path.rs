@@ -8,7 +8,6 @@ use super::output::{self, Form};
 use super::session_source::SourceArguments;
 use super::{Globals, Outcome};
 use crate::io::Io;
-use crate::session::Session;
 use crate::wire::SessionId;
 use crate::wire::records::SessionPathRecord;
 
@@ -16,8 +15,11 @@ use crate::wire::records::SessionPathRecord;
 ///
 /// Prints one path per line, or with `-o jsonl` records that also hold the title.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session path latest
+  turnpipe session path latest --json")]
 pub(super) struct SessionPathArguments {
-    /// Sessions: ids, beginnings of ids, titles, or `latest`
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -44,8 +46,11 @@ impl Run for SessionPathArguments {
         let sessions = self.source.named(&self.sessions, io)?;
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
-            let path = match named.lasting_path() {
-                Ok(path) => path,
+            let opened = named
+                .lasting_path()
+                .and_then(|path| Ok((path, named.open()?)));
+            let (path, session) = match opened {
+                Ok(opened) => opened,
                 Err(error) => {
                     errors.report(&named.name, &error);
                     continue;
@@ -58,18 +63,15 @@ impl Run for SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 Form::Jsonl => {
-                    let session = Session::open(path).ok();
                     let mapping = self.source.mapping();
-                    let readable = session.as_ref();
-                    let id = readable.and_then(|session| session.id(mapping).ok().flatten());
-                    let title = readable.and_then(|session| session.title(mapping).ok());
+                    let id = session.id(mapping).ok().flatten();
+                    let title = session.title(mapping).ok().flatten();
                     let (title, source) = title
-                        .flatten()
                         .map(|title| (title.text, title.source.name().to_owned()))
                         .unzip();
                     writer.record(&SessionPathRecord {
                         session_id: id.map(SessionId),
-                        agent: session.map(|session| session.agent().name().to_owned()),
+                        agent: Some(session.agent().name().to_owned()),
                         path: path.display().to_string(),
                         title,
                         title_source: source,

@@ -36,26 +36,17 @@ pub(super) struct Look {
 
 /// Prints messages in one of the forms.
 pub(super) struct Printer {
-    look: Look,
+    pub(super) look: Look,
     outline: Outline,
-    about: About,
-    writer: RecordWriter,
+    pub(super) writer: RecordWriter,
 }
 
 impl Printer {
     /// Prints to `writer`.
-    pub(super) fn new(look: Look, about: &AboutSession, writer: RecordWriter) -> Self {
-        let grouping = match look.density {
-            Density::Compact => Grouping::Merged,
-            Density::Full => Grouping::Batches,
-        };
+    pub(super) fn new(look: Look, grouping: Grouping, writer: RecordWriter) -> Self {
         Self {
             look,
             outline: Outline::new(grouping),
-            about: About {
-                session_id: about.session_id.clone(),
-                ..About::default()
-            },
             writer,
         }
     }
@@ -95,13 +86,13 @@ impl Printer {
         }
     }
 
-    /// A whole message.
-    pub(super) fn message(&mut self, message: Message) -> Result<(), WriteError> {
+    /// A whole message of the session or subagent `about`.
+    pub(super) fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
         let Some(message) = self.look.selection.apply(message) else {
             return Ok(());
         };
         if self.look.form == DialogForm::Jsonl {
-            return self.writer.record(&to_record(message, &self.about));
+            return self.writer.record(&to_record(message, about));
         }
         let pieces = self.outline.push(message);
         self.pieces(&pieces)

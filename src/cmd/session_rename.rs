@@ -17,6 +17,8 @@ use crate::wire::records::SessionRenamedRecord;
 /// Appends the record that the session's own agent reads its name from: for Claude Code, Qwen
 /// Code and pi in the session file, for Codex in its index. Put `--` before a name that begins with a dash.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session rename latest 'Fix the parser'")]
 pub(super) struct SessionRenameArguments {
     /// A file, an id or the beginning of one, a title, or `latest`
     #[arg(value_name = "SESSION")]

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, FormArguments};
+use super::progress::ProgressLine;
 use super::session_hits::{Detail, HitPrinter};
 use super::session_names::NamedSession;
 use super::session_source::{FilterArguments, SourceArguments};
@@ -22,19 +23,24 @@ use crate::session::{Candidate, Depth, Root, discover};
 
 /// Find what was said in sessions
 ///
-/// Matches the pattern (a regular expression) against the text of messages as it was said, not as it
-/// is written in the file, in all branches. The last changed sessions come first. Prints a list on a
-/// terminal, else one record for each matching part of a message. Exits with 1 if nothing matches.
+/// Searches the messages of all branches for a regular expression. It is matched against the text as
+/// it was said, not against its JSON. The most recently changed sessions come first. Prints a list on
+/// a terminal, otherwise one record for each matching part of a message. Exits with 1 if nothing
+/// matches.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session search -i parser
+  turnpipe session search -l -F parse_value --in all
+  turnpipe session search --role user --since 1w --json parser")]
 pub(super) struct SessionSearchArguments {
     /// The pattern to look for
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Search only these: files, ids or beginnings of ids, titles, `latest`, or `-`
+    /// Search only these: paths, ids or their beginnings, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -108,6 +114,7 @@ impl Run for SessionSearchArguments {
         let sessions = self.source.named(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
+        let progress = ProgressLine::spinner("searching", globals.quiet, io);
         let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => Detail::Sessions,
@@ -159,6 +166,7 @@ impl Run for SessionSearchArguments {
             return Err(error.into());
         }
         printer.finish()?;
+        drop(progress);
         Ok(errors.outcome(if any {
             Outcome::Done
         } else {
@@ -218,17 +226,11 @@ impl SessionSearchArguments {
         }
         let mut candidates = Vec::new();
         for named in sessions {
-            let found = named.path().map(|path| {
-                discover(&[Root {
+            match named.open().and_then(|_| named.path()) {
+                Ok(path) => candidates.extend(discover(&[Root {
                     agent: None,
                     path: path.to_owned(),
-                }])
-            });
-            match found {
-                Ok(found) if found.is_empty() => {
-                    errors.report(&named.name, &UsageError::new("holds no session file"));
-                }
-                Ok(found) => candidates.extend(found),
+                }])),
                 Err(error) => errors.report(&named.name, &error),
             }
         }

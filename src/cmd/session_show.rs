@@ -13,7 +13,7 @@ use super::session_printer::{DialogForm, Look, Printer};
 use super::session_range::MessageRange;
 use super::session_source::{SourceArguments, about};
 use super::{Globals, Outcome, UsageError, output};
-use crate::dialog::{Density, Message, Origin, Selection, Style, Thinking, ToolDetail};
+use crate::dialog::{About, Density, Grouping, Message, Origin, Selection, Thinking, ToolDetail};
 use crate::io::Io;
 use crate::jsonl::Writer;
 use crate::session::Scope;
@@ -27,8 +27,13 @@ use crate::session::Scope;
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session show latest
+  turnpipe session show latest --range -5.. --tools full
+  turnpipe session show latest -o md > session.md
+  turnpipe session show latest --html session.html")]
 pub(super) struct SessionShowArguments {
-    /// A file, an id or the beginning of one, a title, or `latest`
+    /// The session: a path, an id or its beginning, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -39,7 +44,7 @@ pub(super) struct SessionShowArguments {
     /// Print records, as with `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
-    /// Write a page for browsers into this file; it loads nothing from elsewhere
+    /// Write an HTML page to this file; the page loads nothing from elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// How much to show of tool calls and results [default: summary in text and Markdown, else full]
@@ -108,19 +113,23 @@ impl Run for SessionShowArguments {
             } else {
                 Density::Full
             },
-            style: if globals.colors_output(io) {
-                Style::Ansi
-            } else {
-                Style::Plain
-            },
+            style: globals.style(io),
         };
         let sink = match &self.html {
             Some(page) => page_file(page)?,
             None if form == DialogForm::Jsonl => output::record_sink(io)?,
             None => output::take_sink(io)?,
         };
-        let mut printer = Printer::new(look, &about, Writer::new(sink));
+        let grouping = match look.density {
+            Density::Compact => Grouping::Merged,
+            Density::Full => Grouping::Batches,
+        };
+        let mut printer = Printer::new(look, grouping, Writer::new(sink));
         printer.head(&about)?;
+        let about = About {
+            session_id: about.session_id,
+            ..About::default()
+        };
         let mut number = 0;
         let mut failure = None;
         let mut left_out = 0;
@@ -139,7 +148,7 @@ impl Run for SessionShowArguments {
                             return ControlFlow::Break(());
                         }
                     }
-                    match printer.message(message) {
+                    match printer.message(message, &about) {
                         Ok(()) => ControlFlow::Continue(()),
                         Err(error) => {
                             failure = Some(error);

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
+use super::progress::ProgressLine;
 use super::session_source::SourceArguments;
 use super::table::table;
 use super::times::parse_moment;
@@ -20,11 +21,15 @@ use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
 /// Count tokens and calls by model, tool, day and purpose
 ///
-/// Counts the named sessions, or else all. All branches of a session count, because they were paid
+/// Counts the named sessions, or all of them. Every branch of a session counts, because it was paid
 /// for.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session stats
+  turnpipe session stats --since 1w --json
+  turnpipe session stats latest")]
 pub(super) struct SessionStatsArguments {
-    /// Files, ids or beginnings of ids, titles, or `latest`
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -40,7 +45,7 @@ pub(super) struct SessionStatsArguments {
 }
 
 impl Run for SessionStatsArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let moment = |option: &str, text: &Option<String>| {
             let moment = text
                 .as_deref()
@@ -49,6 +54,7 @@ impl Run for SessionStatsArguments {
         };
         let since = moment("--since", &self.since)?;
         let until = moment("--until", &self.until)?;
+        let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         let mut tally =
             Tally::within(since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX));
         let mut errors = InputErrors::new(&io.messages);
@@ -69,6 +75,7 @@ impl Run for SessionStatsArguments {
             }
         }
         let stats = tally.finish();
+        drop(progress);
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &page(&stats))?,
             Form::Jsonl => {

@@ -8,12 +8,13 @@ use clap::Args;
 
 use super::command::Run;
 use super::output::{self, Form, FormArguments};
+use super::session_printer::{self, DialogForm, Look};
 use super::session_source::SourceArguments;
 use super::session_tail_follow::{Ended, Followed, FollowedSession, Limits, Subagents, follow};
-use super::session_tail_printer::{Cursors, Joining, LineForm, Lines, Printer, TextForm};
+use super::session_tail_printer::{Cursors, Joining, Lines, Printer, Reading};
 use super::times::parse_span;
 use super::{Globals, Outcome, UsageError};
-use crate::dialog::{About, Grouping, Message, Style};
+use crate::dialog::{About, Density, Grouping, Message, Selection, Thinking, ToolDetail};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::{
@@ -24,17 +25,21 @@ use crate::wire::SessionId;
 
 /// Show the end of a session file, whatever its size
 ///
-/// Reads the file from its end. Prints messages, as text on a terminal and else as records; with
-/// `--raw` the lines as they are. With `-f` it goes on with what is appended, each record as soon as its line is complete. A file
-/// that is truncated, rewritten, replaced or deleted is read again from its start, after a
-/// `session_switch` record.
+/// Reads the file from its end. Prints messages: text on a terminal, records otherwise; with `--raw`
+/// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
+/// complete. A file that is truncated, rewritten, replaced or deleted is read again from its start,
+/// after a `session_switch` record.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session tail latest
+  turnpipe session tail latest -n 20 -o text
+  turnpipe session tail latest --follow --until-idle 1s")]
 pub(super) struct SessionTailArguments {
-    /// A file, an id or the beginning of one, a title, or `latest`
+    /// The session: a path, an id or its beginning, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -45,7 +50,7 @@ pub(super) struct SessionTailArguments {
     /// Print lines as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Continue with what is appended
+    /// Go on with what is appended
     #[arg(short, long)]
     follow: bool,
     /// Also show sessions that begin or go on from now on
@@ -128,35 +133,39 @@ impl SessionTailArguments {
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
+        // Raw lines and cursors are for programs.
         let form = match self.form.form(io.terminal) {
-            // Raw lines and cursors are for programs.
-            Form::Text if !self.raw && !self.cursor => {
-                let style = if globals.colors_output(io) {
-                    Style::Ansi
-                } else {
-                    Style::Plain
-                };
-                let grouping = if self.follow {
-                    Grouping::Apart
-                } else {
-                    Grouping::Batches
-                };
-                let writer = output::writer(Form::Text, io)?;
-                return Ok(Printer::new(
-                    LineForm::Text(TextForm::new(style, grouping)),
-                    Cursors::Left,
-                    writer,
-                ));
-            }
-            _ if self.raw => LineForm::Raw,
-            _ => LineForm::Messages,
+            Form::Text if !self.raw && !self.cursor => Form::Text,
+            _ => Form::Jsonl,
+        };
+        let (dialog_form, tools, thinking) = match form {
+            Form::Text => (DialogForm::Text, ToolDetail::Summary, Thinking::Hidden),
+            Form::Jsonl => (DialogForm::Jsonl, ToolDetail::Full, Thinking::Shown),
+        };
+        let look = Look {
+            form: dialog_form,
+            selection: Selection { tools, thinking },
+            density: Density::Full,
+            style: globals.style(io),
+        };
+        // What is followed is shown as it comes.
+        let grouping = if self.follow {
+            Grouping::Apart
+        } else {
+            Grouping::Batches
+        };
+        let reading = if self.raw {
+            Reading::Raw
+        } else {
+            Reading::Messages
         };
         let cursors = if self.cursor {
             Cursors::Printed
         } else {
             Cursors::Left
         };
-        Ok(Printer::new(form, cursors, output::record_writer(io)?))
+        let dialog = session_printer::Printer::new(look, grouping, output::writer(form, io)?);
+        Ok(Printer::new(reading, cursors, dialog))
     }
 
     fn lines_of(

@@ -2,76 +2,13 @@
 
 use std::path::Path;
 
-use super::output::RecordWriter;
-use crate::dialog::{
-    About, Density, Grouping, Joiner, Message, Outline, PlainText, Selection, Style, Thinking,
-    ToolDetail, to_record,
-};
+use super::session_printer::{self, DialogForm};
+use crate::dialog::{About, Joiner, Message};
 use crate::jsonl::WriteError;
 use crate::session::{Follower, Format, MessageLines};
 use crate::text::terminal_safe_line;
+use crate::wire::SessionId;
 use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
-
-/// What is printed of lines.
-#[derive(Debug)]
-pub(super) enum LineForm {
-    /// As they are in the file.
-    Raw,
-    /// The messages on them, as records.
-    Messages,
-    /// The messages on them, for people.
-    Text(TextForm),
-}
-
-/// Messages as text.
-#[derive(Debug)]
-pub(super) struct TextForm {
-    style: Style,
-    outline: Outline,
-    /// The subagent that spoke last.
-    speaker: Option<String>,
-}
-
-impl TextForm {
-    /// Nothing has been shown. `grouping` says whether calls wait for their results.
-    pub(super) fn new(style: Style, grouping: Grouping) -> Self {
-        Self {
-            style,
-            outline: Outline::new(grouping),
-            speaker: None,
-        }
-    }
-
-    /// A message, or what is left at the end.
-    fn lines(&mut self, message: Option<Message>, about: &About) -> String {
-        const SELECTION: Selection = Selection {
-            tools: ToolDetail::Summary,
-            thinking: Thinking::Hidden,
-        };
-        let mut page = String::new();
-        if message.is_some() && about.agent_id != self.speaker {
-            self.speaker.clone_from(&about.agent_id);
-            page = match &self.speaker {
-                Some(name) => format!("--- subagent {}\n\n", terminal_safe_line(name)),
-                None => "--- session\n\n".to_owned(),
-            };
-        }
-        let pieces = match message {
-            Some(message) => SELECTION
-                .apply(message)
-                .map(|message| self.outline.push(message))
-                .unwrap_or_default(),
-            None => self.outline.finish(),
-        };
-        let plain = PlainText {
-            style: self.style,
-            density: Density::Full,
-            tools: SELECTION.tools,
-        };
-        page.extend(pieces.iter().map(|piece| plain.piece(piece)));
-        page
-    }
-}
 
 /// Whether the records of one message are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,21 +54,41 @@ impl Lines {
     }
 }
 
+/// Whether lines are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// They are printed as they are in the file.
+    Raw,
+    /// The messages on them are printed.
+    Messages,
+}
+
 /// Prints the lines of the files that are followed.
 pub(super) struct Printer {
-    form: LineForm,
+    reading: Reading,
     cursors: Cursors,
-    writer: RecordWriter,
+    dialog: session_printer::Printer,
+    /// The session and subagent of the last message.
+    speaker: Option<(Option<SessionId>, Option<String>)>,
 }
 
 impl Printer {
-    /// Prints to `writer`.
-    pub(super) fn new(form: LineForm, cursors: Cursors, writer: RecordWriter) -> Self {
+    /// Prints with `dialog`.
+    pub(super) fn new(
+        reading: Reading,
+        cursors: Cursors,
+        dialog: session_printer::Printer,
+    ) -> Self {
         Self {
-            form,
+            reading,
             cursors,
-            writer,
+            dialog,
+            speaker: None,
         }
+    }
+
+    fn is_text(&self) -> bool {
+        self.dialog.look.form == DialogForm::Text
     }
 
     /// Prints whole lines.
@@ -141,8 +98,8 @@ impl Printer {
         lines: &[u8],
         joining: Joining,
     ) -> Result<(), WriteError> {
-        if matches!(self.form, LineForm::Raw) {
-            return self.writer.echo(lines);
+        if self.reading == Reading::Raw {
+            return self.dialog.writer.echo(lines);
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             for message in of.messages.messages(line) {
@@ -171,24 +128,24 @@ impl Printer {
             }
         }
         self.rest(of, &[])?;
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Result<(), WriteError> {
-        if let LineForm::Text(text) = &mut self.form {
-            let last = text.lines(None, &About::default());
-            self.writer.echo(last.as_bytes())?;
-        }
-        self.writer.flush()
+        self.dialog.finish()
     }
 
     fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
-        match &mut self.form {
-            LineForm::Raw | LineForm::Messages => self.writer.record(&to_record(message, about)),
-            LineForm::Text(text) => self
-                .writer
-                .echo(text.lines(Some(message), about).as_bytes()),
+        let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
+        if self.is_text() && self.speaker != speaker {
+            let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
+            let name = match (&about.agent_id, &about.session_id) {
+                (Some(agent), _) => Some(format!("subagent {agent}")),
+                (None, Some(session)) if !is_first => Some(format!("session {session}")),
+                (None, _) => None,
+            };
+            if let Some(name) = name {
+                let line = format!("--- {}\n\n", terminal_safe_line(&name));
+                self.dialog.writer.echo(line.as_bytes())?;
+            }
         }
+        self.dialog.message(message, about)
     }
 
     /// Prints a last line without a newline, if it is a whole record.
@@ -205,7 +162,7 @@ impl Printer {
     /// Says that what follows comes from another file, or from its start again.
     pub(super) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
         let path = path.display().to_string();
-        if matches!(self.form, LineForm::Text(_)) {
+        if self.is_text() {
             let path = terminal_safe_line(&path);
             let line = match reason {
                 SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
@@ -214,14 +171,16 @@ impl Printer {
                 }
                 SwitchReason::Newer => format!("--- {path}\n\n"),
             };
-            return self.writer.echo(line.as_bytes());
+            return self.dialog.writer.echo(line.as_bytes());
         }
-        self.writer.record(&SessionSwitchRecord::new(reason, path))
+        self.dialog
+            .writer
+            .record(&SessionSwitchRecord::new(reason, path))
     }
 
     /// Everything that is in the file was printed.
     pub(super) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
-        if self.writer.has_buffered() {
+        if self.dialog.writer.has_buffered() {
             self.end(follower)?;
         }
         Ok(())
@@ -241,9 +200,10 @@ impl Printer {
     ) -> Result<(), WriteError> {
         if self.cursors == Cursors::Printed {
             let path = path.display().to_string();
-            self.writer
+            self.dialog
+                .writer
                 .record(&SessionCursorRecord::new(path, offset, pending))?;
         }
-        self.flush()
+        self.dialog.finish()
     }
 }

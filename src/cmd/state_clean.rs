@@ -17,6 +17,8 @@ use crate::wire::records::StateCleanedRecord;
 ///
 /// Skips sessions that are in use. Writes one record that says what was removed.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe state clean --older-than 30d")]
 pub(super) struct StateCleanArguments {
     /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span)]

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::command::Run;
-use super::inputs::{InputErrors, open_stream, take_stdin};
+use super::inputs::{InputErrors, open_stream, report_foreign_stream, take_stdin};
 use super::label_printer::{LabelPrinter, Printing};
 use super::model_failures::ModelFailures;
 use super::output::{self, Form};
@@ -27,7 +27,7 @@ use crate::session::record::{
 use crate::side::prompts;
 use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model and of labels, besides those of lines about calls.
+/// Needles of lines with text of the model and of labels, apart from those of lines about calls.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// How long a line may wait for a label, in milliseconds.
@@ -40,9 +40,12 @@ const JOBS: &str = "4";
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
 /// of one assistant message, once they are answered. Labels are made while the stream goes on; a
-/// line is held for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch without a label is no error.
+/// line waits for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is not an error.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe summarize-batch --no-echo stream.jsonl
+  turnpipe run-tools < reply.jsonl | turnpipe summarize-batch -o text")]
 pub(super) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -65,7 +68,7 @@ pub(super) struct SummarizeBatchArguments {
     /// Also append the labels to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Read from this settings file of an agent whether labels are wanted
+    /// Take from this agent's settings file whether labels are wanted
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
@@ -156,8 +159,11 @@ impl SummarizeBatchArguments {
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
+        if let LabelEnd::Copied(understanding) = end {
+            report_foreign_stream(understanding, sink.quiet, &sink.messages);
+        }
         match end {
-            LabelEnd::Copied => {
+            LabelEnd::Copied(_) => {
                 let outcome = if sink.labels == 0 && self.side.exit_status {
                     Outcome::AnswerIsNo
                 } else {
@@ -242,7 +248,7 @@ impl SummarizeBatchArguments {
 /// The file that labels are appended to: the session's own if it is ours, else one beside it, because
 /// other agents have no labels.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
-    let whose = ownership(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     let target = match whose {
         Ownership::Ours | Ownership::Nobody => path.to_owned(),
         Ownership::AnotherAgent => side_file_path(path),

@@ -35,6 +35,10 @@ const MOST_ATTEMPTS: u32 = 3;
 /// one conversation there, which is copied. Writes one record each: the title, or the reason why
 /// there is none. Without a model the titles follow built-in rules.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe title latest
+  turnpipe title latest --write
+  turnpipe session list --untitled --json | turnpipe title --write")]
 pub(super) struct TitleArguments {
     /// Write the title into the session file, unless a person gave one
     #[arg(long)]
@@ -42,8 +46,8 @@ pub(super) struct TitleArguments {
     /// Write it even over a title that a person gave
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Name only sessions that an agent would on its own: no title yet, fewer than three attempts, not
-    /// switched off, a fast model configured
+    /// Name only sessions that an agent would name by itself: no title yet, fewer than three attempts,
+    /// not switched off, a fast model configured
     #[arg(long)]
     auto: bool,
     /// How titles look
@@ -109,6 +113,7 @@ impl Run for TitleArguments {
 
 impl PerSession for Titles<'_> {
     const TAG: &'static str = "SESSION_TITLE";
+    const WORK: &'static str = "finding a title";
 
     fn of_stream(&self, excerpt: &Excerpt) -> Result<Product, NoResult> {
         if self.arguments.auto && !self.gates.auto_titles {

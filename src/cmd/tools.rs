@@ -15,8 +15,13 @@ use crate::tools::{Format, Registry, declarations};
 /// Print the tools that calls can name
 ///
 /// Writes one line: the array for the `tools` key of a request. On a terminal it lists the tools
-/// for people instead.
+/// for people instead. A manifest declares command tools, programs that the model may call; the page
+/// `docs/command-tools.md` describes its keys.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe tools
+  turnpipe tools --format openai --json
+  turnpipe tools --tools tools.toml")]
 pub(super) struct ToolsArguments {
     /// The API to declare the tools for
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
@@ -27,7 +32,7 @@ pub(super) struct ToolsArguments {
     /// Print the declarations, as with `-o json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// Add the command tools of a manifest (TOML or JSON); repeatable
+    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
 }

@@ -9,7 +9,7 @@ use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What a record contains besides its message.
+/// What a record contains in addition to its message.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// The session.

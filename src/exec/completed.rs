@@ -180,7 +180,7 @@ pub(super) fn failure_text(label: &str, completed: &Completed) -> String {
 
 /// About how much memory a value takes, in bytes. Structured outputs are a few levels deep.
 fn weight(value: &Value) -> usize {
-    /// What a value costs besides its text.
+    /// What a value costs in addition to its text.
     const EACH: usize = 32;
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => EACH,

@@ -8,7 +8,7 @@ use super::{HistoryPolicy, PermissionMode, Policy};
 use crate::jsonl::UnwantedLines;
 use crate::results::ToolLimits;
 use crate::state::StateRoot;
-use crate::wire::{Dialect, SessionId};
+use crate::wire::{Dialect, SessionId, Understanding};
 
 /// Everything about a run that is decided before it starts.
 #[derive(Debug, Clone)]
@@ -120,6 +120,8 @@ pub struct RunEnd {
     pub failed_calls: u64,
     /// How many lines of the input were unusable.
     pub damaged_lines: u64,
+    /// How much of the input was understood.
+    pub understanding: Understanding,
 }
 
 /// Why a run ended.

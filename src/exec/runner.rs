@@ -29,7 +29,7 @@ use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
 use crate::tools::ToolContext;
-use crate::wire::{Event, SessionId};
+use crate::wire::{Event, SessionId, Understanding};
 
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -68,6 +68,7 @@ struct Runner<'a, Sink: Write> {
     /// The executor record is out.
     claimed: bool,
     damaged_lines: u64,
+    understanding: Understanding,
     /// The counts last reported to the observer.
     shown: (u64, usize, usize),
 }
@@ -124,6 +125,7 @@ pub fn run<Sink: Write>(
         next_heartbeat: None,
         claimed: false,
         damaged_lines: 0,
+        understanding: Understanding::default(),
         shown: (0, 0, 0),
     };
     runner.resume_session();
@@ -139,6 +141,7 @@ pub fn run<Sink: Write>(
         cause,
         failed_calls: runner.output.failed_calls(),
         damaged_lines: runner.damaged_lines,
+        understanding: runner.understanding,
     }
 }
 
@@ -264,6 +267,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
+        self.understanding.note(&item.raw, &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
             self.messages.note(&damage.to_string());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::label_maker::LabelOutcome;
 use crate::jsonl::Damage;
 use crate::process::EndSignal;
-use crate::wire::SessionId;
+use crate::wire::{SessionId, Understanding};
 
 /// Where labels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +57,8 @@ pub trait LabelSink {
 /// How a stream ended.
 #[derive(Debug)]
 pub enum LabelEnd {
-    /// The whole input was copied.
-    Copied,
+    /// The whole input was copied, and so much of it was understood.
+    Copied(Understanding),
     /// A signal ended it.
     Ended(EndSignal),
     /// The input failed.

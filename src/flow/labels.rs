@@ -15,7 +15,7 @@ use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
 use crate::jsonl::{AhoCorasickPrefilter, Piece};
 use crate::process::EndSignal;
-use crate::wire::{Decoder, SessionId};
+use crate::wire::{Decoder, SessionId, Understanding};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;
@@ -34,6 +34,7 @@ pub struct Labels<'a> {
     timing: Timing,
     maker: &'a LabelMaker,
     decoder: Decoder,
+    understanding: Understanding,
     batches: Batches,
     queue: Queue<Labelled>,
     work: Option<Sender<(Job, Batch)>>,
@@ -57,6 +58,7 @@ impl<'a> Labels<'a> {
             timing,
             maker,
             decoder,
+            understanding: Understanding::default(),
             batches: Batches::new(maker.need()),
             queue: Queue::new(hold),
             work: None,
@@ -98,7 +100,7 @@ impl<'a> Labels<'a> {
             }
             if input_is_over && self.queue.is_empty() && !self.waits_for_calls() {
                 return match sink.flush() {
-                    Ok(()) => LabelEnd::Copied,
+                    Ok(()) => LabelEnd::Copied(self.understanding),
                     Err(error) => LabelEnd::OutputFailed(error),
                 };
             }
@@ -190,6 +192,7 @@ impl<'a> Labels<'a> {
             let Some((events, contents)) = self.decoder.record_with_contents(record) else {
                 return false;
             };
+            self.understanding.note(&[], &events);
             let labelled = contents.labelled_calls();
             if labelled.is_empty() {
                 self.settle(self.timing.placing == Placing::WhenReady);
@@ -205,7 +208,9 @@ impl<'a> Labels<'a> {
         for damage in damage {
             sink.damage(&damage);
         }
-        self.queue.push_bytes(piece.into_raw());
+        let raw = piece.into_raw();
+        self.understanding.note(&raw, &[]);
+        self.queue.push_bytes(raw);
     }
 
     /// Starts the labels of complete batches: when a record follows that is no label itself, or when

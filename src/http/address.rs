@@ -5,6 +5,19 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use reqwest::Url;
 
+use super::Secret;
+
+/// A value in a query is secret if its name contains one of these.
+const SECRET_NAMES: [&str; 7] = [
+    "key",
+    "token",
+    "secret",
+    "password",
+    "auth",
+    "sig",
+    "credential",
+];
+
 /// An `http` or `https` address without credentials in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
@@ -70,6 +83,19 @@ impl Address {
         };
         url.set_query(query.as_deref());
         Self { url }
+    }
+
+    /// The values in the query whose names say that they are keys.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        let is_secret = |name: &str| {
+            let name = name.to_lowercase();
+            SECRET_NAMES.iter().any(|part| name.contains(part))
+        };
+        let pairs = self.url.query_pairs();
+        pairs
+            .filter(|(name, _)| is_secret(name))
+            .map(|(_, value)| Secret::new(value))
+            .collect()
     }
 
     /// The path, with the query.

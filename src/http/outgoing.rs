@@ -9,7 +9,7 @@ use super::{Address, Redaction};
 pub struct Outgoing {
     /// The address.
     pub address: Address,
-    /// Headers besides the type and length of the content.
+    /// Headers other than the type and length of the content.
     pub headers: Vec<Header>,
     /// The body, exactly as it is sent.
     pub body: String,
@@ -64,14 +64,14 @@ impl Header {
 impl Outgoing {
     /// Masks its secrets.
     pub fn redaction(&self) -> Redaction {
-        Redaction::of(
-            self.headers
-                .iter()
-                .filter_map(|header| match &header.value {
-                    HeaderValue::Open(_) => None,
-                    HeaderValue::Secret(secret) => Some(secret),
-                }),
-        )
+        let in_headers = self
+            .headers
+            .iter()
+            .filter_map(|header| match &header.value {
+                HeaderValue::Open(_) => None,
+                HeaderValue::Secret(secret) => Some(secret),
+            });
+        Redaction::of(in_headers.chain(&self.address.secrets()))
     }
 
     /// Whether it contains secrets.
@@ -100,5 +100,24 @@ impl Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("[redacted]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_an_address_are_secret() {
+        let base = Address::parse("https://host/v1?key=abcdefgh&api-version=2025-01-01").unwrap();
+        let outgoing = Outgoing {
+            address: base.join("chat?alt=sse"),
+            headers: Vec::new(),
+            body: String::new(),
+        };
+        assert_eq!(
+            outgoing.redaction().clean(&outgoing.address.to_string()),
+            "https://host/v1/chat?key=[redacted]&api-version=2025-01-01&alt=sse"
+        );
     }
 }

@@ -1,38 +1,44 @@
 //! Masking secrets in everything that is shown or kept.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use memchr::memmem;
 
 use super::Secret;
-use crate::text::{MASK, redact, terminal_safe_line};
+use crate::text::{MASK, redact, terminal_safe, terminal_safe_line};
 
 /// Shorter texts are not masked: removing every `a` would only destroy an answer.
 const SHORTEST: usize = 6;
 
+/// Shorter pieces of base64 occur in other text by chance.
+const SHORTEST_BASE64: usize = 8;
+
 /// The secrets of a request, in the spellings in which a server may send them back.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
+    secrets: Vec<Secret>,
     spellings: Vec<Secret>,
 }
 
 impl Redaction {
     /// Masks these.
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let mut parts: Vec<&str> = Vec::new();
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
             // In `Bearer KEY` the key alone is secret too.
             let text = secret.expose();
             for part in std::iter::once(text).chain(text.split_ascii_whitespace()) {
-                if part.len() < SHORTEST || spellings.iter().any(|known| known == part) {
+                if part.len() < SHORTEST || parts.contains(&part) {
                     continue;
                 }
+                parts.push(part);
                 let quoted = serde_json::Value::from(part).to_string();
                 let escaped = &quoted[1..quoted.len() - 1];
-                // The last characters in base64 depend on what follows the secret.
-                let mut base64 = STANDARD_NO_PAD.encode(part);
-                base64.truncate(part.len() / 3 * 4);
+                spellings.extend(base64_spellings(part));
                 spellings.extend([
                     part.to_owned(),
                     escaped.to_owned(),
@@ -42,7 +48,7 @@ impl Redaction {
                     }),
                     encoded(part, "%", |_| false),
                     encoded(part, "", |_| false).to_lowercase(),
-                    base64,
+                    encoded(part, "", |_| false),
                 ]);
             }
         }
@@ -51,19 +57,54 @@ impl Redaction {
         // The longest first, so that nothing is left of a secret that contains another.
         spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
         Self {
+            secrets: parts.into_iter().map(Secret::new).collect(),
             spellings: spellings.into_iter().map(Secret::new).collect(),
         }
     }
 
-    /// `text` without the secrets.
+    /// `text` without the secrets, and without those that would show once it is made safe for a
+    /// terminal.
     pub fn clean(&self, text: &str) -> String {
+        if self.secrets.is_empty() {
+            return text.to_owned();
+        }
         let mut cleaned = text.to_owned();
         for spelling in &self.spellings {
             if cleaned.contains(spelling.expose()) {
                 cleaned = cleaned.replace(spelling.expose(), MASK);
             }
         }
-        cleaned
+        if let Some(masked) = self.without_mixed(&cleaned) {
+            cleaned = masked;
+        }
+        self.without_mixed(&terminal_safe(&cleaned))
+            .unwrap_or(cleaned)
+    }
+
+    /// Masks secrets that are partly escaped, or split by hidden characters; nothing if there are
+    /// none.
+    fn without_mixed(&self, text: &str) -> Option<String> {
+        let (read, places) = unescaped(text);
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for secret in &self.secrets {
+            let secret = secret.expose().as_bytes();
+            found.extend(memmem::find_iter(&read, secret).filter_map(|at| {
+                let last = places.get(at + secret.len() - 1)?;
+                Some(places.get(at)?.start..last.end)
+            }));
+        }
+        found.sort_by_key(|place| place.start);
+        let mut masked = String::new();
+        let mut end = 0;
+        for place in &found {
+            if place.start >= end {
+                masked.push_str(text.get(end..place.start)?);
+                masked.push_str(MASK);
+            }
+            end = end.max(place.end);
+        }
+        masked.push_str(text.get(end..)?);
+        (!found.is_empty()).then_some(masked)
     }
 
     /// How many bytes at the end of `text` may be the beginning of a secret.
@@ -90,6 +131,69 @@ impl Redaction {
         }
         line
     }
+}
+
+/// Pieces of base64 that are there whatever stands before and after the text, in both alphabets.
+fn base64_spellings(text: &str) -> Vec<String> {
+    let mut spellings = Vec::new();
+    for before in 0..3 {
+        let padded = [&vec![0; before], text.as_bytes()].concat();
+        let encoded = STANDARD_NO_PAD.encode(&padded);
+        // A character stands for six bits.
+        let piece = &encoded[(before * 8).div_ceil(6)..padded.len() * 8 / 6];
+        if piece.len() >= SHORTEST_BASE64 {
+            spellings.push(piece.replace('+', "-").replace('/', "_"));
+            spellings.push(piece.to_owned());
+        }
+    }
+    spellings
+}
+
+/// The bytes of a text without hidden characters, each with its place: `%2F`, `\/` and `\u002f` are
+/// one byte.
+fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
+    let (mut read, mut places) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at + first.len_utf8()..];
+        let code = |start: usize, digits: usize| {
+            let digits = rest.get(start..start + digits)?;
+            let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_hex.then(|| u32::from_str_radix(digits, 16).ok())?
+        };
+        let escape = match first {
+            '%' => code(0, 2).map(|byte| (byte, 3)),
+            '\\' if rest.starts_with('u') => code(1, 4).map(|unit| (unit, 6)),
+            '\\' => {
+                let next = rest.chars().next().filter(|next| "\"\\/".contains(*next));
+                next.map(|next| (u32::from(next), 2))
+            }
+            _ => None,
+        };
+        let (character, length) = match escape {
+            Some((code, length)) => (char::from_u32(code), length),
+            None => (Some(first), first.len_utf8()),
+        };
+        let mut bytes = [0; 4];
+        let bytes = match character {
+            // A byte of a longer character.
+            Some(character) if first == '%' && escape.is_some() => {
+                bytes[0] = u8::try_from(u32::from(character)).unwrap_or_default();
+                &bytes[..1]
+            }
+            Some(character) => {
+                let shown = &*character.encode_utf8(&mut bytes);
+                let is_hidden = !shown.bytes().all(|byte| byte.is_ascii_graphic())
+                    && terminal_safe(shown).is_empty();
+                if is_hidden { &[] } else { shown.as_bytes() }
+            }
+            None => &[],
+        };
+        read.extend_from_slice(bytes);
+        places.extend(bytes.iter().map(|_| at..at + length));
+        at += length;
+    }
+    (read, places)
 }
 
 /// Bytes in hexadecimal after `prefix`, but for those that stay as they are.
@@ -158,6 +262,12 @@ mod tests {
             "736b2d63616e6172792f312232",
             "c2stY2FuYXJ5LzEiMg==",
             "%73%6B%2D%63%61%6E%61%72%79%2F%31%22%32",
+            "736B2D63616E6172792F312232",
+            // Behind one and two other bytes.
+            "eHNrLWNhbmFyeS8xIjI=",
+            "eHhzay1jYW5hcnkvMSIy",
+            "sk-c%61nar\\u0079/1\\\"%32",
+            "sk-\\u200bcan\u{200d}ary%2f1\"2",
         ];
         for text in shown {
             let cleaned = redaction.clean_line(text, 200);
@@ -167,6 +277,10 @@ mod tests {
                 !cleaned.contains("1%222") && !cleaned.contains("1\\\"2"),
                 "{cleaned}"
             );
+        }
+        for text in [shown[4], shown[12]] {
+            let cleaned = crate::text::terminal_safe(&redaction.clean(text));
+            assert!(!cleaned.contains("canary"), "{cleaned}");
         }
         assert_eq!(redaction.clean("about ab"), "about ab");
         assert!(!format!("{redaction:?}").contains("canary"));

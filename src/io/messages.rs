@@ -9,15 +9,22 @@ use crate::text::terminal_safe_line;
 /// message, not the run.
 #[derive(Clone)]
 pub struct Messages {
-    sink: Arc<Mutex<dyn Write + Send>>,
+    sink: Arc<Mutex<Box<dyn Write + Send>>>,
 }
 
 impl Messages {
     /// Messages go to `sink`.
     pub fn new(sink: impl Write + Send + 'static) -> Self {
         Self {
-            sink: Arc::new(Mutex::new(sink)),
+            sink: Arc::new(Mutex::new(Box::new(sink))),
         }
+    }
+
+    /// Puts something between these messages, all clones included, and their sink.
+    pub fn wrap(&self, wrapper: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>) {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = std::mem::replace(&mut *sink, Box::new(std::io::sink()));
+        *sink = wrapper(inner);
     }
 
     /// Prints `turnpipe: text` as one terminal-safe line.

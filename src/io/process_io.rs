@@ -70,7 +70,7 @@ impl Messages {
     }
 }
 
-/// Nothing if standard output is no terminal, or one that does not know its size.
+/// Nothing if standard output is not a terminal, or one that does not know its size.
 fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)

@@ -96,7 +96,7 @@ impl Piece {
 }
 
 /// Where the text of the line at `offset` begins. A byte order mark may stand only where the input
-/// begins. In a list of objects on several lines the bracket is no part of the first object.
+/// begins. In a list of objects on several lines the bracket is not part of the first object.
 fn text_start(line: &[u8], offset: u64) -> usize {
     if offset == 0 && line.starts_with(BOM) {
         BOM.len()

@@ -39,7 +39,7 @@ pub struct Command {
 pub enum Stdin {
     /// `/dev/null`.
     Null,
-    /// These bytes, then end of file. A child that does not read them is no error.
+    /// These bytes, then end of file. A child that does not read them is not an error.
     Bytes(Vec<u8>),
 }
 

@@ -90,7 +90,7 @@ impl ProcessTree {
         self.signal(Signal::KILL);
     }
 
-    /// Whether anything lives besides the leader, which must have ended.
+    /// Whether anything lives apart from the leader, which must have ended.
     pub(super) fn rest(&mut self) -> Rest {
         let group_is_empty =
             rustix::process::test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);

@@ -285,7 +285,7 @@ impl Supervision<'_> {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Writes what the child's input takes. A child that reads no further is no error.
+    /// Writes what the child's input takes. A child that reads no further is not an error.
     fn feed(&mut self) {
         let Some(pipe) = &self.stdin else { return };
         match rustix::io::write(pipe, self.unread) {

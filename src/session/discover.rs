@@ -29,7 +29,7 @@ pub struct Candidate {
     pub size: u64,
     /// The time of the last change. The session was not active later, unless the time was set.
     pub modified: SystemTime,
-    /// What the folder holds besides the file.
+    /// What else the folder holds.
     pub(super) context: FolderContext,
 }
 
@@ -38,11 +38,11 @@ pub struct Candidate {
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// What the folder holds besides the file.
+    /// What else the folder holds.
     pub(super) context: FolderContext,
 }
 
-/// What the folder of a file holds besides it.
+/// What else the folder of a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderContext {
     /// A side file of turnpipe.

@@ -33,8 +33,11 @@ pub enum OpenError {
     /// The last part of the path is a symbolic link.
     #[error("is a symbolic link")]
     Link,
-    /// It is a directory, a pipe, a device, …
-    #[error("is no regular file")]
+    /// It is a directory.
+    #[error("is a directory")]
+    Directory,
+    /// It is a pipe, a device, …
+    #[error("is not a regular file")]
     NotAFile,
     /// The system reported an error.
     #[error("{0}")]
@@ -55,6 +58,9 @@ pub fn open_safely(path: &Path) -> Result<SessionFile, OpenError> {
         Err(error) => return Err(OpenError::System(error.into())),
     };
     let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(OpenError::Directory);
+    }
     if !metadata.is_file() {
         return Err(OpenError::NotAFile);
     }
@@ -101,7 +107,7 @@ mod tests {
         assert!(matches!(open_safely(&at("pipe")), Err(OpenError::NotAFile)));
         assert!(matches!(
             open_safely(folder.path()),
-            Err(OpenError::NotAFile)
+            Err(OpenError::Directory)
         ));
         assert!(matches!(
             open_safely(&at("none")),

@@ -112,7 +112,7 @@ pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Optio
 fn open(path: &Path) -> io::Result<Option<SessionFile>> {
     match open_safely(&side_file_path(path)) {
         Ok(file) => Ok(Some(file)),
-        Err(OpenError::Link | OpenError::NotAFile) => Ok(None),
+        Err(OpenError::Link | OpenError::Directory | OpenError::NotAFile) => Ok(None),
         Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(OpenError::System(error)) => Err(error),
     }

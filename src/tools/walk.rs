@@ -92,7 +92,7 @@ impl Unread {
     }
 }
 
-/// Which entries a walk leaves out besides ignored ones.
+/// Which entries a walk leaves out in addition to ignored ones.
 #[derive(Debug, Clone)]
 pub(super) struct Filters {
     /// Globs that entries must match; these win over ignore files.

@@ -1,4 +1,4 @@
-//! What stands in records besides calls: the contents of results, and the text of the model.
+//! What stands in records apart from calls: the contents of results, and the text of the model.
 //!
 //! Events say that there is a result; the few stages that need more read it here.
 

@@ -43,6 +43,31 @@ pub enum Event {
     },
 }
 
+/// How much of a stream was understood so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Understanding {
+    /// Nothing was read but blanks.
+    #[default]
+    Empty,
+    /// No line was understood.
+    Nothing,
+    /// At least one line was.
+    Something,
+}
+
+impl Understanding {
+    /// Takes a part of the stream and its events. That a line names its agent or session is not
+    /// enough.
+    pub fn note(&mut self, raw: &[u8], events: &[Event]) {
+        let is_content = |event| !matches!(event, &Event::Opening(_) | &Event::Session(_));
+        if events.iter().any(is_content) {
+            *self = Self::Something;
+        } else if *self == Self::Empty && !raw.trim_ascii_start().is_empty() {
+            *self = Self::Nothing;
+        }
+    }
+}
+
 /// Whose stream it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {

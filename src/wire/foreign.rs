@@ -32,7 +32,7 @@ const PI_FILE: &str = "pi session";
 const PI_STREAM: &str = "pi stream";
 const UNNAMED_STREAM: &str = "another agent's stream";
 
-/// What a record must have besides its type.
+/// What a record must have in addition to its type.
 #[derive(Debug, Clone, Copy)]
 enum Requires {
     Nothing,

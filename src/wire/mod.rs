@@ -24,7 +24,9 @@ mod shape;
 
 pub use contents::{AssistantText, Contents, ResultBody, result_text};
 pub use decode::{Decoder, Dialect};
-pub use event::{CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd};
+pub use event::{
+    CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,
+};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use needles::{prefilter_needles, result_needles};
 pub use records::{Lane, Outcome};

@@ -1,7 +1,7 @@
 //! Reading JSON objects member by member, so that nothing odd in one member loses the record.
 //!
 //! Every value stays raw until it is needed. Of a key that is given twice the last value counts;
-//! depth has no limit; a lone surrogate in a string is no error. What members mean is not decided
+//! depth has no limit; a lone surrogate in a string is not an error. What members mean is not decided
 //! here.
 
 use std::borrow::Cow;

@@ -139,7 +139,7 @@ fn texts_of_models_are_cleaned_by_what_they_are_for() {
         (
             "label",
             "● **Ported the parser**",
-            "● **Ported the parser",
+            "Ported the parser",
             "null",
         ),
         ("label", "- Ported the parser", "Ported the parser", "null"),

@@ -1,5 +1,8 @@
 //! `help`, the table of statuses, and completion scripts in their shells.
 
+use clap::ValueEnum;
+use turnpipe::cmd::Outcome;
+
 use crate::turnpipe::{run, shell};
 
 #[test]
@@ -25,7 +28,8 @@ fn help_lists_every_exit_status() {
         .filter_map(|number| number.trim().parse().ok())
         .collect();
     listed.sort_unstable();
-    let mut statuses = turnpipe::cmd::Outcome::ALL.map(turnpipe::cmd::Outcome::exit_status);
+    let outcomes = Outcome::value_variants().iter();
+    let mut statuses: Vec<u8> = outcomes.map(|outcome| outcome.exit_status()).collect();
     statuses.sort_unstable();
     assert_eq!(listed, statuses);
 }
@@ -50,30 +54,78 @@ fn zsh_completes_values_without_running_anything() {
     }
 }
 
+/// What is typed before the TAB, and some of what the shell offers then.
+const COMPLETIONS: [(&str, &[&str]); 8] = [
+    ("turnpipe ", &["run-tools", "title", "recap", "session"]),
+    ("turnpipe session ", &["list", "show", "tail", "stats"]),
+    ("turnpipe run-tools --emit ", &["result", "turn"]),
+    ("turnpipe run-tools --schedule ", &["access", "greedy"]),
+    (
+        "turnpipe run-tools --permission-mode ",
+        &["bypassPermissions", "default"],
+    ),
+    ("turnpipe title --style ", &["kebab", "sentence"]),
+    ("turnpipe session show --output ", &["jsonl", "md", "text"]),
+    (
+        "turnpipe check text --as ",
+        &["label", "recap", "terminal", "title"],
+    ),
+];
+
+/// Prints what bash offers.
+const BASH: &str = r#"
+source <(turnpipe completions bash)
+read -ra COMP_WORDS <<<"$TYPED"
+COMP_CWORD=${#COMP_WORDS[@]} COMP_LINE=$TYPED COMP_POINT=${#TYPED}
+COMP_WORDS+=("")
+_turnpipe turnpipe "" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\n' "${COMPREPLY[@]}"
+"#;
+
+/// Types into an interactive zsh, and prints what it shows until all of `$WANTED` was there.
+const ZSH: &str = r#"
+turnpipe completions zsh > _turnpipe
+timeout 60 zsh -f -c '
+  zmodload zsh/zpty
+  zpty shell zsh -f -i
+  zpty -w shell "PS1= LISTMAX=999; stty cols 200; autoload -U compinit; compinit -D -u"
+  zpty -w shell "source ./_turnpipe; print be\"\"gun"
+  shown=
+  until [[ $shown == *begun* ]]; do zpty -r shell line; shown+=$line; done
+  zpty -n -w shell "$TYPED"$'"'\t\t'"'
+  shown=
+  for word in ${=WANTED}; do
+    until [[ $shown == *$word* ]]; do zpty -r shell line; shown+=$line; done
+  done
+  print -r -- "$shown"
+  zpty -d shell'
+"#;
+
+/// Prints what fish offers.
+const FISH: &str = r#"
+turnpipe completions fish > turnpipe.fish
+fish --no-config -c 'source turnpipe.fish; complete -C "$TYPED"' | cut -f1
+"#;
+
 #[test]
-fn completion_scripts_load_in_their_shells() {
-    for (shell_name, load) in [
-        (
-            "bash",
-            "bash --norc -c 'source /dev/stdin && complete -p turnpipe'",
-        ),
-        (
-            "zsh",
-            "zsh -f -c 'autoload -U compinit && compinit -D && source /dev/stdin && whence _turnpipe'",
-        ),
-        (
-            "fish",
-            "fish --no-config -c 'source - && complete -C \"turnpipe \" | string match -q \"title*\"'",
-        ),
-    ] {
-        let loaded = shell(&format!(
-            "command -v {shell_name} >/dev/null || exit 0\n\
-             turnpipe completions {shell_name} | {load}"
-        ));
-        assert_eq!(
-            (loaded.status, &*loaded.stderr),
-            (Some(0), ""),
-            "{shell_name}"
-        );
+fn every_shell_completes_commands_and_values() {
+    for (name, script) in [("bash", BASH), ("zsh", ZSH), ("fish", FISH)] {
+        for (typed, expected) in COMPLETIONS {
+            let folder = tempfile::tempdir().unwrap();
+            let wanted = expected.join(" ");
+            let offered = shell(&format!(
+                "command -v {name} >/dev/null || exit 0\n\
+                 cd {}; export HOME=$PWD TERM=dumb TYPED='{typed}' WANTED='{wanted}'\n{script}\n\
+                 echo complete",
+                folder.path().display()
+            ));
+            if offered.stdout.is_empty() {
+                break;
+            }
+            for value in expected {
+                let is_offered = offered.stdout.contains(value);
+                assert!(is_offered, "{name}: {typed}: {value}: {offered:?}");
+            }
+        }
     }
 }

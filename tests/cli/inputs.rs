@@ -3,13 +3,10 @@
 
 use std::path::Path;
 
-use crate::turnpipe::{Run, run, shell};
+use crate::turnpipe::{Run, data, run, shell};
 
-/// Command lines, before the name of the file.
-const COMMANDS: [&str; 12] = [
-    "check text --as terminal",
-    "check shell",
-    "summarize-batch --model builtin",
+/// Commands that read sessions, before the name of the file.
+const OF_SESSIONS: [&str; 11] = [
     "title --model builtin",
     "recap --model builtin",
     "session show",
@@ -19,11 +16,72 @@ const COMMANDS: [&str; 12] = [
     "session stats",
     "session path",
     "session rename",
+    "session append",
+    "summarize-batch --model builtin --record",
 ];
 
-/// Those of them that read any stream.
-fn reads_streams(command: &str) -> bool {
-    command.starts_with("check") || command.starts_with("summarize")
+/// Commands that read any stream.
+const OF_STREAMS: [&str; 3] = [
+    "check text --as terminal",
+    "check shell",
+    "summarize-batch --model builtin",
+];
+
+/// What is at the path of an input.
+enum Odd {
+    Nothing,
+    Directory,
+    Pipe,
+    Link,
+    File(&'static [u8]),
+}
+
+/// Every odd input, and why it is not a session.
+const ODD_INPUTS: [(&str, Odd, &str); 14] = [
+    (
+        "missing",
+        Odd::Nothing,
+        "No such file or directory (os error 2)",
+    ),
+    ("directory", Odd::Directory, "is a directory"),
+    ("pipe", Odd::Pipe, "is not a regular file"),
+    ("link", Odd::Link, "is a symbolic link"),
+    ("empty", Odd::File(b""), NO_SESSION),
+    ("blank", Odd::File(b"\n\n"), NO_SESSION),
+    ("text", Odd::File(b"some text\nof two lines\n"), NO_SESSION),
+    (
+        "binary",
+        Odd::File(b"\x7fELF\x02\xff\xfe\n\x80\x9b\n"),
+        NO_SESSION,
+    ),
+    ("zeros", Odd::File(&[0; 5000]), NO_SESSION),
+    ("broken", Odd::File(b"{\"type\":\"user\",\n"), NO_SESSION),
+    ("value", Odd::File(b"[1,2,3]\n"), NO_SESSION),
+    ("foreign", Odd::File(b"{\"event\":\"x\"}\n"), NO_SESSION),
+    (
+        "utf16",
+        Odd::File(b"\xff\xfe{\0\"\0t\0\"\0:\x001\0}\0\n\0"),
+        NO_SESSION,
+    ),
+    ("long", Odd::File(&[b'x'; 200_000]), NO_SESSION),
+];
+
+const NO_SESSION: &str = "not a session file of a known agent";
+
+impl Odd {
+    fn make(&self, path: &Path) {
+        match self {
+            Self::Nothing => {}
+            Self::Directory => std::fs::create_dir(path).unwrap(),
+            Self::Pipe => {
+                let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                let kind = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
+            }
+            Self::Link => std::os::unix::fs::symlink(data("qwen-rewound.jsonl"), path).unwrap(),
+            Self::File(bytes) => std::fs::write(path, bytes).unwrap(),
+        }
+    }
 }
 
 /// Runs a command with files as its last arguments.
@@ -36,76 +94,123 @@ fn with_files(command: &str, files: &[&Path]) -> Run {
     run(&arguments, b"")
 }
 
-/// Asserts that `run` ended with status 2 after one message about `path`.
-fn assert_refused(run: &Run, command: &str, path: &Path) {
+/// Asserts that `run` ended with status 2 after one message about `path`, and that error records
+/// say the same.
+fn assert_refused(run: &Run, command: &str, path: &Path, reason: &str) {
     assert_eq!(run.status, Some(2), "{command}: {run:?}");
     let mut lines = run.stderr.lines().filter(|line| !line.starts_with("hint:"));
-    let line = lines.next().unwrap_or_default();
-    let start = format!("turnpipe: {}: ", path.display());
-    assert!(line.starts_with(&start), "{command}: {run:?}");
+    let expected = format!("turnpipe: {}: {reason}", path.display());
+    assert_eq!(lines.next(), Some(&*expected), "{command}: {run:?}");
     assert_eq!(lines.next(), None, "{command}");
-}
-
-#[test]
-fn a_missing_file_is_one_line_and_status_2() {
-    for command in COMMANDS {
-        let path = Path::new("/no/such/file.jsonl");
-        assert_refused(&with_files(command, &[path]), command, path);
+    for line in run.stdout.lines() {
+        // Texts and paths are no records.
+        let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        if record["path"] == path.to_str().unwrap() {
+            assert_eq!(record["error"], reason, "{command}: {run:?}");
+        }
     }
 }
 
 #[test]
-fn a_directory_is_one_line_and_status_2() {
-    let folder = tempfile::tempdir().unwrap();
-    for command in COMMANDS {
-        assert_refused(
-            &with_files(command, &[folder.path()]),
-            command,
-            folder.path(),
-        );
-    }
-}
-
-#[test]
-fn a_file_without_a_session_is_one_line_and_status_2() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in [("empty.jsonl", ""), ("odd.jsonl", "\"no session\"\n")] {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        for command in COMMANDS {
+fn every_command_refuses_every_odd_session_in_the_same_words() {
+    for command in OF_SESSIONS {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, odd, reason) in ODD_INPUTS {
+            let path = folder.path().join(name);
+            odd.make(&path);
             let run = with_files(command, &[&path]);
-            if reads_streams(command) || command == "session path" {
-                assert_eq!(run.status, Some(0), "{command} {name}: {run:?}");
-                let is_silent = text.is_empty() || command.starts_with("check");
-                assert!(!is_silent || run.stderr.is_empty(), "{command}: {run:?}");
-            } else if command != "session search x" {
-                assert_refused(&run, command, &path);
+            let is_new = matches!(name, "missing" | "empty" | "blank");
+            let is_written = command.ends_with("append") || command.ends_with("--record");
+            if is_written && is_new {
+                let done = (run.status, &*run.stderr);
+                assert_eq!(done, (Some(0), ""), "{command} {name}");
+            } else if !command.ends_with("--record") || reason != NO_SESSION {
+                assert_refused(&run, command, &path, reason);
             }
         }
     }
 }
 
 #[test]
-fn the_other_inputs_are_done() {
-    let good = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session/qwen-rewound.jsonl");
-    let missing = Path::new("/no/such/file.jsonl");
-    let single = [
-        "session show",
-        "session tail",
-        "session rename",
-        "session stats",
-    ];
-    for command in COMMANDS {
-        if single.contains(&command) {
-            continue;
+fn every_command_reads_every_odd_stream_to_its_end() {
+    for command in OF_STREAMS {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, odd, reason) in ODD_INPUTS {
+            let path = folder.path().join(name);
+            odd.make(&path);
+            match (&odd, name) {
+                (Odd::Nothing | Odd::Directory, _) => {
+                    assert_refused(&with_files(command, &[&path]), command, &path, reason);
+                    continue;
+                }
+                // Opening it waits for a writer.
+                (Odd::Pipe, _) => continue,
+                _ => {}
+            }
+            let run = with_files(command, &[&path]);
+            assert_eq!(run.status, Some(0), "{command} {name}: {run:?}");
+            let is_read = matches!(name, "empty" | "blank" | "link");
+            if command.starts_with("check") || is_read {
+                assert_eq!(run.stderr, "", "{command} {name}");
+            } else {
+                let foreign = "turnpipe: no line of the input was understood\n";
+                assert_eq!(run.stderr.matches(foreign).count(), 1, "{name}: {run:?}");
+            }
         }
-        let command = command.replace("search x", "search -i .");
-        let output = |files: &[&Path]| with_files(&command, files).stdout.lines().count();
-        let (once, both) = (
-            output(&[&good]),
-            with_files(&command, &[missing, &good, &good]),
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_understood_is_mentioned_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new.jsonl");
+    let append = format!("session append {}", file.display());
+    let commands = [
+        "run-tools",
+        "summarize-batch --model builtin",
+        "title --model builtin",
+        "recap --model builtin",
+        &append,
+    ];
+    let foreign = "{\"event\":\"x\"}\n{\"event\":\"y\"}\n";
+    let words = "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hello there\"}]}}\n";
+    for command in commands {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let said = run(&arguments, foreign.as_bytes());
+        let lines: Vec<&str> = said.stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{command}: {said:?}");
+        assert_eq!(lines[0], "turnpipe: no line of the input was understood");
+        assert!(
+            lines[1].starts_with("hint: `turnpipe "),
+            "{command}: {said:?}"
         );
-        assert_refused(&both, &command, missing);
+        assert!(said.stdout.starts_with(foreign), "{command}");
+        let quiet = [&["--quiet"], &arguments[..]].concat();
+        for (arguments, input) in [(&quiet, foreign), (&arguments, words), (&arguments, "\n")] {
+            let said = run(arguments, input.as_bytes());
+            assert_eq!(said.stderr, "", "{arguments:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn the_other_inputs_are_done() {
+    let good = data("qwen-rewound.jsonl");
+    let good = Path::new(&good);
+    let missing = Path::new("/no/such/file.jsonl");
+    for command in [
+        "check text --as terminal",
+        "check shell",
+        "summarize-batch --model builtin",
+        "title --model builtin",
+        "recap --model builtin",
+        "session search -i .",
+        "session check",
+        "session path",
+    ] {
+        let once = with_files(command, &[good]).stdout.lines().count();
+        let both = with_files(command, &[missing, good, good]);
+        assert_refused(&both, command, missing, ODD_INPUTS[0].2);
         assert!(both.stdout.lines().count() >= 2 * once, "{command}");
     }
 }
@@ -130,8 +235,7 @@ fn a_list_without_sessions_is_nothing_to_do() {
 
 #[test]
 fn sessions_are_named_by_a_list_or_a_file_on_standard_input() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session/qwen-rewound.jsonl");
-    let path = path.to_str().unwrap();
+    let path = &*data("qwen-rewound.jsonl");
     let list = run(&["session", "path", path, "--json"], b"").stdout;
     let file = std::fs::read(path).unwrap();
     for command in ["show", "tail", "check", "stats", "search ."] {

@@ -4,6 +4,7 @@
 
 mod check_shell;
 mod check_text;
+mod examples;
 mod help;
 mod inputs;
 mod streams;

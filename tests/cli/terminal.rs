@@ -16,6 +16,7 @@ use crate::turnpipe::{command, data};
 pub(crate) enum Attached {
     Output,
     Messages,
+    Both,
 }
 
 /// Everything that a command shows on a terminal with this many columns, and its exit status.
@@ -150,4 +151,57 @@ fn records_are_harmless_and_stay_the_same() {
             values(&String::from_utf8(piped.stdout).unwrap())
         );
     }
+}
+
+/// A file whose content is `text`, for standard input.
+fn input(text: &str) -> Stdio {
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    std::io::Seek::rewind(&mut file).unwrap();
+    Stdio::from(file)
+}
+
+/// A call of `Bash`, as a line.
+fn call(id: &str, command: &str) -> String {
+    let input = serde_json::json!({"command": command});
+    let call = serde_json::json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+    format!("{call}\n")
+}
+
+#[test]
+fn a_long_call_shows_a_line_that_moves_and_vanishes() {
+    let script = call("1", "sleep 2");
+    for attached in [Attached::Messages, Attached::Both] {
+        let (status, page) = shown(80, attached, &["run-tools"], input(&script));
+        assert_eq!(status, Some(0), "{page}");
+        let drawn = page.matches("1 started, 1 running, 1 open").count();
+        assert!(drawn >= 3, "{drawn} times: {page:?}");
+        let end = page.rsplit("1 open").next().unwrap();
+        assert!(end.contains("\u{1b}[2K"), "it does not vanish: {page:?}");
+    }
+}
+
+#[test]
+fn lines_stand_above_the_progress_whole() {
+    let script = [
+        call("1", "sleep 2"),
+        call("2", "touch /nowhere/x"),
+        "{\"type\":\"user\",\n".to_owned(),
+    ]
+    .concat();
+    let (_, page) = shown(80, Attached::Both, &["run-tools"], input(&script));
+    assert!(page.contains(" started, "), "{page:?}");
+    let mut records = 0;
+    for line in page.split('\n') {
+        // What is left of a line after it was cleared.
+        let line = line.rsplit("\u{1b}[2K").next().unwrap();
+        let line = line.rsplit('\r').next().unwrap();
+        if line.contains("\"type\":\"") && line != "{\"type\":\"user\"," {
+            serde_json::from_str::<serde_json::Value>(line).unwrap();
+            records += 1;
+        } else if line.contains("cut off") {
+            assert!(line.starts_with("turnpipe: input line 3"), "{line:?}");
+        }
+    }
+    assert!(records >= 4, "{page:?}");
 }

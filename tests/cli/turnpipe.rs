@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Run {
     writer.join().unwrap();
     Run {
         status: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             if best.as_ref().is_some_and(|(known, ..)| *known >= ratio) {
                 continue;
             }
-            let url = form.address.to_string();
+            let url = form.redaction().clean(&form.address.to_string());
             let mut shown = String::new();
             if url != exchange.url {
                 // Writing to a string does not fail.

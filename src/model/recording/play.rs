@@ -127,7 +127,7 @@ impl Recording {
         &'a self,
         outgoing: &'a Outgoing,
     ) -> impl Iterator<Item = &'a ExchangeRecord> {
-        let url = outgoing.address.to_string();
+        let url = outgoing.redaction().clean(&outgoing.address.to_string());
         self.exchanges
             .iter()
             .filter(move |exchange| exchange.url == url && exchange.request.get() == outgoing.body)

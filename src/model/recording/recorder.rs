@@ -57,7 +57,7 @@ impl Recorder {
             r#type: RecordType::Exchange,
             provider: target.provider.clone(),
             model: target.model.clone(),
-            base_url: target.base.clone(),
+            base_url: redaction.clean(&target.base),
             dialect: dialect.clone(),
             url: redaction.clean(&outgoing.address.to_string()),
             request: RawValue::from_string(request).unwrap_or_default(),

@@ -18,7 +18,7 @@ pub struct CheckShellRecord {
     pub verdict: VerdictAccess,
     /// The construct or the word that decided.
     pub why: String,
-    /// What must hold besides (`clean-git-config`); empty once that is known.
+    /// What else must hold (`clean-git-config`); empty once that is known.
     pub requires: Vec<String>,
     /// Where the word stands that decided, in bytes: from and to; absent if no single word did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

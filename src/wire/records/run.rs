@@ -1,4 +1,4 @@
-//! What `run-tools` writes besides results, and what `state clean` writes.
+//! What `run-tools` writes apart from results, and what `state clean` writes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -59,7 +59,7 @@ pub(super) enum About {
         verb: String,
         /// E.g. `lint`, `log`.
         object: String,
-        /// What the output says besides, e.g. `passed`.
+        /// What the output also says, e.g. `passed`.
         finding: String,
     },
 }

@@ -1,0 +1,82 @@
+//! The examples in the help of every command.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::turnpipe::{data, run};
+
+/// The example lines in the help of a command and of those below it.
+fn examples(path: &[&str], found: &mut Vec<String>) {
+    let help = run(&[path, &["--help"]].concat(), b"").stdout;
+    let section = |name: &str| -> Vec<String> {
+        let lines = help.lines().skip_while(|line| *line != name).skip(1);
+        let lines = lines.take_while(|line| !line.is_empty());
+        lines.map(|line| line.trim().to_owned()).collect()
+    };
+    let commands = section("Commands:");
+    let lines = section("Examples:");
+    assert!(
+        !lines.is_empty() || !commands.is_empty(),
+        "{path:?} has no examples"
+    );
+    found.extend(lines);
+    for line in commands {
+        let name = line.split(' ').next().unwrap();
+        if name != "help" {
+            examples(&[path, &[name]].concat(), found);
+        }
+    }
+}
+
+/// A home directory with one session, and a working directory with what the examples read.
+fn prepare(home: &Path, work: &Path) {
+    let project = home.join(".claude/projects/demo");
+    std::fs::create_dir_all(&project).unwrap();
+    let session = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    // Without a title, for the examples that give it one.
+    let untitled = session.lines().filter(|line| !line.contains("ai-title"));
+    let session = untitled.collect::<Vec<_>>().join("\n") + "\n";
+    let session = session.replace("Compare the two files", "The parser fails in parse_value");
+    let name = "5e551011-0000-4000-8000-000000000001.jsonl";
+    std::fs::write(project.join(name), &session).unwrap();
+    std::fs::write(work.join("stream.jsonl"), &session).unwrap();
+    let call = "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"Bash\",\"input\":{\"command\":\"echo hi\"}}\n";
+    std::fs::write(work.join("reply.jsonl"), call).unwrap();
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tools.toml");
+    std::fs::copy(manifest, work.join("tools.toml")).unwrap();
+}
+
+#[test]
+fn every_command_has_examples_that_work() {
+    let mut lines = Vec::new();
+    examples(&[], &mut lines);
+    assert!(lines.len() > 30, "{lines:?}");
+    let binary = Path::new(env!("CARGO_BIN_EXE_turnpipe"));
+    for line in lines {
+        let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        prepare(home.path(), work.path());
+        let output = Command::new("bash")
+            .args(["-c", &format!("set -o pipefail\n{line}")])
+            .current_dir(work.path())
+            .env_clear()
+            .env("HOME", home.path())
+            .env(
+                "PATH",
+                format!("{}:/usr/bin:/bin", binary.parent().unwrap().display()),
+            )
+            .env("TURNPIPE_CLOCK", "2026-01-02T00:00:00Z")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{line}: {messages}");
+        assert!(!messages.contains("turnpipe:"), "{line}: {messages}");
+        // These write files, or find nothing here.
+        let silent = [" > ", "--html", "--cwd .", " man ", "recap -o text"];
+        let is_silent = silent.iter().any(|part| line.contains(part));
+        assert!(
+            is_silent || !output.stdout.is_empty(),
+            "{line} prints nothing"
+        );
+    }
+}
