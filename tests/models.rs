@@ -17,8 +17,11 @@ const CANARY: &str = "sk-canary-0123456789";
 fn session(folder: &Path, what: &str) -> String {
     let path = folder.join(format!("{what}.jsonl"));
     let asked = json!({"role": "user", "content": format!("Port the {what} to Rust, please")});
-    let answered = json!({"role": "assistant", "content": "I have ported it."});
-    fs::write(&path, format!("{asked}\n{answered}\n")).unwrap();
+    let asked = json!({"type": "user", "uuid": "a", "sessionId": "s", "message": asked});
+    let said = json!([{"type": "text", "text": "I have ported it."}]);
+    let said = json!({"id": "m", "role": "assistant", "content": said});
+    let said = json!({"type": "assistant", "uuid": "b", "parentUuid": "a", "sessionId": "s", "message": said});
+    fs::write(&path, format!("{asked}\n{said}\n")).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
@@ -141,7 +144,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
     let unknown = title(&["-v", "--model", &replay], &[], &other);
     assert_eq!(unknown.status.code(), Some(4));
     let shown = shown(&unknown);
-    assert!(shown.contains("differs in 2 lines"), "{shown}");
+    assert!(shown.contains("the nearest request differs in "), "{shown}");
     assert!(
         shown.contains("the parser") && shown.contains("the printer"),
         "{shown}"
