@@ -69,7 +69,7 @@ class Agent(threading.Thread):
     def run(self) -> None:
         with open(self.path, "ab", buffering=0) as file:
             while not self.over.is_set():
-                pad = "y" * (self.wrote * 7 % 300)
+                pad = "y" * (self.wrote * 7 % 300 if self.wrote % 20 else 9000)
                 file.write(json.dumps({"type": "agent", "n": self.wrote, "pad": pad}).encode() + b"\n")
                 self.wrote += 1
                 time.sleep(0.0005)
@@ -82,7 +82,10 @@ def recorded_until_killed(run: subprocess.Popen, rng: random.Random, round_numbe
     """Hands over record after record, each once the last one was copied, which it is only after it
     was recorded; returns those that were."""
     killer = threading.Timer(rng.random() * 0.02, run.kill)
-    killer.start()
+    # Nearly always while it is recording, now and then while it starts.
+    first = rng.random() > 0.1
+    if not first:
+        killer.start()
     told = set()
     for number in range(10_000):
         try:
@@ -93,7 +96,11 @@ def recorded_until_killed(run: subprocess.Popen, rng: random.Random, round_numbe
         if not run.stdout.readline().endswith(b"\n"):
             break
         told.add(f"{round_number}-{number}")
+        if first and number == 0:
+            killer.start()
     run.wait()
+    if first and not told:
+        killer.start()
     killer.join()
     run.stdout.close()
     try:
@@ -110,7 +117,7 @@ def killed(bench: Bench, sizes: list[int] = SMALL) -> None:
     while rounds < KILL_ROUNDS:
         # A file of its own for every hundred rounds: it is read from its start.
         path.unlink(missing_ok=True)
-        path.write_text(record(0, 10, -1).replace('"type"', '"turnpipe": {"v": 1}, "type"'))
+        bench.append(path, stdout=subprocess.DEVNULL).communicate(record(0, 10, -1).encode())
         told: set[str] = set()
         agent = Agent(path)
         agent.start()

@@ -22,7 +22,9 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// Reads one command per line, as a JSON string or as an object with a `command` and an optional
 /// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
 /// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
-/// So is `kernel-enforcement` where a command such as `awk` is only to be trusted in a sandbox.
+/// So is `kernel-enforcement` where a command such as `awk` is only to be trusted in a sandbox, and
+/// `no-index-refresh` where git needs `GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false` not to
+/// write its index.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain
@@ -43,7 +45,8 @@ impl Run for CheckShellArguments {
         let environment = io.environment.clone();
         let look = |question: &Question| {
             let analysis = analyse(&question.text);
-            match &question.directory {
+            let refreshes_index = analysis.refreshes_index();
+            let analysis = match &question.directory {
                 Some(directory) => {
                     let directory = here.join(directory);
                     let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment);
@@ -54,18 +57,19 @@ impl Run for CheckShellArguments {
                     })
                 }
                 None => analysis.without_a_look(),
-            }
+            };
+            (analysis, refreshes_index)
         };
         let check = Check {
             name: "shell",
             field: "command",
             context: Context::Directory,
             answer: &|question| {
-                let analysis = look(question);
+                let (analysis, refreshes_index) = look(question);
                 if self.explain {
                     Reply::Text(explanation(&question.text, &analysis))
                 } else {
-                    Reply::Record(record(&question.text, analysis))
+                    Reply::Record(record(&question.text, analysis, refreshes_index))
                 }
             },
         };
@@ -73,7 +77,7 @@ impl Run for CheckShellArguments {
     }
 }
 
-fn record(command: &str, analysis: Analysis) -> CheckShellRecord {
+fn record(command: &str, analysis: Analysis, refreshes_index: bool) -> CheckShellRecord {
     let mut requires = Vec::new();
     if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
         for requirement in open {
@@ -84,6 +88,9 @@ fn record(command: &str, analysis: Analysis) -> CheckShellRecord {
         }
         if analysis.language.is_some() {
             requires.push("kernel-enforcement".to_owned());
+        }
+        if refreshes_index {
+            requires.push("no-index-refresh".to_owned());
         }
     }
     let verdict = match analysis.verdict {

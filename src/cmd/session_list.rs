@@ -14,11 +14,10 @@ use super::progress::ProgressLine;
 use super::session_source::{FilterArguments, SourceArguments, about};
 use super::session_table::{TableLook, session_table};
 use super::{Globals, Outcome};
-use crate::dialog::tokens;
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
-use crate::session::{Counts, Depth, Listed, Listing, SessionError, list, list_as_text};
-use crate::wire::records::{SessionCounts, SessionErrorRecord, SessionRecord};
+use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::wire::records::{SessionErrorRecord, SessionRecord};
 
 /// List sessions, most recently active first
 ///
@@ -126,21 +125,6 @@ fn record(session: Listed) -> SessionRecord {
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,
-        counts: session.counts.as_ref().map(counts),
-    }
-}
-
-fn counts(counts: &Counts) -> SessionCounts {
-    SessionCounts {
-        records: counts.records,
-        messages: counts.prompts + counts.replies,
-        prompts: counts.prompts,
-        calls: counts.calls,
-        results: counts.results,
-        failed: counts.failed,
-        unanswered: counts.unanswered,
-        errors: counts.errors,
-        compactions: counts.compactions,
-        usage: tokens(&counts.usage),
+        counts: session.counts,
     }
 }

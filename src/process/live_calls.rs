@@ -91,23 +91,18 @@ impl Registration {
     /// The adopted orphans that belong to this child, which leads `leader`'s group and writes to
     /// `pipes`.
     #[cfg(target_os = "linux")]
-    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64]) -> process_table::ProcessTable {
-        orphans::of_call(self.claim(leader, pipes), || self.rivals())
-    }
-
-    /// Kills them. Returns whether there were any.
-    #[cfg(target_os = "linux")]
-    pub(super) fn kill_orphans(&self, leader: Pid, pipes: &[u64]) -> bool {
-        orphans::kill_of_call(self.claim(leader, pipes), || self.rivals())
-    }
-
-    #[cfg(target_os = "linux")]
-    fn claim<'a>(&self, leader: Pid, pipes: &'a [u64]) -> orphans::Claim<'a> {
-        orphans::Claim {
+    pub(super) fn orphans(
+        &self,
+        leader: Pid,
+        pipes: &[u64],
+        treatment: super::supervise::Treatment,
+    ) -> orphans::Found {
+        let claim = orphans::Claim {
             leader,
             began: self.began,
             pipes,
-        }
+        };
+        orphans::of_call(claim, || self.rivals(), treatment)
     }
 
     #[cfg(target_os = "linux")]
@@ -149,7 +144,7 @@ pub(super) fn kill_all() {
     }
     kill(&leaders);
     #[cfg(target_os = "linux")]
-    orphans::kill_all();
+    orphans::kill_all(std::time::Instant::now() + super::supervise::PERSISTENCE);
 }
 
 /// Takes a child that even KILL did not end (it hangs in the kernel). It is waited for when a later
@@ -166,9 +161,14 @@ fn kill(leaders: &[Pid]) {
     if sessions.is_empty() {
         return;
     }
-    let table = process_table::read_table();
     let is_root = |_: i32, stat: &process_table::Stat| sessions.contains(&stat.session);
-    for (pid, seen) in process_table::living_descendants(&table, is_root) {
+    let victims = if orphans::are_adopted() {
+        let leads = |pid: &i32| process_table::stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
+        process_table::family(sessions.iter().copied().filter(leads))
+    } else {
+        process_table::living_descendants(&process_table::read_table(), is_root)
+    };
+    for (pid, seen) in victims {
         let is_same = |now: &process_table::Stat| now.began == seen.began;
         process_table::signal_if(pid, is_same, rustix::process::Signal::KILL);
     }

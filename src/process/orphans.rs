@@ -12,11 +12,13 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::guardian;
 use super::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
+use super::supervise::Treatment;
 
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
@@ -24,11 +26,8 @@ static ADOPTING: AtomicBool = AtomicBool::new(false);
 /// come to mean another process.
 static EXAMINING: Mutex<()> = Mutex::new(());
 
-/// How much of the list of children is read at once.
+/// How much of the list of children is read at once: what the kernel gives at most.
 const LIST_BYTES: usize = 4096;
-
-/// How often orphans are looked for again where some have just ended.
-const LOOKS: u32 = 100;
 
 /// Lets this process adopt the orphans of its children from now on, so that they end with the calls
 /// that made them. For a program whose children are all run by [`super::Spawners`], or stay in its
@@ -42,9 +41,9 @@ pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether orphans come to us.
+/// Whether orphans come to us, and can be found.
 pub(super) fn are_adopted() -> bool {
-    ADOPTING.load(Ordering::Relaxed)
+    ADOPTING.load(Ordering::Relaxed) && list().is_some()
 }
 
 /// Whose an orphan may be: what is known of the calls that run.
@@ -66,49 +65,27 @@ pub(super) struct Rival {
     pub(super) began: u64,
 }
 
-/// The living orphans that belong to the call: those in its session, those that hold its pipes,
-/// and those that no other running call can have made. Ended ones are waited for.
-pub(super) fn of_call(claim: Claim<'_>, rivals: impl Fn() -> Vec<Rival>) -> ProcessTable {
-    let mut is_wanted = owned(claim, rivals);
-    // Where some have just ended, one may have started the next: it is looked for again.
-    for _ in 0..LOOKS {
-        let found = examine(&mut is_wanted, |_| {});
-        if !found.wanted.is_empty() || !found.any_ended {
-            return found.wanted;
-        }
-        std::thread::yield_now();
-    }
-    ProcessTable::new()
+/// Finds the living orphans that belong to the call: those in its session, those that hold its
+/// pipes, and those that no other running call can have made. Ended ones are waited for.
+pub(super) fn of_call(
+    claim: Claim<'_>,
+    rivals: impl Fn() -> Vec<Rival>,
+    treatment: Treatment,
+) -> Found {
+    examine(&mut owned(claim, rivals), treatment)
 }
 
-/// Kills the orphans that belong to the call as soon as each is seen: one that starts the next and
-/// ends has to be hit in between. Returns whether there were any, living or ended.
-pub(super) fn kill_of_call(claim: Claim<'_>, rivals: impl Fn() -> Vec<Rival>) -> bool {
-    let found = examine(&mut owned(claim, rivals), kill);
-    !found.wanted.is_empty() || found.any_ended
-}
-
-/// Kills all orphans, for our own exit.
-pub(super) fn kill_all() {
+/// Kills all orphans, for our own exit, if they can be killed before the given moment.
+pub(super) fn kill_all(until: Instant) {
     if rustix::process::getpid().is_init() {
         return;
     }
-    for _ in 0..LOOKS {
-        let found = examine(&mut |_, _| true, kill);
-        if found.wanted.is_empty() && !found.any_ended {
-            return;
-        }
-    }
+    while examine(&mut |_, _| true, Treatment::Killed).any() && Instant::now() < until {}
 }
 
-/// Waits for the orphans that have ended, and for no others.
-pub(super) fn reap() {
-    examine(&mut |_, _| false, |_| {});
-}
-
-/// A number of a child that was not waited for means that child.
-fn kill(pid: Pid) {
-    let _ = kill_process(pid, Signal::KILL);
+/// Waits for the orphans that have ended, and for no others. Returns whether there were any.
+pub(super) fn reap() -> bool {
+    examine(&mut |_, _| false, Treatment::Spared).any_ended
 }
 
 /// Whether an orphan belongs to the call. The others are asked for at the first orphan.
@@ -138,65 +115,100 @@ fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool
 
 /// What was found among the orphans.
 #[derive(Debug, Default)]
-struct Found {
-    wanted: ProcessTable,
+pub(super) struct Found {
+    /// Those that live.
+    pub(super) living: ProcessTable,
     /// Some had ended, and were waited for.
     any_ended: bool,
 }
 
-/// Finds the living orphans that are wanted, and does something with each at once. Those that have
-/// ended are waited for.
-fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, act: impl Fn(Pid)) -> Found {
-    static OWN_SESSION: OnceLock<i32> = OnceLock::new();
+impl Found {
+    /// Whether something may be left: one that has ended may have started the next.
+    pub(super) fn any(&self) -> bool {
+        self.any_ended || !self.living.is_empty()
+    }
+}
+
+/// Finds the living orphans that are wanted. Those that have ended are waited for.
+///
+/// An orphan that is to be killed may start the next one and end while we find out whose it is. So
+/// all are stopped first, and those of others continued. The number of a child that was not waited
+/// for means that child.
+fn examine(is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool, treatment: Treatment) -> Found {
     let mut found = Found::default();
     // After most calls there is none; then threads need not wait for each other.
     if !are_adopted() || orphan_numbers().is_empty() {
         return found;
     }
     let _examining = EXAMINING.lock().unwrap_or_else(PoisonError::into_inner);
-    // In a separate container the leader of the session may have no number: then this is 0.
-    let own_session = *OWN_SESSION.get_or_init(|| {
-        let own = stat(rustix::process::getpid().as_raw_pid());
-        own.map_or(0, |own| own.session)
-    });
-    for pid in orphan_numbers() {
-        let (Some(stat), Some(raw)) = (stat(pid), Pid::from_raw(pid)) else {
+    // The first process of a container inherits orphans from everywhere.
+    let stops = treatment == Treatment::Killed && !rustix::process::getpid().is_init();
+    let send = |pid, signal| {
+        let _ = kill_process(pid, signal);
+    };
+    let own_session = session(0);
+    let mut living = Vec::new();
+    // The newest stand last, and they are the ones that live.
+    for number in orphan_numbers().into_iter().rev() {
+        let Some(pid) = Pid::from_raw(number).filter(|_| session(number) != own_session) else {
             continue;
         };
-        if stat.session == own_session {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        if !matches!(waitid(WaitId::Pid(pid), options), Ok(None)) {
+            found.any_ended = true;
             continue;
         }
+        if stops {
+            send(pid, Signal::STOP);
+        }
+        living.push(pid);
+    }
+    for pid in living {
+        let Some(stat) = stat(pid.as_raw_pid()) else {
+            continue;
+        };
         if stat.has_ended() {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-            let _ = waitid(WaitId::Pid(raw), options);
             found.any_ended = true;
-        } else if is_wanted(raw, &stat) {
-            act(raw);
-            found.wanted.insert(pid, stat);
+        } else if is_wanted(pid, &stat) {
+            if treatment == Treatment::Killed {
+                send(pid, Signal::KILL);
+            }
+            found.living.insert(pid.as_raw_pid(), stat);
+        } else if stops {
+            send(pid, Signal::CONT);
         }
     }
     found
 }
 
-/// The children of our first thread, to which orphans go, but for the guardian. Of very many only
-/// the first: the kernel takes quadratic time for all of a long list that changes.
-fn orphan_numbers() -> Vec<i32> {
-    // Read after each call, so it stays open; each reading from its beginning asks the kernel anew.
+/// The session of a child, or our own for 0. It is 0 if its leader is outside of our container.
+fn session(process: i32) -> i32 {
+    // SAFETY: takes a number and returns one.
+    unsafe { libc::getsid(process) }
+}
+
+/// The kernel's list of the children of our first thread, if it has one. It is read after each call, so
+/// it stays open; each reading from its beginning asks the kernel anew.
+fn list() -> Option<&'static File> {
     static LIST: OnceLock<Option<File>> = OnceLock::new();
     let list = LIST.get_or_init(|| {
         let own = rustix::process::getpid();
         File::open(format!("/proc/self/task/{own}/children")).ok()
     });
-    let mut bytes = [0; LIST_BYTES];
-    let length = list
-        .as_ref()
-        .and_then(|file| file.read_at(&mut bytes, 0).ok());
-    let bytes = &bytes[..length.unwrap_or(0)];
-    // Each number is followed by a blank; the last one may be cut.
-    let whole = memchr::memrchr(b' ', bytes).map_or(0, |last| last + 1);
-    let list = std::str::from_utf8(&bytes[..whole]).unwrap_or_default();
+    list.as_ref()
+}
+
+/// The children of our first thread, to which orphans go, but for the guardian.
+fn orphan_numbers() -> Vec<i32> {
+    let mut bytes = Vec::new();
+    let mut page = [0; LIST_BYTES];
+    while let Some(Ok(length @ 1..)) =
+        list().map(|file| file.read_at(&mut page, bytes.len() as u64))
+    {
+        bytes.extend_from_slice(&page[..length]);
+    }
     let guardian = guardian::pid().map_or(0, Pid::as_raw_pid);
-    parse_children(list)
+    parse_children(std::str::from_utf8(&bytes).unwrap_or_default())
         .filter(|pid| *pid != guardian)
         .collect()
 }

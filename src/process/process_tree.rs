@@ -13,7 +13,11 @@ use rustix::process::{
 use super::ExitStatus;
 use super::escalation::Rest;
 #[cfg(target_os = "linux")]
-use super::process_table::{ProcessTable, living_descendants, read_table, signal_if};
+use super::orphans;
+#[cfg(target_os = "linux")]
+use super::process_table::{
+    ProcessTable, Stat, family, living_descendants, read_table, signal_if, stat,
+};
 
 /// A child that leads its own group, with everything that it started.
 #[derive(Debug)]
@@ -101,13 +105,21 @@ impl ProcessTree {
         }
     }
 
-    /// All members that live. They are found before any signal, while their parents live.
+    /// All members that live. They are found before any signal, while their parents live. What has
+    /// lost its parent was adopted before.
     fn find(&mut self) -> ProcessTable {
-        let session = self.leader.as_raw_pid();
-        let members = living_descendants(&read_table(), |pid, stat| {
-            let is_known = self.known.get(&pid);
-            stat.session == session || is_known.is_some_and(|known| known.began == stat.began)
-        });
+        let leader = self.leader.as_raw_pid();
+        let is_known = |pid: i32, stat: &Stat| {
+            let known = self.known.get(&pid);
+            stat.session == leader || known.is_some_and(|known| known.began == stat.began)
+        };
+        let members = if orphans::are_adopted() {
+            let seen = self.known.keys().copied().chain([leader]);
+            let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_known(*pid, &stat));
+            family(seen.filter(is_still))
+        } else {
+            living_descendants(&read_table(), is_known)
+        };
         self.known.clone_from(&members);
         members
     }
@@ -120,8 +132,7 @@ impl ProcessTree {
             let _ = kill_process_group(self.leader, signal);
         }
         for (pid, seen) in members {
-            let is_outside =
-                |now: &super::process_table::Stat| now.began == seen.began && now.group != group;
+            let is_outside = |now: &Stat| now.began == seen.began && now.group != group;
             signal_if(pid, is_outside, signal);
         }
     }

@@ -34,11 +34,17 @@ const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 
 /// How often ended orphans are waited for while a call runs, since it may make many.
 #[cfg(target_os = "linux")]
-const REAPING: Duration = Duration::from_secs(1);
+const REAPING: Duration = Duration::from_millis(100);
 
-/// How long to keep killing leftover processes, and how many consecutive checks must find none.
-const PERSISTENCE: Duration = Duration::from_secs(2);
-const LAST_LOOKS: u32 = 3;
+/// How long to keep killing what a call leaves behind, on a machine that this may keep busy.
+pub(super) const PERSISTENCE: Duration = Duration::from_secs(10);
+
+/// What becomes of a call's orphans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Treatment {
+    Spared,
+    Killed,
+}
 
 /// One of the child's output pipes and what came out of it.
 struct Output<'a> {
@@ -120,11 +126,11 @@ impl Supervision<'_> {
                     leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
                 }
                 Step::Terminate => {
-                    self.find_orphans();
+                    self.orphans(Treatment::Spared);
                     self.tree.terminate();
                 }
                 Step::Kill => {
-                    self.find_orphans();
+                    self.orphans(Treatment::Spared);
                     self.tree.kill();
                     was_killed = true;
                 }
@@ -135,26 +141,21 @@ impl Supervision<'_> {
     }
 
     /// Kills what is left after a kill: what has become an orphan only since, and what was forked
-    /// meanwhile. Returns whether nothing is left.
+    /// meanwhile. Returns whether nothing is left: an orphan that starts the next one and ends is
+    /// seen alive or ended, since nobody else waits for it.
     fn kill_rest(&mut self) -> bool {
         let until = Instant::now() + PERSISTENCE;
-        let mut looks_without = 0;
-        while looks_without < LAST_LOOKS {
-            if Instant::now() > until {
-                return false;
+        while Instant::now() < until {
+            if self.orphans(Treatment::Killed) {
+                continue;
             }
-            looks_without += 1;
-            if self.kill_orphans() {
-                looks_without = 0;
-            } else if self.tree.rest() == Rest::Alive {
-                looks_without = 0;
-                self.tree.kill();
-                thread::sleep(FIRST_BLIND_WAIT);
-            } else {
-                thread::yield_now();
+            if self.tree.rest() == Rest::Gone {
+                return true;
             }
+            self.tree.kill();
+            thread::sleep(FIRST_BLIND_WAIT);
         }
-        true
+        false
     }
 
     /// Returns when it is to be done again.
@@ -165,29 +166,28 @@ impl Supervision<'_> {
         }
         let now = self.began.elapsed();
         if now >= self.next_reaping {
-            super::orphans::reap();
-            self.next_reaping = now + REAPING;
+            let pause = if super::orphans::reap() {
+                BLIND_WAIT
+            } else {
+                REAPING
+            };
+            self.next_reaping = self.began.elapsed() + pause;
         }
-        self.next_reaping.saturating_sub(now)
+        self.next_reaping.saturating_sub(self.began.elapsed())
     }
 
-    /// Takes in the orphans that live, and returns whether there are any.
+    /// Takes in the orphans that live, and returns whether anything of them may be left.
     #[cfg(target_os = "linux")]
-    fn find_orphans(&mut self) -> bool {
+    fn orphans(&mut self, treatment: Treatment) -> bool {
         if !super::orphans::are_adopted() {
             return false;
         }
         let pipes = self.open_pipes();
-        let orphans = self.registration.orphans(self.tree.leader(), &pipes);
-        let any = !orphans.is_empty();
-        self.tree.adopt(orphans);
+        let leader = self.tree.leader();
+        let found = self.registration.orphans(leader, &pipes, treatment);
+        let any = found.any();
+        self.tree.adopt(found.living);
         any
-    }
-
-    #[cfg(target_os = "linux")]
-    fn kill_orphans(&mut self) -> bool {
-        let pipes = self.open_pipes();
-        self.registration.kill_orphans(self.tree.leader(), &pipes)
     }
 
     /// The output pipes that are not at their end, by inode.
@@ -200,12 +200,7 @@ impl Supervision<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn find_orphans(&mut self) -> bool {
-        false
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn kill_orphans(&mut self) -> bool {
+    fn orphans(&mut self, _: Treatment) -> bool {
         false
     }
 
@@ -220,8 +215,8 @@ impl Supervision<'_> {
             Pipes::Open
         };
         let rest = match (leader, pipes) {
-            // Orphans were alive a moment ago; one may have started the next since.
-            (Leader::Ended, Pipes::AtEnd) if self.find_orphans() => Rest::Alive,
+            // One that has ended may have started the next.
+            (Leader::Ended, Pipes::AtEnd) if self.orphans(Treatment::Spared) => Rest::Alive,
             (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
             // Only the end of all depends on it.
             _ => Rest::Alive,

@@ -83,7 +83,7 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
             assert!(is_known || number == "-", "{row}");
         }
     }
-    assert_eq!(rows.count(), 93);
+    assert_eq!(rows.count(), 94);
     let expected = [
         libc::SYS_connect,
         libc::SYS_listen,
@@ -159,6 +159,7 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
         libc::SYS_fspick,
         libc::SYS_mount_setattr,
         libc::SYS_pidfd_getfd,
+        libc::SYS_pidfd_send_signal,
         libc::SYS_process_madvise,
         libc::SYS_process_mrelease,
         libc::SYS_io_uring_setup,
@@ -224,6 +225,8 @@ fn arguments_decide() {
         0x4004_9409,
         0xc018_9436,
         0xc004_5877,
+        0x8901,
+        0x8902,
         // The kernel looks at the low half only.
         0xdead_0000_4008_6602,
     ] {
@@ -243,6 +246,9 @@ fn arguments_decide() {
 
     assert_eq!(verdict(libc::SYS_fcntl, &[3, 1024, 0]), REFUSE);
     assert_eq!(verdict(libc::SYS_fcntl, &[3, 1025]), ALLOW);
+    for command in [8, 15] {
+        assert_eq!(verdict(libc::SYS_fcntl, &[3, command, 7]), REFUSE);
+    }
 
     assert_eq!(verdict(libc::SYS_clone, &[0x0120_0011]), ALLOW);
     assert_eq!(verdict(libc::SYS_clone, &[0x1000_0011]), REFUSE);

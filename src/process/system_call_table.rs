@@ -99,6 +99,9 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u32;
 
+/// `F_SETOWN_EX`, which the C library's headers do not give to Rust.
+const SET_OWNER_EXTENDED: u32 = 15;
+
 /// The byte of an `ioctl` that names its family.
 const FAMILY: u32 = 0xff00;
 
@@ -145,6 +148,9 @@ const IOCTL: &[Pattern] = &[
     &[is(1, 0x541d)],
     &[masked(1, FAMILY, 0x4c00)],
     &[is(1, 0x4024_700a)],
+    // The owner of a descriptor, as with `fcntl` (FIOSETOWN, SIOCSPGRP).
+    &[is(1, 0x8901)],
+    &[is(1, 0x8902)],
 ];
 
 /// Refused with certain arguments. These stand first in the filter, the frequent ones foremost.
@@ -154,8 +160,16 @@ pub(super) const EXAMINED: &[Examined] = &[
     (libc::SYS_open, OPEN),
     (libc::SYS_ioctl, IOCTL),
     (libc::SYS_clone, &[&[has_any(0, NAMESPACES)]]),
-    // A lease on a file holds up every other process that opens it.
-    (libc::SYS_fcntl, &[&[is(1, libc::F_SETLEASE as u32)]]),
+    // A lease on a file holds up every other process that opens it. Who owns a descriptor gets its
+    // signals, which end a process that does not expect them.
+    (
+        libc::SYS_fcntl,
+        &[
+            &[is(1, libc::F_SETLEASE as u32)],
+            &[is(1, libc::F_SETOWN as u32)],
+            &[is(1, SET_OWNER_EXTENDED)],
+        ],
+    ),
     // All processes at once. Landlock refuses single others (from ABI 6 on).
     (libc::SYS_kill, &[&[is(0, u32::MAX)]]),
     // Asking the kernel for addresses, routes and sockets; what would change something there takes
@@ -252,7 +266,6 @@ pub(super) const SIGNALLING: &[c_long] = &[
     libc::SYS_tgkill,
     libc::SYS_rt_sigqueueinfo,
     libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_pidfd_open,
 ];
 
 /// The first argument is another process than the caller.

@@ -88,8 +88,9 @@ fn the_last_row_of_a_reply_counts_wherever_it_is() {
     let session = Session::open(&data("claude-parallel-results.jsonl")).unwrap();
     let (_, counts) = session.facts(Mapping::Refused).unwrap();
     let usage = counts.usage;
-    assert_eq!(counts.replies, 1);
-    assert_eq!((usage.input, usage.output, usage.cache_read), (10, 7, 1000));
+    assert_eq!(counts.messages - counts.prompts, 1);
+    let read = (usage.input_tokens, usage.cache_read_input_tokens);
+    assert_eq!((read, usage.output_tokens), ((10, 1000), 7));
 }
 
 #[test]
@@ -144,7 +145,10 @@ fn a_claude_message_is_one_whatever_its_rows() {
         (counts.records, counts.calls, counts.results, counts.failed),
         (8, 2, 2, 1)
     );
-    assert_eq!((counts.usage.input, counts.usage.output), (30, 12));
+    assert_eq!(
+        (counts.usage.input_tokens, counts.usage.output_tokens),
+        (30, 12)
+    );
     assert_eq!(session.summary(Mapping::Refused).unwrap(), facts);
 }
 
@@ -186,7 +190,9 @@ fn a_codex_message_that_is_told_twice_is_one() {
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
     assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T09:59:59Z");
-    assert_eq!(counts.usage.total(), 330);
+    let usage = counts.usage;
+    let input = usage.input_tokens + usage.cache_read_input_tokens;
+    assert_eq!(input + usage.output_tokens, 330);
 }
 
 /// Messages in events alone are taken apart like those in items.
@@ -222,7 +228,7 @@ fn what_the_agent_says_itself_is_no_reply() {
         .unwrap()
         .facts(Mapping::Refused)
         .unwrap();
-    assert_eq!(counts.replies, 1);
+    assert_eq!(counts.messages - counts.prompts, 1);
 }
 
 #[test]
@@ -254,7 +260,7 @@ fn a_gemini_log_is_replayed() {
     let session = Session::open(&data("gemini-resumed.jsonl")).unwrap();
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
-    assert_eq!(counts.usage.input, 20);
+    assert_eq!(counts.usage.input_tokens, 20);
 }
 
 /// Gemini CLI writes the history of a resumed session again: under other ids, without tokens, and
@@ -279,8 +285,11 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     std::fs::write(&path, rows.join("\n")).unwrap();
     let session = Session::open(&path).unwrap();
     let (_, counts) = session.facts(Mapping::Refused).unwrap();
-    assert_eq!((counts.usage.input, counts.usage.output), (1915, 100));
-    assert_eq!((counts.prompts, counts.replies), (2, 2));
+    assert_eq!(
+        (counts.usage.input_tokens, counts.usage.output_tokens),
+        (1915, 100)
+    );
+    assert_eq!((counts.prompts, counts.messages), (2, 4));
     assert_eq!((counts.calls, counts.unanswered), (1, 0));
     let mut live = crate::dialog::Pairs::default();
     session
@@ -325,7 +334,7 @@ fn a_pi_file_is_a_tree_with_costs() {
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Named");
     assert_eq!(facts.forked_from.as_deref(), Some("parent-id"));
-    assert_eq!(counts.usage.cost, Some(0.25));
+    assert_eq!(counts.usage.cost_usd, Some(0.25));
     assert_eq!(counts.errors, 1);
 }
 

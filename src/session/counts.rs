@@ -8,42 +8,18 @@ use super::conversation::Scope;
 use super::format::Detail;
 use super::opened::Session;
 use super::stats::{Current, Tally};
-use crate::dialog::{Origin, Pairs, Usage};
+use crate::dialog::{Origin, Pairs, tokens};
 use crate::jsonl::Mapping;
-
-/// Counts of the content of a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counts {
-    /// Records.
-    pub records: u64,
-    /// Prompts that a person typed.
-    pub prompts: u64,
-    /// Replies.
-    pub replies: u64,
-    /// Calls.
-    pub calls: u64,
-    /// Results.
-    pub results: u64,
-    /// Results of calls that failed.
-    pub failed: u64,
-    /// Calls without a result.
-    pub unanswered: u64,
-    /// Requests that failed.
-    pub errors: u64,
-    /// Compactions.
-    pub compactions: u64,
-    /// Tokens.
-    pub usage: Usage,
-}
+use crate::wire::records::SessionCounts;
 
 impl Session {
     /// All facts and counts of the session, from all its records.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, Counts)> {
+    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, SessionCounts)> {
         let (mut facts, mut said) = (Facts::default(), Facts::default());
-        let (mut records, mut counts) = (0, Counts::default());
+        let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
         let mut pairs = Pairs::default();
         self.each_entry_and_message(
@@ -69,12 +45,12 @@ impl Session {
         let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
         let (prompts, replies, calls, usage) = tally.sums();
-        let counts = Counts {
+        let counts = SessionCounts {
             records,
+            messages: prompts + replies,
             prompts,
-            replies,
             calls,
-            usage,
+            usage: tokens(&usage),
             unanswered: pairs.unanswered().len() as u64,
             ..counts
         };

@@ -12,8 +12,9 @@ use super::discover::{FolderContext, subagent_files};
 use super::each::each;
 use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
-use super::{Agent, Candidate, Counts, Facts, Found};
+use super::{Agent, Candidate, Facts, Found};
 use crate::jsonl::Mapping;
+use crate::wire::records::SessionCounts;
 
 /// How many files to read at least between checks whether there are enough.
 const STEP: usize = 64;
@@ -72,7 +73,7 @@ pub struct Listed {
     /// Its facts.
     pub facts: Facts,
     /// Its counts, with [`Depth::Whole`].
-    pub counts: Option<Counts>,
+    pub counts: Option<SessionCounts>,
     /// The number of its subagent files.
     pub subagents: u64,
 }
@@ -194,6 +195,15 @@ impl Listing {
     /// Whether sessions of this agent pass the filter.
     pub(super) fn admits_agent(&self, agent: Agent) -> bool {
         self.filter.agent.is_none_or(|wanted| wanted == agent)
+    }
+
+    /// Opens a candidate, unless its time or its agent is filtered out.
+    pub(super) fn open(&self, candidate: &Candidate) -> Result<Option<Session>, SessionError> {
+        if !self.may_admit(candidate) {
+            return Ok(None);
+        }
+        let session = Session::open(&candidate.path)?;
+        Ok(self.admits_agent(session.agent()).then_some(session))
     }
 
     /// Whether a file may pass the filter, without opening it.

@@ -48,7 +48,6 @@ mod watch;
 pub use agent::Agent;
 pub use check::{Finding, Report};
 pub use conversation::Scope;
-pub use counts::Counts;
 pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
     subagent_folder,

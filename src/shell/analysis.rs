@@ -1,11 +1,10 @@
 //! The result of the analysis of a command line, and how it is reached.
 
-use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 use super::effects::Effects;
 use super::refusal::{Refusal, RefusalKind, excerpt};
+use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen};
 use super::walk::Walk;
 use crate::text::terminal_safe_line;
@@ -48,54 +47,6 @@ impl Verdict {
     pub fn is_read_only(&self) -> bool {
         matches!(self, Self::ReadOnly { .. })
     }
-}
-
-/// A condition outside of the text for a command to be read-only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Requirement {
-    /// The configuration that git finds in a directory runs no program.
-    CleanGitConfig(GitUse),
-}
-
-impl fmt::Display for Requirement {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CleanGitConfig(_) => formatter.write_str("clean-git-config"),
-        }
-    }
-}
-
-/// One place where a command line runs git, and on what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitUse {
-    /// The directories to go to from where the shell starts, one after the other.
-    pub steps: Vec<String>,
-    /// What git looks at there.
-    pub scope: GitScope,
-}
-
-impl GitUse {
-    /// Where git runs if the shell starts in `directory`.
-    pub fn directory(&self, directory: &Path) -> PathBuf {
-        self.steps
-            .iter()
-            .fold(directory.to_owned(), |directory, step| directory.join(step))
-    }
-
-    /// Whether git runs where the shell starts.
-    pub fn is_here(&self) -> bool {
-        self.steps.is_empty()
-    }
-}
-
-/// What git looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GitScope {
-    /// History and settings.
-    Objects,
-    /// The index and the files too, or the contents of changes: hooks, monitors, filters and
-    /// programs for differences can come into play.
-    WorkTree,
 }
 
 /// Decides from its text whether a command line only reads.
@@ -173,6 +124,18 @@ fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
 }
 
 impl Analysis {
+    /// Whether git looks at files in it, and so refreshes its index unless the environment forbids
+    /// that. Requirements that were settled do not count any more.
+    pub fn refreshes_index(&self) -> bool {
+        let Verdict::ReadOnly { requires } = &self.verdict else {
+            return false;
+        };
+        requires.iter().any(|requirement| {
+            let Requirement::CleanGitConfig(place) = requirement;
+            place.scope == GitScope::WorkTree
+        })
+    }
+
     /// The verdict after checking every requirement: `holds` returns why one does not hold. The
     /// first such reason makes the verdict unknown.
     #[must_use]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::analysis::{GitScope, GitUse};
 use super::refusal::Refusal;
+use super::requirement::{GitScope, GitUse};
 use super::table::COMMANDS;
 
 /// Where a command stands.

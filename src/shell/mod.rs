@@ -16,16 +16,18 @@ mod options;
 mod parsed_command;
 mod redirection;
 mod refusal;
-
+mod requirement;
+mod source;
 mod syntax;
 mod table;
 mod variables;
 mod walk;
 mod word;
 
-pub use analysis::{Analysis, GitScope, GitUse, Requirement, Verdict, analyse};
+pub use analysis::{Analysis, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 pub use commands::may_verify_signatures;
+pub use requirement::{GitScope, GitUse, Requirement};
 
 #[cfg(test)]
 mod property_tests;

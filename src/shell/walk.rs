@@ -10,11 +10,11 @@ use tree_sitter::{Node, TreeCursor};
 use super::call;
 use super::commands::double_bracket;
 use super::effects::{Effects, Place};
-use super::lexer::{Expansions, Lexer, Substitution, ends_word};
+use super::lexer::{Expansions, Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::redirection;
-use super::refusal::{Refusal, excerpt};
-use super::variables;
+use super::refusal::Refusal;
+use super::source::Source;
 use super::word::Word;
 
 /// Commands that read their operands to the end, so that no process substitution outlives them.
@@ -29,7 +29,7 @@ struct Task<'tree> {
 
 /// The check of one command line.
 pub(super) struct Walk<'text, 'tree> {
-    text: &'text str,
+    source: Source<'text>,
     cursor: TreeCursor<'tree>,
     tasks: Vec<Task<'tree>>,
     effects: Effects,
@@ -47,7 +47,7 @@ enum Part {
 impl<'text, 'tree> Walk<'text, 'tree> {
     pub(super) fn new(text: &'text str, root: Node<'tree>) -> Self {
         Self {
-            text,
+            source: Source(text),
             cursor: root.walk(),
             tasks: vec![Task {
                 node: root,
@@ -62,8 +62,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
             // The tree leaves out blank lines at the edges.
-            self.only_blanks(0..root.start)?;
-            self.only_blanks(root.end..self.text.len())?;
+            self.source.only_blanks(0..root.start)?;
+            self.source.only_blanks(root.end..self.source.0.len())?;
         }
         while let Some(task) = self.tasks.pop() {
             let done = self.tasks.len();
@@ -75,6 +75,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
         Ok(self.effects)
     }
+
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
         let Task { node, place } = task;
         match node.kind() {
@@ -98,7 +99,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
             "redirected_statement" => self.redirected(node, place),
             "test_command" => self.test_command(node, place),
-            _ => Err(self.not_accepted(node)),
+            _ => Err(self.source.not_accepted(node)),
         }
     }
 
@@ -115,7 +116,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         children: &[Node<'tree>],
         place: Place,
     ) -> Result<(), Refusal> {
-        let range = self.trimmed(node);
+        let range = self.source.trimmed(node);
         self.parts_in(range, children, place)
     }
 
@@ -128,18 +129,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let mut position = range.start;
         let mut before = Part::Separator;
         for &child in children {
-            let span = self.trimmed(child);
+            let span = self.source.trimmed(child);
             let gap = position..span.start;
-            self.only_blanks(gap.clone())?;
+            self.source.only_blanks(gap.clone())?;
             let part = if child.kind() == "comment" {
-                self.comment(&span)?;
+                self.source.comment(&span)?;
                 before
             } else if child.is_named() {
                 let part = match child.kind() {
                     "elif_clause" | "else_clause" | "do_group" | "case_item" => Part::Separator,
                     _ => Part::Statement,
                 };
-                let is_apart = self.slice(gap).contains('\n');
+                let is_apart = self.source.slice(gap).contains('\n');
                 if part == Part::Statement && before == Part::Statement && !is_apart {
                     return Err(Refusal::unknown(
                         span,
@@ -150,73 +151,16 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 self.tasks.push(Task { node: child, place });
                 part
             } else {
-                let ends_item = matches!(self.slice(span.clone()), ";;" | ";&" | ";;&");
+                let ends_item = matches!(self.source.slice(span.clone()), ";;" | ";&" | ";;&");
                 if !(ends_item && place.in_case_item) {
-                    self.token(&span)?;
+                    self.source.token(&span)?;
                 }
                 Part::Separator
             };
             before = part;
             position = span.end.max(position);
         }
-        self.only_blanks(position..range.end)
-    }
-
-    /// An operator or a keyword that may stand between statements.
-    fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
-        let token = self.slice(span.clone());
-        match token {
-            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" => Ok(()),
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for"
-            | "in" | "case" | "esac" | "{" | "}" | "!" => {
-                let bytes = self.text.as_bytes();
-                let before = span.start.checked_sub(1).and_then(|index| bytes.get(index));
-                let after = bytes.get(span.end);
-                if [before, after]
-                    .into_iter()
-                    .flatten()
-                    .all(|byte| ends_word(*byte))
-                {
-                    Ok(())
-                } else {
-                    Err(Refusal::unknown(
-                        span.clone(),
-                        format!("`{token}` that is part of a word"),
-                    ))
-                }
-            }
-            "&" => Err(Refusal::unknown(
-                span.clone(),
-                "`&` leaves a process in the background",
-            )),
-            "((" | "))" => Err(Refusal::unknown(
-                span.clone(),
-                "`((…))` evaluates its contents",
-            )),
-            _ => Err(Refusal::unknown(
-                span.clone(),
-                format!("`{}` is not accepted", excerpt(token)),
-            )),
-        }
-    }
-
-    fn comment(&self, span: &Range<usize>) -> Result<(), Refusal> {
-        let bytes = self.text.as_bytes();
-        let begins = span
-            .start
-            .checked_sub(1)
-            .and_then(|index| bytes.get(index))
-            .is_none_or(|byte| ends_word(*byte));
-        let ends = bytes.get(span.end).is_none_or(|byte| *byte == b'\n');
-        let text = self.slice(span.clone());
-        if begins && ends && text.starts_with('#') && !text.contains('\n') {
-            Ok(())
-        } else {
-            Err(Refusal::unknown(
-                span.clone(),
-                "a comment that may not be one",
-            ))
-        }
+        self.source.only_blanks(position..range.end)
     }
 
     /// `for NAME in WORDS; do …; done`
@@ -228,23 +172,23 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let words = children
             .iter()
             .filter(is_word)
-            .map(|word| self.trimmed(*word))
+            .map(|word| self.source.trimmed(*word))
             .reduce(|all, word| all.start..word.end);
         let Some(name) = children
             .iter()
             .find(|child| child.kind() == "variable_name")
         else {
-            return Err(self.not_accepted(node));
+            return Err(self.source.not_accepted(node));
         };
-        self.may_be_set(self.trimmed(*name))?;
+        self.source.may_be_set(self.source.trimmed(*name))?;
         // The name and the words are read as one, since they hold no keyword.
         if let Some(words) = words.clone() {
             self.list_of_words(node, words, place)?;
         }
-        let name = self.trimmed(*name);
-        let mut position = self.trimmed(node).start;
+        let name = self.source.trimmed(*name);
+        let mut position = self.source.trimmed(node).start;
         for &child in &children {
-            let span = self.trimmed(child);
+            let span = self.source.trimmed(child);
             let is_inside = words
                 .as_ref()
                 .is_some_and(|words| words.start <= span.start && span.end <= words.end);
@@ -252,16 +196,16 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 position = span.end;
                 continue;
             }
-            self.only_blanks(position..span.start)?;
+            self.source.only_blanks(position..span.start)?;
             match child.kind() {
                 "variable_name" if span == name => {}
                 "do_group" => self.tasks.push(Task {
                     node: child,
                     place: place.in_loop(),
                 }),
-                "comment" => self.comment(&span)?,
-                _ if !child.is_named() => self.token(&span)?,
-                _ => return Err(self.not_accepted(child)),
+                "comment" => self.source.comment(&span)?,
+                _ if !child.is_named() => self.source.token(&span)?,
+                _ => return Err(self.source.not_accepted(child)),
             }
             position = span.end;
         }
@@ -271,14 +215,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     /// `case WORD in PATTERN) …;; esac`
     fn case_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
         let children = self.children(node);
-        let mut position = self.trimmed(node).start;
+        let mut position = self.source.trimmed(node).start;
         for &child in &children {
-            let span = self.trimmed(child);
-            self.only_blanks(position..span.start)?;
+            let span = self.source.trimmed(child);
+            self.source.only_blanks(position..span.start)?;
             match child.kind() {
                 "case_item" => self.case_item(child, place)?,
-                "comment" => self.comment(&span)?,
-                _ if !child.is_named() => self.token(&span)?,
+                "comment" => self.source.comment(&span)?,
+                _ if !child.is_named() => self.source.token(&span)?,
                 _ => self.unsplit_word(child, place)?,
             }
             position = span.end;
@@ -288,33 +232,37 @@ impl<'text, 'tree> Walk<'text, 'tree> {
 
     fn case_item(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
         let children = self.children(node);
-        let mut position = self.trimmed(node).start;
+        let mut position = self.source.trimmed(node).start;
         for (index, &child) in children.iter().enumerate() {
-            let span = self.trimmed(child);
-            self.only_blanks(position..span.start)?;
+            let span = self.source.trimmed(child);
+            self.source.only_blanks(position..span.start)?;
             position = span.end;
             if child.is_named() {
                 self.unsplit_word(child, place)?;
                 continue;
             }
-            self.token(&span)?;
-            if self.slice(span) == ")" {
+            self.source.token(&span)?;
+            if self.source.slice(span) == ")" {
                 let body = children.get(index + 1..).unwrap_or_default();
-                return self.parts_in(position..self.trimmed(node).end, body, place.in_case_item());
+                return self.parts_in(
+                    position..self.source.trimmed(node).end,
+                    body,
+                    place.in_case_item(),
+                );
             }
         }
-        Err(self.not_accepted(node))
+        Err(self.source.not_accepted(node))
     }
 
     /// A word that is neither split nor matched against files, and nothing else.
     fn unsplit_word(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let range = self.trimmed(node);
+        let range = self.source.trimmed(node);
         let substitutions = self.substitutions(node, range.clone());
-        let mut lexer = Lexer::new(self.text, range.clone(), &substitutions);
+        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
         lexer.word(Expansions::Unsplit)?;
         let (position, found) = (lexer.position(), lexer.found);
-        if position != range.end || !self.ends_here(range.end) {
-            return Err(self.not_accepted(node));
+        if position != range.end || !self.source.ends_here(range.end) {
+            return Err(self.source.not_accepted(node));
         }
         self.push_all(found, place)
     }
@@ -326,14 +274,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         place: Place,
     ) -> Result<(), Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
-        let mut lexer = Lexer::new(self.text, range.clone(), &substitutions);
+        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
         while lexer.position() < range.end {
             lexer.skip_blanks(super::lexer::LineBreaks::End);
             lexer.word(Expansions::All)?;
         }
         let found = lexer.found;
-        if !self.ends_here(range.end) {
-            return Err(self.not_accepted(owner));
+        if !self.source.ends_here(range.end) {
+            return Err(self.source.not_accepted(owner));
         }
         self.push_all(found, place)
     }
@@ -350,7 +298,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect"
             )
         });
-        let range = self.trimmed(node);
+        let range = self.source.trimmed(node);
         let end = match here_document {
             Some(document) => self.rest_of_line(document, place)?,
             None => range.end,
@@ -358,7 +306,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         match body {
             Some(body) if !matches!(body.kind(), "command" | "variable_assignment") => {
                 self.tasks.push(Task { node: *body, place });
-                let redirections = self.trimmed(*body).end..end;
+                let redirections = self.source.trimmed(*body).end..end;
                 let simple = self.read(node, redirections.clone())?;
                 if !simple.words.is_empty() || !simple.assignments.is_empty() {
                     return Err(Refusal::unknown(
@@ -380,17 +328,17 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             .iter()
             .find(|child| child.kind() == "heredoc_start")
             .map(Node::end_byte)
-            .and_then(|start| Some(start + self.text.get(start..)?.find('\n')?))
-            .ok_or_else(|| self.not_accepted(document))?;
+            .and_then(|start| Some(start + self.source.0.get(start..)?.find('\n')?))
+            .ok_or_else(|| self.source.not_accepted(document))?;
         let mut end = None;
         let mut following = Vec::new();
         for &child in &children {
-            let span = self.trimmed(child);
+            let span = self.source.trimmed(child);
             match child.kind() {
                 "<<" | "<<-" | "heredoc_start" | "heredoc_body" | "heredoc_end" => continue,
                 "pipeline" | "list" | "command" | "redirected_statement" | "&&" | "||" => {}
                 _ if end.is_none() => continue,
-                _ => return Err(self.not_accepted(child)),
+                _ => return Err(self.source.not_accepted(child)),
             }
             end.get_or_insert(span.start);
             following.push(child);
@@ -402,14 +350,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
 
     /// `[ … ]` and `[[ … ]]`
     fn test_command(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let range = self.trimmed(node);
-        if !self.slice(range.clone()).starts_with("[[") {
+        let range = self.source.trimmed(node);
+        if !self.source.slice(range.clone()).starts_with("[[") {
             return self.simple(node, range, place);
         }
         let substitutions = self.substitutions(node, range.clone());
-        let found = double_bracket(self.text, range.clone(), &substitutions)?;
-        if !self.ends_here(range.end) {
-            return Err(self.not_accepted(node));
+        let found = double_bracket(self.source.0, range.clone(), &substitutions)?;
+        if !self.source.ends_here(range.end) {
+            return Err(self.source.not_accepted(node));
         }
         self.effects.read_language("[[");
         self.push_all(found, place)
@@ -422,10 +370,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         place: Place,
     ) -> Result<(), Refusal> {
         let simple = self.read(owner, range.clone())?;
-        if !self.ends_here(range.end) {
-            return Err(self.not_accepted(owner));
+        if !self.source.ends_here(range.end) {
+            return Err(self.source.not_accepted(owner));
         }
-        call::check(self.text, &simple, place, &mut self.effects)?;
+        call::check(self.source.0, &simple, place, &mut self.effects)?;
         self.take(owner, simple, place)
     }
 
@@ -435,7 +383,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
     ) -> Result<ParsedCommand<'tree>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
-        parsed_command::read(self.text, range, &substitutions)
+        parsed_command::read(self.source.0, range, &substitutions)
     }
 
     /// Checks what belongs to a command apart from its words.
@@ -446,14 +394,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         place: Place,
     ) -> Result<(), Refusal> {
         if let Some(document) = simple.here_document {
-            let body = redirection::body(self.text, &document)?;
+            let body = redirection::body(self.source.0, &document)?;
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,
                     "a here-document whose end is not clear",
                 ));
             }
-            if document.expands && self.slice(body.text.clone()).contains(['$', '`']) {
+            if document.expands && self.source.slice(body.text.clone()).contains(['$', '`']) {
                 return Err(Refusal::unknown(
                     body.text,
                     "a here-document that is only known when it runs, and may need a file",
@@ -478,7 +426,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         for node in nodes {
             if node.kind() == "process_substitution" {
                 return Err(Refusal::unknown(
-                    self.trimmed(node),
+                    self.source.trimmed(node),
                     "a process substitution that may be left running",
                 ));
             }
@@ -495,7 +443,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
     ) -> Vec<Substitution<'tree>> {
         let mut found = Vec::new();
-        let text = self.slice(range.clone());
+        let text = self.source.slice(range.clone());
         if !text.contains("$(") && !text.contains('`') && !text.contains("<(") {
             return found;
         }
@@ -523,64 +471,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let is_outside = node.end_byte() <= range.start || node.start_byte() >= range.end;
             if is_substitution && !is_outside {
                 found.push(Substitution {
-                    start: self.trimmed(node).start,
+                    start: self.source.trimmed(node).start,
                     node,
                 });
             }
             descends = !is_substitution && !is_outside;
         }
-    }
-
-    fn may_be_set(&self, name: Range<usize>) -> Result<(), Refusal> {
-        let text = self.slice(name.clone());
-        if variables::may_be_set(text) {
-            return Ok(());
-        }
-        Err(Refusal::unknown(
-            name,
-            format!("`{text}` means something to the shell or to programs"),
-        ))
-    }
-
-    fn not_accepted(&self, node: Node<'_>) -> Refusal {
-        let range = self.trimmed(node);
-        let text = excerpt(self.slice(range.clone()));
-        let kind = node.kind().replace('_', " ");
-        Refusal::unknown(range, format!("{kind} is not accepted: `{text}`"))
-    }
-
-    fn only_blanks(&self, range: Range<usize>) -> Result<(), Refusal> {
-        let between = self.slice(range.clone());
-        if range.start <= range.end
-            && between
-                .bytes()
-                .all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
-        {
-            return Ok(());
-        }
-        Err(Refusal::unknown(
-            range,
-            format!("`{}` that the parser passes over", excerpt(between)),
-        ))
-    }
-
-    /// Whether a word that ends here would end for bash as well.
-    fn ends_here(&self, end: usize) -> bool {
-        self.text
-            .as_bytes()
-            .get(end)
-            .is_none_or(|byte| ends_word(*byte))
-    }
-
-    /// Where a node stands, without the blanks that the tree counts to it.
-    fn trimmed(&self, node: Node<'_>) -> Range<usize> {
-        let range = node.byte_range();
-        let text = self.slice(range.clone());
-        let blanks = text.len() - text.trim_start_matches([' ', '\t', '\n']).len();
-        range.start + blanks..range.end
-    }
-
-    fn slice(&self, range: Range<usize>) -> &'text str {
-        self.text.get(range).unwrap_or_default()
     }
 }

@@ -64,7 +64,10 @@ fn with_a_directory_its_configuration_is_read() {
     let question = serde_json::json!({"command": "git status", "cwd": place.path()});
     let clean = verdict(&question);
     assert_eq!(clean["verdict"], "read-only", "{clean}");
-    assert_eq!(clean["requires"], serde_json::json!(["kernel-enforcement"]));
+    assert_eq!(
+        clean["requires"],
+        serde_json::json!(["kernel-enforcement", "no-index-refresh"])
+    );
     git(&["config", "core.fsmonitor", "evil"]);
     let dirty = verdict(&question);
     assert_eq!(dirty["verdict"], "unknown");

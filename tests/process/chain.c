@@ -1,6 +1,7 @@
 /* A process that is never the same one for long: it forks, the child takes a session of its own,
    the parent ends, and so on. It ignores every signal that can be ignored, holds no pipe, and stops
-   by itself after a while. Arguments: seconds, microseconds between two forks, chains. */
+   by itself after a while, when it leaves the file `outlived`. Arguments: seconds, microseconds between
+   two forks, chains. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -33,5 +34,6 @@ int main(int count, char **arguments) {
             usleep(1000);
         }
     }
+    open("outlived", O_CREAT | O_WRONLY, 0600);
     return 0;
 }

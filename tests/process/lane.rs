@@ -161,6 +161,8 @@ fn nobody_else_is_reached() {
         python(
             "import fcntl; fcntl.fcntl(open(\"/proc/self/exe\"), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
         ),
+        python("import fcntl; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getpid())"),
+        python("import signal; signal.pidfd_send_signal(os.open(\"/proc/self\", os.O_RDONLY), 0)"),
         python("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"),
         python("socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)"),
         python("socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)"),

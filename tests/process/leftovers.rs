@@ -168,16 +168,9 @@ fn kill_all_alone() {
 #[test]
 fn chains_of_short_lived_processes_end_with_their_call() {
     let room = Room::new();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/chain.c");
-    let program = room.path("chain");
-    let compiled = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(&program)
-        .arg(source)
-        .status();
-    assert!(compiled.unwrap().success());
-    for (pause, chains) in [(500, 1), (1000, 4)] {
-        let command = format!("./chain 20 {pause} {chains}; echo started");
+    room.furnish_chain();
+    for (pause, chains) in [(500, 1), (1000, 4), (1000, 16)] {
+        let command = format!("./chain 100 {pause} {chains}; echo started");
         let call =
             json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": command}});
         let turn = json!({"type": "assistant", "message": {
@@ -202,5 +195,6 @@ fn chains_of_short_lived_processes_end_with_their_call() {
         assert!(left.is_empty(), "{pause} {chains}: {left:?}");
         let output = String::from_utf8_lossy(&output.stdout);
         assert!(output.contains("was ended"), "{pause} {chains}: {output}");
+        assert!(!room.path("outlived").exists(), "{pause} {chains}");
     }
 }

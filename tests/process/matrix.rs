@@ -1,4 +1,4 @@
-//! Sixteen ways in which children make trouble, times five ways in which a call ends, through the
+//! Eighteen ways in which children make trouble, times five ways in which a call ends, through the
 //! binary: every call that was answered has exactly one result, and nothing is left of any.
 
 use std::io::{Read, Write};
@@ -45,6 +45,13 @@ struct Trouble {
     use_of_run: UseOfRun,
 }
 
+impl Trouble {
+    /// Whether it starts processes that fork and end all the time.
+    fn is_chain(&self) -> bool {
+        self.script.starts_with("./chain")
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UseOfRun {
     /// As always.
@@ -68,7 +75,7 @@ const fn plain(name: &'static str, script: &'static str) -> Trouble {
 /// Failing checks inside the scripts end the shell with this code.
 const WRONG: &str = "Exit code 97";
 
-const TROUBLES: [Trouble; 16] = [
+const TROUBLES: [Trouble; 18] = [
     plain("a grandchild holds the pipes", "sleep 1000 &"),
     plain(
         "the group outlives its leader",
@@ -113,6 +120,8 @@ const TROUBLES: [Trouble; 16] = [
         "many processes",
         "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sh -c 'sleep 1000 & sleep 1000' & done",
     ),
+    plain("eight chains", "./chain 100 1000 8"),
+    plain("sixteen chains", "./chain 100 1000 16"),
     Trouble {
         name: "an end at the deadline",
         script: "sleep 1000 > /dev/null 2>&1 &",
@@ -138,20 +147,28 @@ fn nothing_is_left_whatever_happens() {
     let cells: Vec<(&Trouble, Ending)> = TROUBLES
         .iter()
         .flat_map(|trouble| ENDINGS.map(|ending| (trouble, ending)))
+        // Nobody adopts what a chain starts after we were killed.
+        .filter(|(trouble, ending)| !trouble.is_chain() || *ending != Ending::Killed)
         .collect();
-    assert_eq!(cells.len(), 80);
-    let next = Mutex::new(cells.into_iter());
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                loop {
-                    let cell = next.lock().unwrap().next();
-                    let Some((trouble, ending)) = cell else { break };
-                    check(trouble, ending);
-                }
-            });
-        }
-    });
+    assert_eq!(cells.len(), 88);
+    // Several chains side by side would use up the system's numbers for processes.
+    let (chains, others): (Vec<_>, Vec<_>) = cells
+        .into_iter()
+        .partition(|(trouble, _)| trouble.is_chain());
+    for (cells, threads) in [(others, 8), (chains, 1)] {
+        let next = Mutex::new(cells.into_iter());
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let cell = next.lock().unwrap().next();
+                        let Some((trouble, ending)) = cell else { break };
+                        check(trouble, ending);
+                    }
+                });
+            }
+        });
+    }
     let deadline = Instant::now() + LONG;
     while guardians() > 0 {
         assert!(Instant::now() < deadline, "a guardian is left");
@@ -162,6 +179,9 @@ fn nothing_is_left_whatever_happens() {
 fn check(trouble: &Trouble, ending: Ending) {
     let cell = format!("{} / {ending:?}", trouble.name);
     let room = Room::new();
+    if trouble.is_chain() {
+        room.furnish_chain();
+    }
     let mut run = Run::start(&room, ending);
     let calls = run.feed(trouble, ending);
     if trouble.use_of_run != UseOfRun::ReaderLeaves {
@@ -173,12 +193,11 @@ fn check(trouble: &Trouble, ending: Ending) {
         Ending::Exit | Ending::Timeout | Ending::SiblingError => None,
     };
     if signal.is_some() {
-        let last = match trouble.use_of_run {
-            UseOfRun::EndsAtDeadline => "sleep 0.3".to_owned(),
-            _ => run.waiting(),
-        };
-        wait_until(&cell, || {
-            room.marked().iter().any(|line| line.trim() == last)
+        let waiting = run.waiting();
+        wait_until(&cell, || match trouble.use_of_run {
+            // Too short to be seen for sure among all processes.
+            UseOfRun::EndsAtDeadline => room.path("ready").exists(),
+            _ => room.marked().iter().any(|line| line.trim() == waiting),
         });
     }
     drop(run.child.stdout.take());
@@ -188,6 +207,7 @@ fn check(trouble: &Trouble, ending: Ending) {
     }
     let output = run.finish(&cell);
     assert_eq!(room.left(), Vec::<String>::new(), "{cell}: still alive");
+    assert!(!room.path("outlived").exists(), "{cell}");
     if ending == Ending::Killed || trouble.use_of_run == UseOfRun::ReaderLeaves {
         return;
     }
@@ -267,7 +287,10 @@ impl Run {
         }
         let at_deadline = trouble.use_of_run == UseOfRun::EndsAtDeadline;
         let (last, timeout) = match ending {
-            _ if at_deadline => ("sleep 0.3".to_owned(), Duration::from_millis(310)),
+            _ if at_deadline => (
+                ": > ready; sleep 0.3".to_owned(),
+                Duration::from_millis(310),
+            ),
             Ending::Exit => ("true".to_owned(), LONG),
             Ending::Timeout => (self.waiting(), TIMEOUT),
             Ending::Cancel | Ending::SiblingError | Ending::Killed => (self.waiting(), LONG),

@@ -49,6 +49,21 @@ impl Room {
         self.directory.path().join(name)
     }
 
+    /// Puts a program into the room, as `chain`, whose processes fork and end all the time.
+    pub(crate) fn furnish_chain(&self) {
+        static PROGRAM: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+            let directory = tempfile::tempdir().unwrap();
+            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/chain.c");
+            let compiled = std::process::Command::new("cc")
+                .args(["-O2", source, "-o"])
+                .arg(directory.path().join("chain"))
+                .status();
+            assert!(compiled.unwrap().success());
+            directory
+        });
+        std::fs::copy(PROGRAM.path().join("chain"), self.path("chain")).unwrap();
+    }
+
     /// A shell script as a child; it finds the room as its working directory.
     pub(crate) fn script(&self, script: &str) -> Command {
         self.program("/bin/sh", &["-c", script])

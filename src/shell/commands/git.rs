@@ -1,11 +1,11 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
 use super::arguments;
-use crate::shell::analysis::GitScope;
 use crate::shell::call::Call;
 use crate::shell::effects::GitCall;
 use crate::shell::options::{self, Arguments, Value};
 use crate::shell::refusal::{Refusal, excerpt};
+use crate::shell::requirement::GitScope;
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::word::Word;
 
