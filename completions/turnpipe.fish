@@ -94,9 +94,9 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
@@ -106,8 +106,8 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l shortcuts -d 'Label a single call that reads or searches by the built-in rules instead of the model'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-echo -d 'Do not copy the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l exit-status -d 'Exit with 1 if there is no result'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l print-prompt -d 'Print the prompts instead of using them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -119,9 +119,9 @@ kebab\t'`fix-login-button`'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l state-dir -d 'The directory in which attempts are counted' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l rpm -d 'Limit requests per minute' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
@@ -140,8 +140,8 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l write -d 'Write the title into the session file, unless a person gave one'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l replace -d 'Write it even over a title that a person gave'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l auto -d 'Name only sessions that an agent would name by itself: no title yet, fewer than three attempts, not switched off, a fast model configured'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l exit-status -d 'Exit with 1 if there is no result'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l print-prompt -d 'Print the prompts instead of using them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l all -d 'Sessions of all directories (the default)'
@@ -153,9 +153,9 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'Minutes of absence that --auto and --watch wait for' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l rpm -d 'Limit requests per minute' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l prompt-file -d 'Use the instructions in this file instead of the built-in ones' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
@@ -174,8 +174,8 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l write -d 'Write the recap into the session file, so that it is shown on resuming'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l auto -d 'Write a recap only where an agent would: after three prompts, two since the last recap, with nothing unanswered, and five minutes of absence'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l watch -d 'Stay at this terminal, and print a recap each time you come back to it'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l exit-status -d 'Exit with 1 if there is no result'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l dry-run -d 'Print the body of each request instead of sending it'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l print-prompt -d 'Print the prompts instead of using them'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l all -d 'Sessions of all directories (the default)'
