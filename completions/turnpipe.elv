@@ -57,7 +57,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --state-dir 'The directory that holds the state'
             cand --cwd 'Where shell calls start [default: where the last run of the session ended, else this directory]'
             cand --add-dir 'Another directory that shell calls may change to; repeatable'
-            cand --env 'Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH` or `GIT_AUTHOR_NAME`); repeatable'
+            cand --env 'Pass this variable on to commands, although it holds a secret or can change what they do (e.g. `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable'
             cand --trace 'Write a trace of the run for Chrome''s trace viewer or Perfetto'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'

@@ -427,7 +427,8 @@ def claude(records):
             if r["type"] == "user" and not r.get("isSidechain"):
                 if any(b.get("tool_use_id") in calls for b in blocks(r)):
                     seen.add(r["uuid"])
-        live = [r for r in records if r.get("uuid") in seen]
+        # A record that is written twice is one.
+        live = list({r["uuid"]: r for r in reversed(nodes) if r["uuid"] in seen}.values())[::-1]
     else:
         live = records
     texts, calls, results = [], [], []
@@ -546,20 +547,12 @@ def codex(records):
         elif kind in ("function_call", "custom_tool_call"):
             calls += [item["call_id"]] if "call_id" in item else []
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item.get("output")
-            if not isinstance(output, str):
-                output = "\n".join(text_of(output)) if isinstance(output, list) else ""
-            failed = shell_failed(output)
-            if output.startswith("{"):
-                try:
-                    metadata = json.loads(output).get("metadata") or {}
-                    failed = metadata.get("exit_code", 0) != 0
-                except ValueError:
-                    pass
+            failed = codex_failed(item.get("output"))
             results += [[item["call_id"], failed]] if "call_id" in item else []
     for role in ("user", "assistant"):
         if not said[role]:
-            said[role] = [w for who, words in echoes if who == role for w in words]
+            words = [w for who, words in echoes if who == role for w in words]
+            said[role] = [EDITOR.sub("", w).strip() if EDITOR.match(w) else w for w in words]
     return said["user"] + said["assistant"], calls, results, title
 
 

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Outcome};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
-use turnpipe::process::stdout_was_closed;
+use turnpipe::process::{outlive_file_size_limit, stdout_was_closed};
 
 fn main() -> ExitCode {
+    outlive_file_size_limit();
     let stdout = if stdout_was_closed() {
         StdoutAtStart::Closed
     } else {

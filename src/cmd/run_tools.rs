@@ -1,10 +1,10 @@
 //! `run-tools`: executes the tool calls of a stream while they are still arriving.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,8 +28,8 @@ use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::{ChildVariables, ToolContext};
-use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles, result_needles};
+use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext};
+use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
 const SPAWNER_THREADS: usize = 4;
@@ -111,8 +111,8 @@ pub(super) struct RunToolsArguments {
     /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable on to commands, although it can change what they do (e.g. `LD_LIBRARY_PATH`
-    /// or `GIT_AUTHOR_NAME`); repeatable
+    /// Pass this variable on to commands, although it holds a secret or can change what they do (e.g.
+    /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto
@@ -136,7 +136,7 @@ impl Run for RunToolsArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
-        let options = self.options(&settings);
+        let options = self.options(&settings, &registry, io)?;
         let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let context = self.context(&settings, &lane.spawners, io)?;
         let lifecycle = Lifecycle {
@@ -147,10 +147,15 @@ impl Run for RunToolsArguments {
             tools_only: options.tools_only.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
+        let decoder = || {
+            let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+            decoder.with_call_ids(options.call_ids.clone())
+        };
+        let needles = || AhoCorasickPrefilter::new(prefilter_needles());
         let mut ledger = Ledger::default();
         if let Input::Descriptor(file) = &stdin {
-            let needles = AhoCorasickPrefilter::new(result_needles())?;
-            exec::enter_results(file, &needles, &mut ledger).context("cannot read input")?;
+            exec::read_ahead(file, needles()?, decoder(), &mut ledger)
+                .context("cannot read input")?;
         }
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
@@ -158,10 +163,8 @@ impl Run for RunToolsArguments {
         let channels = watched_channels(io)?;
         let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
-        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
-        let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
         channels
-            .start_reading(stdin, needles, options.unwanted, decoder)
+            .start_reading(stdin, needles()?, options.unwanted, decoder())
             .context("cannot read input")?;
         let dependencies = Dependencies {
             sink,
@@ -203,8 +206,19 @@ fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
 }
 
 impl RunToolsArguments {
-    fn options(&self, settings: &Settings) -> Options {
-        Options {
+    fn options(
+        &self,
+        settings: &Settings,
+        registry: &Registry,
+        io: &Io,
+    ) -> anyhow::Result<Options> {
+        let run = io.ids.uuid().simple().to_string();
+        let tools_only = self.tools_only.as_ref().map(|names| {
+            let names = names.iter().map(|name| tool_named(registry, name));
+            names.collect::<Result<_, _>>()
+        });
+        Ok(Options {
+            call_ids: format!("call_{}", &run[run.len() - 12..]),
             mode: if self.plan { Mode::Plan } else { Mode::Execute },
             policy: self.schedule,
             cap: settings.concurrency,
@@ -223,10 +237,7 @@ impl RunToolsArguments {
             permission_mode: self.permission_mode,
             dedup: if self.dedup { Dedup::On } else { Dedup::Off },
             limits: settings.limits.clone(),
-            tools_only: self
-                .tools_only
-                .as_ref()
-                .map(|names| BTreeSet::from_iter(names.clone())),
+            tools_only: tools_only.transpose()?,
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
             start_directory: match self.cwd {
@@ -240,7 +251,7 @@ impl RunToolsArguments {
             } else {
                 UnwantedLines::Unread
             },
-        }
+        })
     }
 
     fn context(
@@ -302,8 +313,24 @@ impl RunToolsArguments {
     }
 }
 
+/// The tool's own name.
+fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
+    match registry.resolve(name, ToolInput::new()) {
+        Ok(resolved) => Ok(resolved.tool.name().to_owned()),
+        Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))
+            .with_hint("`turnpipe tools` lists them")),
+    }
+}
+
 fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        // It holds what was run.
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Trace::new(Box::new(BufWriter::new(file)))
         .with_context(|| format!("cannot write {}", path.display()))
 }

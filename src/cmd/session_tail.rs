@@ -100,7 +100,7 @@ impl Run for SessionTailArguments {
         };
         if let Ok(session) = &session {
             let is_read_once = !self.raw && !self.follow && self.from.is_none();
-            let has_ends = !session.is_document() && session.format().shape() != Shape::Replay;
+            let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
             if is_read_once && !has_ends {
                 return self.whole(session, self.printer(globals, io)?);
             }
@@ -265,12 +265,12 @@ impl SessionTailArguments {
         &self,
         file: SessionFile,
         start: u64,
-        format: Option<&'static dyn Format>,
+        format: Option<&'static Format>,
         about: About,
     ) -> std::io::Result<FollowedSession> {
         let format_of_subagents = format.filter(|_| self.subagents);
         Ok(FollowedSession {
-            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent())),
+            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent)),
             file: Followed {
                 follower: Follower::new(file, start)?,
                 lines: Lines::new(format, about),

@@ -37,7 +37,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Lines of a file of this format; if it is not known yet, the first records decide.
-    pub(super) fn new(format: Option<&'static dyn Format>, about: About) -> Self {
+    pub(super) fn new(format: Option<&'static Format>, about: About) -> Self {
         Self {
             messages: MessageLines::new(format),
             joiner: Joiner::default(),

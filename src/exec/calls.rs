@@ -2,6 +2,7 @@
 //! how they end, and what a failure does to siblings.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -440,14 +441,9 @@ impl Calls {
         self.weight > MOST_WEIGHT
     }
 
-    /// Completes the trace.
-    pub(super) fn finish_trace(&mut self) {
-        if let Some(trace) = self.trace.take()
-            && let Err(error) = trace.finish()
-        {
-            self.messages
-                .note(&format!("cannot write the trace: {error}"));
-        }
+    /// Completes the trace, if there is one.
+    pub(super) fn finish_trace(&mut self) -> io::Result<()> {
+        self.trace.take().map_or(Ok(()), Trace::finish)
     }
 }
 

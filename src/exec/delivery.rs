@@ -11,10 +11,16 @@ use super::session::Session;
 use super::{Completed, Dedup, Emit, Options, PermissionMode};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
-use crate::results::{Action, Candidate, TURN_BUDGET, ToolResultStore, decide};
+use crate::results::{
+    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, ToolResultStore, decide, decision_key,
+};
 use crate::text::utf16_length;
 use crate::tools::Content;
 use crate::wire::ToolUseId;
+
+/// How long the text is at most that stands for a result, in UTF-16 units: a preview, its frame, and
+/// a path of usual length.
+const LONGEST_STAND_IN: usize = PREVIEW_UNITS + 500;
 
 /// The output side of a run.
 pub(super) struct Delivery<Sink: Write> {
@@ -94,13 +100,18 @@ impl<Sink: Write> Delivery<Sink> {
         session: &mut Session,
     ) -> Result<(), WriteError> {
         let candidates: Vec<Candidate> = results.iter().map(candidate).collect();
-        let decisions = decide(&candidates, &session.replacements, TURN_BUDGET);
+        let actions = decide(
+            &candidates,
+            &session.replacements,
+            TURN_BUDGET,
+            LONGEST_STAND_IN,
+        );
         let mut made = Vec::new();
-        for (call, decision) in results.iter_mut().zip(decisions) {
+        for ((call, candidate), action) in results.iter_mut().zip(candidates).zip(actions) {
             let CallStage::Done(completed) = &mut call.stage else {
                 continue;
             };
-            let replacement = match decision.action {
+            let replacement = match action {
                 Action::Keep => None,
                 Action::Reapply(text) => Some(text),
                 Action::Replace => {
@@ -111,7 +122,7 @@ impl<Sink: Write> Delivery<Sink> {
             };
             session
                 .replacements
-                .insert(call.id.0.clone(), replacement.clone());
+                .insert(candidate.key, replacement.clone());
             if let Some(text) = replacement {
                 completed.content = Content::Text(text);
             }
@@ -169,19 +180,19 @@ impl<Sink: Write> Delivery<Sink> {
 }
 
 fn candidate(call: &Call) -> Candidate {
-    let (units, replaceable) = match &call.stage {
+    let (text, replaceable) = match &call.stage {
         CallStage::Done(completed) => match &completed.content {
             Content::Text(text) => {
                 let replaceable = completed.persisted.is_none() && completed.replaceable;
-                (utf16_length(text), replaceable)
+                (text.as_str(), replaceable)
             }
-            Content::Image { .. } => (0, false),
+            Content::Image { .. } => ("", false),
         },
-        CallStage::Waiting(_) | CallStage::Starting | CallStage::Running { .. } => (0, false),
+        CallStage::Waiting(_) | CallStage::Starting | CallStage::Running { .. } => ("", false),
     };
     Candidate {
-        id: call.id.clone(),
-        units,
+        key: decision_key(&call.id, text),
+        units: utf16_length(text),
         replaceable,
     }
 }

@@ -81,8 +81,8 @@ impl<Sink: Write> Emitter<Sink> {
         self.writer.flush()
     }
 
-    pub(super) fn executor(&mut self) -> Result<(), WriteError> {
-        self.write(ExecutorRecord::default())
+    pub(super) fn executor(&mut self, call_ids: &str) -> Result<(), WriteError> {
+        self.write(ExecutorRecord::new(call_ids.to_owned()))
     }
 
     pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {

@@ -128,7 +128,8 @@ pub(super) fn read_all(
     }
 }
 
-fn item(piece: Piece, decoder: &mut Decoder) -> Item {
+/// What the records in a piece mean, and what is wrong with it.
+pub(super) fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
     let damage = piece.visit_records(|record| {
         let Some((more, _)) = decoder.record_with_contents(record) else {
@@ -137,6 +138,11 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         events.extend(more);
         true
     });
+    (events, damage)
+}
+
+fn item(piece: Piece, decoder: &mut Decoder) -> Item {
+    let (events, damage) = events(&piece, decoder);
     let is_inside = matches!(piece, Piece::Giant { end: None, .. });
     Item {
         raw: piece.into_raw(),

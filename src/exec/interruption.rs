@@ -134,6 +134,7 @@ impl Interruption {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,
             (Some(_), StageKind::Active | StageKind::Untouched) => EndCause::Interrupted,
+            (None, _) if self.time_is_up => EndCause::TimeUp,
             (Some(_), StageKind::History) | (None, _) => EndCause::EndOfInput,
         }
     }
@@ -225,5 +226,7 @@ mod tests {
         assert!(!state.lets_calls_start());
         let end = state.ends_the_run(Open::Nothing, StageKind::Active, now);
         assert_eq!(end, Some(EndCause::TimeUp));
+        // The input ended meanwhile.
+        assert_eq!(state.cause_at_end(StageKind::Active), EndCause::TimeUp);
     }
 }

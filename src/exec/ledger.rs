@@ -1,146 +1,163 @@
-//! Which ids were seen and answered, so that nothing runs twice. See `docs/protocol.md`, Answered
-//! calls and The same id again.
+//! Which calls of the input have their result in it, so that nothing runs twice. See
+//! `docs/protocol.md`, Answered calls.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use serde_json::Value;
+use crate::wire::{Event, ToolUseId};
 
-use crate::wire::{ToolCall, ToolUseId};
-
-/// Remembers ids as keyed hashes: a few bytes a call however long ids and inputs are.
+/// Tells calls apart by their place in the input, since ids may come again. Events are read as far
+/// ahead as the input allows; then the calls are entered one by one, in the same order.
 #[derive(Debug, Default)]
 pub struct Ledger {
     hasher: RandomState,
-    /// Ids of calls seen, with a hash of name and input.
-    calls: HashMap<u64, u64>,
-    /// Ids that have a result in the input.
+    /// The calls without a result in the input, by a keyed hash of their ids.
+    open: HashMap<u64, Vec<OpenCall>>,
+    /// The numbers of answered calls that were not entered yet.
     answered: HashSet<u64>,
-    /// Ids of calls that this run answers.
-    ours: HashSet<u64>,
+    messages: u64,
+    calls_read: u64,
+    calls_entered: u64,
+    /// The end of the input was read.
+    is_complete: bool,
 }
 
-/// What the ledger knows of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LedgerStatus {
-    /// Never seen, not answered.
-    New,
-    /// The input holds its result.
-    Answered,
-    /// Seen before with the same name and input.
-    Repeated,
-    /// Seen before with another name or input.
-    Contradicted,
+#[derive(Debug)]
+struct OpenCall {
+    number: u64,
+    /// The message it belongs to.
+    message: u64,
+    /// This run answers it.
+    is_ours: bool,
 }
 
 impl Ledger {
-    /// The input holds a result for `id`.
-    pub fn answered(&mut self, id: &ToolUseId) {
-        self.answered.insert(self.hasher.hash_one(id));
+    /// Reads an event, unless the whole input was read before. A result answers a call that stands
+    /// before it: of the last message that has an open call with its id, the first one. Returns
+    /// whether it answers a call that this run has answered.
+    pub fn read(&mut self, event: &Event) -> bool {
+        if self.is_complete {
+            return false;
+        }
+        match event {
+            Event::Message(_) => self.messages += 1,
+            Event::Call(call) => self.open_call(&call.id),
+            Event::Invalid(call) => self.open_call(&call.id),
+            Event::Result(result) => {
+                let Some(call) = self.take_open(&result.id) else {
+                    return false;
+                };
+                if call.number >= self.calls_entered {
+                    self.answered.insert(call.number);
+                }
+                return call.is_ours;
+            }
+            _ => {}
+        }
+        false
     }
 
-    /// Whether a call with this id would be new.
-    pub fn is_new(&self, id: &ToolUseId) -> bool {
-        let key = self.hasher.hash_one(id);
-        !self.calls.contains_key(&key) && !self.answered.contains(&key)
+    /// All events of the input were read.
+    pub fn complete(&mut self) {
+        self.is_complete = true;
     }
 
-    /// This run answers the call itself.
-    pub fn taken(&mut self, id: &ToolUseId) {
-        self.ours.insert(self.hasher.hash_one(id));
+    /// Whether the call that comes `ahead` calls after the next one has its result in the input.
+    pub fn has_result(&self, ahead: u64) -> bool {
+        self.answered.contains(&(self.calls_entered + ahead))
     }
 
-    /// Whether this run answers the call itself.
-    pub fn is_taken(&self, id: &ToolUseId) -> bool {
-        self.ours.contains(&self.hasher.hash_one(id))
+    /// Enters the next call. `is_ours`: this run answers it, unless the input does. Returns whether
+    /// it has its result in the input.
+    pub fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
+        let number = self.calls_entered;
+        self.calls_entered += 1;
+        if is_ours && let Some(open) = self.open.get_mut(&self.hasher.hash_one(id)) {
+            for call in open.iter_mut().filter(|call| call.number == number) {
+                call.is_ours = true;
+            }
+        }
+        self.answered.remove(&number)
     }
 
-    /// How many calls were entered and have no result.
+    /// How many calls were entered and have no result, here or in the input.
     pub fn unanswered(&self) -> usize {
-        self.calls
-            .keys()
-            .filter(|key| !self.answered.contains(key) && !self.ours.contains(key))
+        let open = self.open.values().flatten();
+        open.filter(|call| call.number < self.calls_entered && !call.is_ours)
             .count()
     }
 
-    /// Enters a call.
-    pub fn enter(&mut self, call: &ToolCall) -> LedgerStatus {
-        self.enter_parts(&call.id, &call.name, call.input.get())
-    }
-
-    /// Enters a call that has no usable input.
-    pub fn enter_invalid(&mut self, id: &ToolUseId, name: &str) -> LedgerStatus {
-        self.enter_parts(id, name, "")
-    }
-
-    fn enter_parts(&mut self, id: &ToolUseId, name: &str, input: &str) -> LedgerStatus {
-        let key = self.hasher.hash_one(id);
-        let fingerprint = match serde_json::from_str::<Value>(input) {
-            // The same input may be spelled with other blanks in deltas and in the whole record.
-            Ok(value) => self.hasher.hash_one((name, value.to_string())),
-            Err(_) => self.hasher.hash_one((name, input)),
+    fn open_call(&mut self, id: &ToolUseId) {
+        let call = OpenCall {
+            number: self.calls_read,
+            message: self.messages,
+            is_ours: false,
         };
-        match self.calls.insert(key, fingerprint) {
-            Some(earlier) if earlier == fingerprint => LedgerStatus::Repeated,
-            Some(earlier) => {
-                // The first one counts: it is the one that ran.
-                self.calls.insert(key, earlier);
-                LedgerStatus::Contradicted
-            }
-            None if self.answered.contains(&key) => LedgerStatus::Answered,
-            None => LedgerStatus::New,
+        self.calls_read += 1;
+        self.open
+            .entry(self.hasher.hash_one(id))
+            .or_default()
+            .push(call);
+    }
+
+    fn take_open(&mut self, id: &ToolUseId) -> Option<OpenCall> {
+        let key = self.hasher.hash_one(id);
+        let open = self.open.get_mut(&key)?;
+        let message = open.last()?.message;
+        let position = open.iter().position(|call| call.message == message)?;
+        let call = open.remove(position);
+        if open.is_empty() {
+            self.open.remove(&key);
         }
+        Some(call)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
-
     use super::*;
+    use crate::wire::Decoder;
 
-    fn call(id: &str, name: &str, input: &str) -> ToolCall {
-        ToolCall {
-            id: id.into(),
-            name: name.to_owned(),
-            input: RawValue::from_string(input.to_owned()).unwrap(),
-            message: None,
+    /// `m`: a message begins; a letter: a call; a capital: a result for the call of that letter.
+    fn answered(input: &str) -> String {
+        let mut ledger = Ledger::default();
+        let mut decoder = Decoder::detecting();
+        let mut ids = Vec::new();
+        for (number, letter) in input.chars().enumerate() {
+            let id = letter.to_ascii_lowercase();
+            let record = if letter == 'm' {
+                r#"{"role":"assistant","content":[]}"#.to_owned()
+            } else if letter.is_lowercase() {
+                ids.push(letter);
+                format!(r#"{{"type":"tool_use","id":"{id}","name":"x","input":{{"n":{number}}}}}"#)
+            } else {
+                format!(r#"{{"type":"tool_result","tool_use_id":"{id}"}}"#)
+            };
+            for event in decoder.record(&record) {
+                ledger.read(&event);
+            }
         }
+        let mut has_result = |id: &char| ledger.enter(&ToolUseId(id.to_string()), false);
+        ids.iter()
+            .map(|id| if has_result(id) { '+' } else { '-' })
+            .collect()
     }
 
     #[test]
-    fn an_id_is_new_once() {
-        let mut ledger = Ledger::default();
-        assert_eq!(
-            ledger.enter(&call("a", "Read", "{\"x\":1}")),
-            LedgerStatus::New
-        );
-        assert_eq!(
-            ledger.enter(&call("a", "Read", "{ \"x\" : 1 }")),
-            LedgerStatus::Repeated
-        );
-        assert_eq!(
-            ledger.enter(&call("a", "Read", "{\"x\":2}")),
-            LedgerStatus::Contradicted
-        );
-        assert_eq!(
-            ledger.enter(&call("a", "Read", "{\"x\":1}")),
-            LedgerStatus::Repeated
-        );
-        assert_eq!(
-            ledger.enter(&call("a", "Write", "{\"x\":1}")),
-            LedgerStatus::Contradicted
-        );
-    }
-
-    #[test]
-    fn answered_calls_are_known_before_they_come() {
-        let mut ledger = Ledger::default();
-        ledger.answered(&"a".into());
-        assert_eq!(
-            ledger.enter(&call("a", "Read", "{}")),
-            LedgerStatus::Answered
-        );
-        assert_eq!(ledger.enter(&call("b", "Read", "{}")), LedgerStatus::New);
+    fn a_result_answers_a_call_before_it() {
+        let rows = [
+            ("maA", "+"),
+            ("mabBA", "++"),
+            ("maAma", "+-"),
+            ("mamaA", "-+"),
+            ("mamaAA", "++"),
+            ("maaA", "+-"),
+            ("maAAma", "+-"),
+            ("Ama", "-"),
+            ("abAaA", "+-+"),
+        ];
+        for (input, expected) in rows {
+            assert_eq!(answered(input), expected, "{input}");
+        }
     }
 }

@@ -28,10 +28,10 @@ mod trace;
 mod turns;
 
 pub use admission::{Admission, PermissionMode};
-pub use answered::enter_results;
+pub use answered::read_ahead;
 pub use channels::{Channels, RunnerEvent};
 pub use completed::{Completed, Phases};
-pub use ledger::{Ledger, LedgerStatus};
+pub use ledger::Ledger;
 pub use lifecycle::{Lifecycle, Prepared, Ready, ResultPlace, ShellVerdicts};
 pub use observer::{Observer, Progress, Unobserved};
 pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd, StartDirectory};

@@ -41,6 +41,8 @@ pub struct Options {
     pub session_id: Option<SessionId>,
     /// Where shell calls start.
     pub start_directory: StartDirectory,
+    /// How the ids begin of calls that come without one: not as in any other run of the session.
+    pub call_ids: String,
     /// Where state is kept, if anywhere.
     pub state_root: Option<StateRoot>,
     /// The dialect, if it is pinned.

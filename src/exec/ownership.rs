@@ -47,7 +47,7 @@ impl Ownership {
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::Opening(opening) => self.opened(opening),
-            Event::Executor => self.executed(),
+            Event::Executor { .. } => self.executed(),
             _ => {}
         }
     }

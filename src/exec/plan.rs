@@ -1,38 +1,78 @@
-//! In which batches the calls of a turn would run.
+//! What would become of the calls of a turn, and which of them would run together.
 
-use super::Prepared;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use super::{Admission, CallIndex, PermissionMode, Policy, Prepared, Schedule};
+use crate::tools::Access;
 use crate::wire::records::{PlanRecord, PlannedCall};
-use crate::wire::{Lane, ToolUseId};
+use crate::wire::{Lane, Outcome, ToolUseId};
 
-/// Batches of the turn that is being read.
-#[derive(Debug, Default)]
+/// The calls of the turn that is being read.
+#[derive(Debug)]
 pub(super) struct Plan {
-    batches: Vec<(Lane, Vec<PlannedCall>)>,
+    policy: Policy,
+    permission_mode: PermissionMode,
+    schedule: Schedule,
+    calls: BTreeMap<CallIndex, (Lane, PlannedCall)>,
 }
 
 impl Plan {
-    /// The next call of the turn: with its neighbours if all of them only read, else alone.
+    pub(super) fn new(policy: Policy, permission_mode: PermissionMode) -> Self {
+        Self {
+            policy,
+            permission_mode,
+            schedule: Schedule::new(policy, NonZeroUsize::MAX),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// The next call of the turn.
     pub(super) fn add(&mut self, id: &ToolUseId, name: &str, prepared: &Prepared) {
-        let lane = match prepared {
-            Prepared::Ready(ready) if ready.assessment.access.is_unnoticed() => Lane::Parallel,
-            Prepared::Ready(_) | Prepared::Refused(_) => Lane::Serial,
+        let (access, outcome) = match prepared {
+            Prepared::Ready(ready) => {
+                let access = ready.assessment.access.clone();
+                let is_denied = self.permission_mode.admits(&access) == Admission::Denied;
+                (access, is_denied.then_some(Outcome::Denied))
+            }
+            Prepared::Refused(completed) => (Access::world(), Some(completed.outcome)),
+        };
+        let lane = if access.is_unnoticed() {
+            Lane::Parallel
+        } else {
+            Lane::Serial
         };
         let call = PlannedCall {
             tool_use_id: id.clone(),
             tool_name: name.to_owned(),
             verdict: prepared.verdict(),
+            outcome,
         };
-        match self.batches.last_mut() {
-            Some((Lane::Parallel, calls)) if lane == Lane::Parallel => calls.push(call),
-            _ => self.batches.push((lane, vec![call])),
-        }
+        self.calls
+            .insert(self.schedule.enqueue(access), (lane, call));
     }
 
-    /// The turn is over: its batches.
-    pub(super) fn take_turn(&mut self) -> impl Iterator<Item = PlanRecord> + use<> {
-        let batches = std::mem::take(&mut self.batches);
-        (0..)
-            .zip(batches)
-            .map(|(number, (lane, calls))| PlanRecord::new(number, lane, calls))
+    /// The turn is over: its batches. All that may start at the same time is one of them.
+    pub(super) fn take_turn(&mut self) -> Vec<PlanRecord> {
+        let mut batches = Vec::new();
+        while !self.calls.is_empty() {
+            let started: Vec<CallIndex> =
+                std::iter::from_fn(|| self.schedule.start_next()).collect();
+            let mut calls = Vec::new();
+            let mut lane = Lane::Serial;
+            for index in &started {
+                self.schedule.complete(*index);
+                if let Some((of_call, call)) = self.calls.remove(index) {
+                    lane = of_call;
+                    calls.push(call);
+                }
+            }
+            if calls.len() > 1 {
+                lane = Lane::Parallel;
+            }
+            batches.push(PlanRecord::new(batches.len() as u64, lane, calls));
+        }
+        self.schedule = Schedule::new(self.policy, NonZeroUsize::MAX);
+        batches
     }
 }

@@ -22,9 +22,7 @@ use super::lifecycle::refuse_cut_off;
 use super::plan::Plan;
 use super::session::{Naming, Session};
 use super::stream::Stream;
-use super::{
-    EndCause, Ledger, LedgerStatus, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace,
-};
+use super::{EndCause, Ledger, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
@@ -106,8 +104,8 @@ pub fn run<Sink: Write>(
         options,
         events: channels.events,
         backlog: Backlog::new(channels.credit),
-        stream: Stream::new(ledger, options.history, messages.clone()),
-        plan: Plan::default(),
+        stream: Stream::new(ledger, options, messages.clone()),
+        plan: Plan::new(options.policy, lifecycle.permission_mode),
         calls: Calls::new(
             options,
             Arc::clone(&lifecycle),
@@ -129,13 +127,21 @@ pub fn run<Sink: Write>(
         shown: (0, 0, 0),
     };
     runner.resume_session();
-    let cause = match runner.drive() {
+    let mut cause = match runner.drive() {
         Ok(cause) => cause,
         Err(WriteError::BrokenPipe) => EndCause::OutputGone,
         Err(error) => EndCause::OutputFailed(error.to_string()),
     };
     runner.calls.kill();
     runner.close();
+    if let Err(error) = runner.calls.finish_trace() {
+        let failure = format!("cannot write the trace: {error}");
+        if cause == EndCause::EndOfInput {
+            cause = EndCause::OutputFailed(failure);
+        } else {
+            runner.messages.note(&failure);
+        }
+    }
     Spawners::kill_all();
     RunEnd {
         cause,
@@ -226,10 +232,9 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// What counts as soon as it is read: results, before any call among the same lines starts, and
     /// requests to stop.
     fn look_ahead(&mut self, event: &Event) {
-        match event {
-            Event::Result(result) => self.stream.answered(&result.id),
-            Event::Interrupt { .. } => self.stop(&CancelReason::Interrupt),
-            _ => {}
+        self.stream.look_ahead(event);
+        if matches!(event, Event::Interrupt { .. }) {
+            self.stop(&CancelReason::Interrupt);
         }
     }
 
@@ -278,7 +283,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             for event in &item.events {
                 self.learn_session(event);
             }
-            self.output.emitter.executor()?;
+            self.output.emitter.executor(self.stream.call_ids())?;
         }
         self.output.emitter.echo(&item.raw, item.boundary)?;
         for event in &item.events {
@@ -292,11 +297,6 @@ impl<Sink: Write> Runner<'_, Sink> {
         match event {
             Event::Session(_) => self.learn_session(event),
             Event::Call(_) | Event::Invalid(_) => self.enter(event),
-            Event::Unanswerable(reason) => {
-                self.messages.note(&format!(
-                    "a call without an id cannot be answered: {reason}"
-                ));
-            }
             Event::TurnEnd(_) => {
                 self.calls.end_turn();
                 for batch in self.plan.take_turn() {
@@ -307,7 +307,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.output.emitter.interrupt_received(request_id)?;
             }
             Event::Opening(_)
-            | Event::Executor
+            | Event::Executor { .. }
             | Event::Message(_)
             | Event::Result(_)
             | Event::Prompt
@@ -318,9 +318,6 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// A call is complete in the input.
     fn enter(&mut self, event: &Event) {
-        let Some(status) = self.stream.enter(event) else {
-            return;
-        };
         let (id, name, weight) = match event {
             Event::Call(call) => (&call.id, &call.name, call.input.get().len()),
             Event::Invalid(call) => (&call.id, &call.name, 0),
@@ -328,9 +325,9 @@ impl<Sink: Write> Runner<'_, Sink> {
         };
         let is_planned = self.options.mode == Mode::Plan;
         let is_wanted = if is_planned {
-            matches!(status, LedgerStatus::New | LedgerStatus::Answered)
+            self.stream.pass(id)
         } else {
-            self.stream.take(id, status)
+            self.stream.take(id)
         };
         if !is_wanted {
             return;
@@ -474,7 +471,6 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.messages
                 .note(&format!("cannot keep the state of the session: {error}"));
         }
-        self.calls.finish_trace();
         self.observer.finished();
     }
 }

@@ -1,7 +1,7 @@
 //! Which calls of the input are ours to run: those of a stream that was made for us, once each, and
 //! not those that have a result already. See `docs/protocol.md`, Whose calls are run.
 
-use super::{HistoryPolicy, Ledger, LedgerStatus, Owner, Ownership};
+use super::{Ledger, Options, Owner, Ownership};
 use crate::io::Messages;
 use crate::wire::{Event, ToolUseId};
 
@@ -10,17 +10,20 @@ pub(super) struct Stream {
     ledger: Ledger,
     ownership: Ownership,
     messages: Messages,
+    /// How the ids begin of calls that come without one.
+    call_ids: String,
     /// The user knows that the calls of a recording are not run.
     mentioned_history: bool,
 }
 
 impl Stream {
-    /// `ledger` knows the results of an input that can be read twice.
-    pub(super) fn new(ledger: Ledger, history: HistoryPolicy, messages: Messages) -> Self {
+    /// `ledger` knows an input that can be read twice.
+    pub(super) fn new(ledger: Ledger, options: &Options, messages: Messages) -> Self {
         Self {
             ledger,
-            ownership: Ownership::new(history),
+            ownership: Ownership::new(options.history),
             messages,
+            call_ids: options.call_ids.clone(),
             mentioned_history: false,
         }
     }
@@ -28,58 +31,54 @@ impl Stream {
     /// Takes note of what an event says about the stream itself.
     pub(super) fn observe(&mut self, event: &Event) {
         self.ownership.observe(event);
+        if let Event::Executor {
+            call_ids: Some(ids),
+        } = event
+        {
+            self.call_ids.clone_from(ids);
+        }
     }
 
-    /// A result is in the input, perhaps ahead of its call.
-    pub(super) fn answered(&mut self, id: &ToolUseId) {
-        if self.ledger.is_taken(id) {
+    pub(super) fn call_ids(&self) -> &str {
+        &self.call_ids
+    }
+
+    /// An event was read that is dealt with later.
+    pub(super) fn look_ahead(&mut self, event: &Event) {
+        if self.ledger.read(event)
+            && let Event::Result(result) = event
+        {
+            let id = &result.id;
             self.messages.note(&format!(
                 "the input holds a result for {id}, which was run here"
             ));
         }
-        self.ledger.answered(id);
     }
 
-    /// Enters the call of an event; `None` if the event is none.
-    pub(super) fn enter(&mut self, event: &Event) -> Option<LedgerStatus> {
-        match event {
-            Event::Call(call) => Some(self.ledger.enter(call)),
-            Event::Invalid(call) => Some(self.ledger.enter_invalid(&call.id, &call.name)),
-            _ => None,
-        }
-    }
-
-    /// Whether this run answers a call that was entered; it does so from here on.
-    pub(super) fn take(&mut self, id: &ToolUseId, status: LedgerStatus) -> bool {
-        if !self.ownership.runs_calls() {
+    /// Enters the next call of the input. Returns whether this run answers it.
+    pub(super) fn take(&mut self, id: &ToolUseId) -> bool {
+        let is_ours = self.runs_calls();
+        if !is_ours {
             self.mention_history();
-            return false;
         }
-        match status {
-            LedgerStatus::New => {
-                self.ledger.taken(id);
-                true
-            }
-            LedgerStatus::Answered | LedgerStatus::Repeated => false,
-            LedgerStatus::Contradicted => {
-                self.messages.note(&format!(
-                    "call {id} came twice with different input: the first one counts"
-                ));
-                false
-            }
-        }
+        !self.ledger.enter(id, is_ours) && is_ours
+    }
+
+    /// Enters the next call of the input. Returns whether it has no result there.
+    pub(super) fn pass(&mut self, id: &ToolUseId) -> bool {
+        !self.ledger.enter(id, false)
     }
 
     /// Whether one of these events is a call that this run will answer.
     pub(super) fn will_take_any(&self, events: &[Event]) -> bool {
         let mut ownership = self.ownership;
+        let mut ahead = 0;
         events.iter().any(|event| {
             ownership.observe(event);
-            match event {
-                Event::Call(call) => ownership.runs_calls() && self.ledger.is_new(&call.id),
-                Event::Invalid(call) => ownership.runs_calls() && self.ledger.is_new(&call.id),
-                _ => false,
-            }
+            let is_call = matches!(event, Event::Call(_) | Event::Invalid(_));
+            let is_new = !self.ledger.has_result(ahead);
+            ahead += u64::from(is_call);
+            is_call && is_new && ownership.runs_calls()
         })
     }
 

@@ -184,10 +184,6 @@ impl Batches {
     }
 
     fn call(&mut self, call: ToolCall) {
-        let known = |open: &Open| open.batch.calls.iter().any(|known| known.id == call.id);
-        if self.open.iter().any(known) {
-            return;
-        }
         let call = BatchCall::new(call, self.need);
         if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
             if open.batch.has_room() {
@@ -212,12 +208,11 @@ impl Batches {
     }
 
     fn result(&mut self, id: &ToolUseId, found: BatchResult) {
-        let calls = self.open.iter_mut().flat_map(|open| &mut open.batch.calls);
-        for call in calls {
-            if call.id == *id && call.result.is_none() {
-                call.result = Some(found);
-                return;
-            }
+        // An id that comes again is answered in the last message that has it.
+        let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
+        let mut calls = batches.flatten();
+        if let Some(call) = calls.find(|call| call.id == *id && call.result.is_none()) {
+            call.result = Some(found);
         }
     }
 
@@ -300,6 +295,47 @@ mod tests {
         for (lines, expected) in rows {
             assert_eq!(batches(lines), expected, "{lines:?}");
         }
+    }
+
+    #[test]
+    fn the_commands_of_codex_are_batches() {
+        let item = |id: &str, rest: &str| {
+            format!(r#"{{"type":"item.completed","item":{{"id":"{id}",{rest}}}}}"#)
+        };
+        let lines = [
+            r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
+            item(
+                "a",
+                r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":0"#,
+            ),
+            item(
+                "b",
+                r#""type":"file_change","changes":[{"path":"/a","kind":"add"}],"status":"completed""#,
+            ),
+            item("c", r#""type":"agent_message","text":"Next.""#),
+            item(
+                "d",
+                r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":1"#,
+            ),
+            r#"{"type":"turn.completed"}"#.to_owned(),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(batches(&lines), [vec!["a", "b"], vec!["d"]]);
+    }
+
+    #[test]
+    fn an_id_that_comes_again_is_answered_where_it_was_last() {
+        let lines = [call("m1", "a"), call("m2", "a"), result("a")];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Both);
+        for line in lines {
+            let (events, contents) = decoder.record_with_contents(line).unwrap();
+            batches.record(&contents, events);
+        }
+        let due = batches.take_before_boundary();
+        let numbers: Vec<u64> = due.iter().map(|(batch, _)| batch.number).collect();
+        assert_eq!(numbers, [1]);
     }
 
     #[test]

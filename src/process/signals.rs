@@ -17,6 +17,13 @@ pub enum EndSignal {
     Terminate,
 }
 
+/// Has a write beyond the limit on the size of files fail, instead of ending this process. Children
+/// start with the default all the same.
+pub fn outlive_file_size_limit() {
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// Calls `report` for each signal from now on, on its own thread, instead of dying of it.
 ///
 /// # Errors

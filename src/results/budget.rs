@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest as _, Sha256};
+
+use crate::text::utf16_length;
 use crate::wire::ToolUseId;
 
 /// How long the results of a turn may be together, in UTF-16 units.
@@ -13,21 +16,17 @@ pub const TURN_BUDGET: usize = 200_000;
 /// A result that is about to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The call.
-    pub id: ToolUseId,
+    /// The call and its text, as in [`decision_key`].
+    pub key: String,
     /// Length in UTF-16 units.
     pub units: usize,
     /// Whether it may be replaced: not if its tool declares no limit, nor if it is replaced already.
     pub replaceable: bool,
 }
 
-/// What to do with one result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// The call.
-    pub id: ToolUseId,
-    /// What to send.
-    pub action: Action,
+/// What a decision is remembered by. Ids come again, so that the text belongs to it.
+pub fn decision_key(id: &ToolUseId, text: &str) -> String {
+    format!("{id}-{:x}", Sha256::digest(text))
 }
 
 /// What to send.
@@ -42,31 +41,36 @@ pub enum Action {
 }
 
 /// Decides on the results of one turn, in the order given. `log` holds the earlier decisions: the
-/// replacement text, or none for a result that was sent whole.
+/// replacement text, or none for a result that was sent whole. A replacement is at most
+/// `replacement_units` long.
 pub fn decide(
     candidates: &[Candidate],
     log: &BTreeMap<String, Option<String>>,
     budget: usize,
-) -> Vec<Decision> {
-    let mut decisions: Vec<Decision> = candidates
+    replacement_units: usize,
+) -> Vec<Action> {
+    let mut actions: Vec<Action> = candidates
         .iter()
-        .map(|candidate| Decision {
-            id: candidate.id.clone(),
-            action: match log.get(candidate.id.as_str()) {
-                Some(Some(text)) => Action::Reapply(text.clone()),
-                Some(None) | None => Action::Keep,
-            },
+        .map(|candidate| match log.get(&candidate.key) {
+            Some(Some(text)) => Action::Reapply(text.clone()),
+            Some(None) | None => Action::Keep,
         })
         .collect();
-    let is_fresh = |position: usize| !log.contains_key(candidates[position].id.as_str());
-    let mut total: usize = decisions
+    let mut total: usize = actions
         .iter()
         .zip(candidates)
-        .filter(|(decision, _)| decision.action == Action::Keep)
-        .map(|(_, candidate)| candidate.units)
+        .map(|(action, candidate)| match action {
+            Action::Reapply(text) => utf16_length(text),
+            Action::Keep | Action::Replace => candidate.units,
+        })
         .sum();
+    let is_fresh = |candidate: &Candidate| {
+        candidate.replaceable
+            && candidate.units > replacement_units
+            && !log.contains_key(&candidate.key)
+    };
     let mut fresh: Vec<usize> = (0..candidates.len())
-        .filter(|position| is_fresh(*position) && candidates[*position].replaceable)
+        .filter(|position| is_fresh(&candidates[*position]))
         .collect();
     // Largest first; of equal ones the earlier, so that the choice depends on the input alone.
     fresh.sort_by_key(|position| (std::cmp::Reverse(candidates[*position].units), *position));
@@ -74,10 +78,10 @@ pub fn decide(
         if total <= budget {
             break;
         }
-        total -= candidates[position].units;
-        decisions[position].action = Action::Replace;
+        total -= candidates[position].units - replacement_units;
+        actions[position] = Action::Replace;
     }
-    decisions
+    actions
 }
 
 #[cfg(test)]
@@ -86,31 +90,34 @@ mod tests {
 
     use super::*;
 
-    fn candidate(id: &str, units: usize) -> Candidate {
+    fn candidate(key: &str, units: usize) -> Candidate {
         Candidate {
-            id: id.into(),
+            key: key.to_owned(),
             units,
             replaceable: true,
         }
     }
 
-    fn replaced(decisions: &[Decision]) -> Vec<&str> {
-        decisions
-            .iter()
-            .filter(|decision| decision.action == Action::Replace)
-            .map(|decision| decision.id.as_str())
-            .collect()
+    /// The positions of those that are replaced, if a replacement is five units long.
+    fn replaced(candidates: &[Candidate], budget: usize) -> Vec<usize> {
+        let actions = decide(candidates, &BTreeMap::new(), budget, 5);
+        let is_replaced = |position: &usize| actions[*position] == Action::Replace;
+        (0..actions.len()).filter(is_replaced).collect()
     }
 
     #[test]
     fn the_largest_go_first_until_the_rest_fits() {
         let candidates = [candidate("a", 40), candidate("b", 70), candidate("c", 60)];
-        assert_eq!(replaced(&decide(&candidates, &BTreeMap::new(), 100)), ["b"]);
-        assert_eq!(
-            replaced(&decide(&candidates, &BTreeMap::new(), 99)),
-            ["b", "c"]
-        );
-        assert!(replaced(&decide(&candidates, &BTreeMap::new(), 170)).is_empty());
+        let rows: [(usize, &[usize]); 5] = [
+            (170, &[]),
+            (169, &[1]),
+            (105, &[1]),
+            (104, &[1, 2]),
+            (0, &[0, 1, 2]),
+        ];
+        for (budget, expected) in rows {
+            assert_eq!(replaced(&candidates, budget), expected, "{budget}");
+        }
     }
 
     #[test]
@@ -124,10 +131,9 @@ mod tests {
             candidate("gone", 90),
             candidate("new", 20),
         ];
-        let decisions = decide(&candidates, &log, 100);
-        assert_eq!(decisions[0].action, Action::Keep);
-        assert_eq!(decisions[1].action, Action::Reapply("stub".to_owned()));
-        assert_eq!(decisions[2].action, Action::Replace);
+        let actions = decide(&candidates, &log, 100, 5);
+        let reapplied = Action::Reapply("stub".to_owned());
+        assert_eq!(actions, [Action::Keep, reapplied, Action::Replace]);
     }
 
     #[test]
@@ -136,36 +142,33 @@ mod tests {
             replaceable: false,
             ..candidate("read", 500)
         };
-        let decisions = decide(&[fixed, candidate("b", 10)], &BTreeMap::new(), 100);
-        assert_eq!(replaced(&decisions), ["b"]);
+        assert_eq!(replaced(&[fixed, candidate("b", 10)], 100), [1]);
+        // It would be longer.
+        assert!(replaced(&[candidate("c", 5), candidate("d", 4)], 0).is_empty());
     }
 
     proptest! {
         #[test]
         fn deciding_again_changes_nothing(sizes in prop::collection::vec(0..100_usize, 0..20), budget in 0..400_usize) {
+            const STUB: &str = "stub!";
             let candidates: Vec<_> =
                 sizes.iter().enumerate().map(|(index, size)| candidate(&format!("t{index}"), *size)).collect();
-            let first = decide(&candidates, &BTreeMap::new(), budget);
-            let log: BTreeMap<_, _> = first
-                .iter()
-                .map(|decision| {
-                    let text = (decision.action == Action::Replace).then(|| "stub".to_owned());
-                    (decision.id.0.clone(), text)
-                })
-                .collect();
-            let kept: usize = candidates
-                .iter()
-                .zip(&first)
-                .filter(|(_, decision)| decision.action == Action::Keep)
-                .map(|(candidate, _)| candidate.units)
-                .sum();
-            prop_assert!(kept <= budget);
-            for (before, after) in first.iter().zip(decide(&candidates, &log, budget / 2)) {
-                let expected = match before.action {
-                    Action::Replace => Action::Reapply("stub".to_owned()),
+            let first = decide(&candidates, &BTreeMap::new(), budget, STUB.len());
+            let mut log = BTreeMap::new();
+            let mut total = 0;
+            for (candidate, action) in candidates.iter().zip(&first) {
+                let is_replaced = *action == Action::Replace;
+                total += if is_replaced { STUB.len() } else { candidate.units };
+                log.insert(candidate.key.clone(), is_replaced.then(|| STUB.to_owned()));
+            }
+            let least: usize = sizes.iter().map(|size| (*size).min(STUB.len())).sum();
+            prop_assert!(total <= budget.max(least));
+            for (before, after) in first.iter().zip(decide(&candidates, &log, budget / 2, STUB.len())) {
+                let expected = match before {
+                    Action::Replace => Action::Reapply(STUB.to_owned()),
                     _ => Action::Keep,
                 };
-                prop_assert_eq!(after.action, expected);
+                prop_assert_eq!(after, expected);
             }
         }
     }

@@ -31,10 +31,13 @@ impl Seen {
     /// Remembers a result; if the same tool gave the same text before, returns what to say
     /// instead of repeating it.
     pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
+        let key = key(tool, text);
+        // Ids come again: one that has another result now refers to nothing.
+        self.results
+            .retain(|known, earlier| earlier != id.as_str() || *known == key);
         if text.len() < WORTHWHILE {
             return None;
         }
-        let key = key(tool, text);
         if let Some(earlier) = self.results.get(&key)
             && earlier != id.as_str()
         {
@@ -71,6 +74,18 @@ mod tests {
         assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
         assert_eq!(seen.reference("Read", &"d".into(), "short"), None);
         assert_eq!(seen.reference("Read", &"e".into(), "short"), None);
+    }
+
+    #[test]
+    fn an_id_that_came_again_is_not_referred_to() {
+        let mut seen = Seen::default();
+        let (text, other) = ("x".repeat(WORTHWHILE), "y".repeat(WORTHWHILE));
+        for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {
+            assert_eq!(seen.reference("Bash", &id.into(), text), None);
+        }
+        assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
+        let again = seen.reference("Bash", &"d".into(), &other).unwrap();
+        assert!(again.contains("earlier call b"), "{again}");
     }
 
     #[test]

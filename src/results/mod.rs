@@ -11,7 +11,7 @@ mod stale;
 mod store;
 mod text;
 
-pub use budget::{Action, Candidate, Decision, TURN_BUDGET, decide};
+pub use budget::{Action, Candidate, TURN_BUDGET, decide, decision_key};
 pub use dedup::Seen;
 pub use limit::{DEFAULT_LIMIT, InlineLimit, ToolLimits};
 pub use preview::{PREVIEW_UNITS, preview};

@@ -1,11 +1,11 @@
 //! The agents whose session files turnpipe reads.
 
-use super::claude::Claude;
-use super::codex::Codex;
+use super::claude::CLAUDE;
+use super::codex::CODEX;
 use super::format::Format;
-use super::gemini::Gemini;
-use super::pi::Pi;
-use super::qwen::Qwen;
+use super::gemini::GEMINI;
+use super::pi::PI;
+use super::qwen::QWEN;
 
 /// An agent whose session files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
@@ -44,13 +44,13 @@ impl Agent {
     }
 
     /// The format of its session files.
-    pub fn format(self) -> &'static dyn Format {
+    pub fn format(self) -> &'static Format {
         match self {
-            Self::Claude => &Claude,
-            Self::Qwen => &Qwen,
-            Self::Codex => &Codex,
-            Self::Gemini => &Gemini,
-            Self::Pi => &Pi,
+            Self::Claude => &CLAUDE,
+            Self::Qwen => &QWEN,
+            Self::Codex => &CODEX,
+            Self::Gemini => &GEMINI,
+            Self::Pi => &PI,
         }
     }
 }

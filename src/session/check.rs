@@ -9,7 +9,7 @@ use super::conversation::Scope;
 use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
-use super::tree::Key;
+use super::tree::{Key, Tree};
 use crate::dialog::Pairs;
 use crate::wire::records::DamageKind;
 
@@ -75,7 +75,7 @@ impl Session {
         let mut check = Check::default();
         if self.is_document() {
             self.each_entry(Detail::Full, &mut |place, entry| {
-                check.entry(self.format().shape(), entry, place, 0);
+                check.entry(self.format().shape, entry, place, 0);
             })?;
         } else {
             self.each_line(&mut |line| {
@@ -98,14 +98,12 @@ impl Session {
                 }
                 for (place, record) in line.records() {
                     let entry = self.format().read(record, Detail::Full);
-                    let shape = self.format().shape();
+                    let shape = self.format().shape;
                     check.entry(shape, entry.unwrap_or_default(), place, line.number);
                 }
             })?;
         }
-        if self.format().shape() == Shape::Tree {
-            check.tree(self)?;
-        }
+        check.links();
         check.pairs(self)?;
         Ok(check.report)
     }
@@ -114,6 +112,7 @@ impl Session {
 #[derive(Default)]
 struct Check {
     report: Report,
+    tree: Tree,
     ids: HashMap<Key, u64>,
     latest: Option<Timestamp>,
     unknown: BTreeSet<String>,
@@ -122,6 +121,9 @@ struct Check {
 impl Check {
     fn entry(&mut self, shape: Shape, entry: Entry, place: Place, line: u64) {
         self.report.records += 1;
+        if shape == Shape::Tree {
+            self.tree.add(&entry, place);
+        }
         let label = entry.label();
         if !entry.is_known && self.unknown.insert(label.clone()) {
             self.find(
@@ -169,15 +171,18 @@ impl Check {
         });
     }
 
-    fn tree(&mut self, session: &Session) -> io::Result<()> {
-        let tree = session.tree()?;
+    fn links(&mut self) {
         let found = [
             (
                 DamageKind::MissingParent,
                 "its parent is not in the file",
-                tree.missing_parents(),
+                self.tree.missing_parents(),
             ),
-            (DamageKind::Cycle, "it is its own ancestor", tree.cycles()),
+            (
+                DamageKind::Cycle,
+                "it is its own ancestor",
+                self.tree.cycles(),
+            ),
         ];
         for (kind, detail, places) in found {
             for place in places {
@@ -189,7 +194,6 @@ impl Check {
                 });
             }
         }
-        Ok(())
     }
 
     fn pairs(&mut self, session: &Session) -> io::Result<()> {

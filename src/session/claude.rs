@@ -2,16 +2,25 @@
 
 use serde_json::value::RawValue;
 
-use super::content::{anthropic_blocks, anthropic_usage, is_true, note, string, user_messages};
+use super::content::{
+    anthropic_blocks, anthropic_usage, is_in, is_true, note, string, user_messages,
+};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, Title, TitleSource};
+use super::{Agent, Facts, TitleSource};
 use crate::dialog::{Message, Origin, Role};
 use crate::wire::object::{elements, non_null, object, text};
 
 /// The format of Claude Code.
-#[derive(Debug)]
-pub(super) struct Claude;
+pub(super) static CLAUDE: Format = Format {
+    agent: Agent::Claude,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        needle: "-title\"",
+        precedence: Precedence::Manual,
+    },
+    read,
+};
 
 object! {
     Row {
@@ -54,11 +63,7 @@ object! {
     }
 }
 
-object! {
-    Fork {
-        session = "sessionId",
-    }
-}
+object! { Fork { session = "sessionId" } }
 
 object! {
     Attachment {
@@ -76,11 +81,7 @@ object! {
     }
 }
 
-object! {
-    Sender {
-        kind = "kind",
-    }
-}
+object! { Sender { kind = "kind" } }
 
 object! {
     Extension {
@@ -99,59 +100,42 @@ const KINDS: &str = "agent-color agent-name agent-setting ai-title artifact-auto
     queue-operation relocated result speculation-accept started summary tag task-summary \
     worktree-state user assistant system attachment tool_use_summary title recap";
 
-impl Format for Claude {
-    fn agent(&self) -> Agent {
-        Agent::Claude
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let subtype = string(row.subtype);
+    let said = Said::of(row.message);
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        uuid: string(row.uuid),
+        parent: string(row.parent),
+        logical_parent: string(row.logical_parent),
+        part: match (kind.as_str(), subtype.as_deref()) {
+            _ if is_true(row.sidechain) => Part::Side,
+            ("user" | "assistant", _) => Part::Turn,
+            // A recap stays the last record until the conversation goes on.
+            ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
+            _ => Part::Aside,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, said),
+        title: title(&row, &kind),
+        summary: (kind == "summary")
+            .then(|| string(row.leaf).zip(string(row.summary)))
+            .flatten(),
+        kind,
+        subtype,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
     }
-
-    fn shape(&self) -> Shape {
-        Shape::Tree
-    }
-
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "-title\"",
-            precedence: Precedence::Manual,
-        }
-    }
-
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::read(record)?;
-        let kind = string(row.kind).unwrap_or_default();
-        let subtype = string(row.subtype);
-        let said = Said::of(row.message);
-        let entry = Entry {
-            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
-            uuid: string(row.uuid),
-            parent: string(row.parent),
-            logical_parent: string(row.logical_parent),
-            part: match (kind.as_str(), subtype.as_deref()) {
-                _ if is_true(row.sidechain) => Part::Side,
-                ("user" | "assistant", _) => Part::Turn,
-                // A recap stays the last record until the conversation goes on.
-                ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
-                _ => Part::Aside,
-            },
-            time: string(row.time),
-            facts: facts(&row, &kind, said),
-            title: title(&row, &kind),
-            summary: (kind == "summary")
-                .then(|| string(row.leaf).zip(string(row.summary)))
-                .flatten(),
-            kind,
-            subtype,
-            ..Entry::default()
-        };
-        if detail == Detail::Outline {
-            return Some(entry);
-        }
-        let messages = messages(&row, &entry, said, detail);
-        let mut entry = entry.saying(messages);
-        let calls = elements(row.labelled_calls).into_iter();
-        entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
-        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
-        Some(entry)
-    }
+    let messages = messages(&row, &entry, said, detail);
+    let mut entry = entry.saying(messages);
+    let calls = elements(row.labelled_calls).into_iter();
+    entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
 }
 
 fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>) -> Facts {
@@ -180,14 +164,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     } else {
         ManualTitle::Keep
     };
-    Some(TitleRecord {
-        title: Title {
-            text: title.into_owned(),
-            source,
-        },
-        time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title,
-    })
+    Some(TitleRecord::new(title, source, row.time, manual_title))
 }
 
 /// Where a title comes from. Agents name only automatic sources.

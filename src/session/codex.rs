@@ -4,16 +4,23 @@
 use serde_json::value::RawValue;
 
 use super::codex_item::{Payload, content, item_messages};
-use super::content::{count, message, note, string, user_messages};
+use super::content::{count, is_in, message, note, string, user_messages};
 use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, History, Title, TitleSource};
+use super::{Agent, Facts, History, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
 use crate::wire::object::{non_null, number, object, text};
 
 /// The format of Codex CLI.
-#[derive(Debug)]
-pub(super) struct Codex;
+pub(super) static CODEX: Format = Format {
+    agent: Agent::Codex,
+    shape: Shape::Sequence,
+    titles: TitleSearch {
+        needle: "\"thread_name_updated\"",
+        precedence: Precedence::Later,
+    },
+    read,
+};
 
 object! {
     Row {
@@ -34,11 +41,7 @@ object! {
     }
 }
 
-object! {
-    Git {
-        branch = "branch",
-    }
-}
+object! { Git { branch = "branch" } }
 
 object! {
     CompletedItem {
@@ -47,11 +50,7 @@ object! {
     }
 }
 
-object! {
-    Info {
-        total = "total_token_usage",
-    }
-}
+object! { Info { total = "total_token_usage" } }
 
 object! {
     Tokens {
@@ -69,65 +68,48 @@ const KINDS: &str = "session_meta turn_context response_item event_msg compacted
     function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
     local_shell_call_output web_search_call state header";
 
-impl Format for Codex {
-    fn agent(&self) -> Agent {
-        Agent::Codex
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let payload = Payload::of(row.payload).unwrap_or_default();
+    let old_head = row.instructions.is_some().then(|| "header".to_owned());
+    let kind = string(row.kind)
+        .or_else(|| string(row.record_type))
+        .or(old_head)
+        .unwrap_or_default();
+    let completed = CompletedItem::of(payload.item);
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        subtype: string(completed.map_or(payload.kind, |item| item.kind)),
+        time: string(row.time),
+        facts: facts(&row, &kind, &payload),
+        title: title(&row, &kind, &payload),
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
     }
-
-    fn shape(&self) -> Shape {
-        Shape::Sequence
+    let kind = entry.kind.clone();
+    if row.payload.is_none() {
+        let item = Payload::read(record).unwrap_or_default();
+        return Some(entry.saying(item_messages(&item)));
     }
-
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "\"thread_name_updated\"",
-            precedence: Precedence::Later,
+    Some(match kind.as_str() {
+        "response_item" => entry.saying(item_messages(&payload)),
+        "compacted" => {
+            let summary = string(payload.message).unwrap_or_default();
+            entry.saying([note(Role::System, Origin::Compaction, summary)])
         }
-    }
-
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::read(record)?;
-        let payload = Payload::of(row.payload).unwrap_or_default();
-        let old_head = row.instructions.is_some().then(|| "header".to_owned());
-        let kind = string(row.kind)
-            .or_else(|| string(row.record_type))
-            .or(old_head)
-            .unwrap_or_default();
-        let completed = CompletedItem::of(payload.item);
-        let entry = Entry {
-            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
-            subtype: string(completed.map_or(payload.kind, |item| item.kind)),
-            time: string(row.time),
-            facts: facts(&row, &kind, &payload),
-            title: title(&row, &kind, &payload),
-            kind,
-            ..Entry::default()
-        };
-        if detail == Detail::Outline {
-            return Some(entry);
-        }
-        let kind = entry.kind.clone();
-        if row.payload.is_none() {
-            let item = Payload::read(record).unwrap_or_default();
-            return Some(entry.saying(item_messages(&item)));
-        }
-        Some(match kind.as_str() {
-            "response_item" => entry.saying(item_messages(&payload)),
-            "compacted" => {
-                let summary = string(payload.message).unwrap_or_default();
-                entry.saying([note(Role::System, Origin::Compaction, summary)])
+        "token_usage_record" => entry.saying(meter(payload.usage)),
+        "event_msg" => {
+            let entry = entry.saying(repeat(&payload, completed));
+            Entry {
+                repeats: entry.messages.clone(),
+                ..entry.saying(event(&payload))
             }
-            "token_usage_record" => entry.saying(meter(payload.usage)),
-            "event_msg" => {
-                let entry = entry.saying(repeat(&payload, completed));
-                Entry {
-                    repeats: entry.messages.clone(),
-                    ..entry.saying(event(&payload))
-                }
-            }
-            _ => entry,
-        })
-    }
+        }
+        _ => entry,
+    })
 }
 
 fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
@@ -168,14 +150,12 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
         return None;
     }
     let name = text(payload.thread_name).or_else(|| text(payload.name))?;
-    Some(TitleRecord {
-        title: Title {
-            text: name.into_owned(),
-            source: TitleSource::Manual,
-        },
-        time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: ManualTitle::Keep,
-    })
+    Some(TitleRecord::new(
+        name,
+        TitleSource::Manual,
+        row.time,
+        ManualTitle::Keep,
+    ))
 }
 
 fn branch(git: Option<&RawValue>) -> Option<String> {

@@ -53,11 +53,7 @@ object! {
     }
 }
 
-object! {
-    Metadata {
-        exit_code = "exit_code",
-    }
-}
+object! { Metadata { exit_code = "exit_code" } }
 
 /// How Codex begins the result of a call to an unknown tool.
 const UNKNOWN_TOOL: &str = "unsupported call: ";

@@ -1,5 +1,6 @@
 //! Content of the Anthropic and Gemini APIs, and helpers that all formats share.
 
+use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::format::Detail;
@@ -96,6 +97,16 @@ object! {
 /// A string that is present and not empty.
 pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
     non_empty(raw).map(std::borrow::Cow::into_owned)
+}
+
+/// A timestamp.
+pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
+    text(raw)?.parse().ok()
+}
+
+/// Whether the word is in a list of words separated by blanks.
+pub(super) fn is_in(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
 }
 
 pub(super) fn is_true(raw: Option<&RawValue>) -> bool {

@@ -121,7 +121,7 @@ impl Session {
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Option<Plan>> {
-        let plan = match (self.format().shape(), scope) {
+        let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
             (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels, seen)?,
@@ -201,13 +201,6 @@ impl Session {
             left_out: branch.left_out,
             ..Plan::default()
         })
-    }
-
-    /// All records that are nodes of the tree.
-    pub(super) fn tree(&self) -> io::Result<Tree> {
-        let mut tree = Tree::default();
-        self.each_entry(Detail::Full, &mut |place, entry| tree.add(&entry, place))?;
-        Ok(tree)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Detects the agent that wrote a file by its content, not its name.
 
 use super::Agent;
+use super::content::is_in;
 use crate::wire::object::{is_object, non_null, object, text};
 
 object! {
@@ -35,32 +36,12 @@ object! {
 }
 
 /// Row types that only Claude Code writes.
-const CLAUDE_KINDS: [&str; 16] = [
-    "agent-name",
-    "ai-title",
-    "attachment",
-    "bridge-session",
-    "custom-title",
-    "file-history-delta",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "queue-operation",
-    "relocated",
-    "summary",
-    "worktree-state",
-];
+const CLAUDE_KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
+    file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    queue-operation relocated summary worktree-state";
 
 /// Types of the bare items in old Codex files.
-const CODEX_ITEMS: [&str; 4] = [
-    "function_call",
-    "function_call_output",
-    "custom_tool_call",
-    "local_shell_call",
-];
+const CODEX_ITEMS: &str = "function_call function_call_output custom_tool_call local_shell_call";
 
 /// The agent that wrote a record, if the record shows it.
 pub(super) fn agent_of(record: &str) -> Option<Agent> {
@@ -74,7 +55,7 @@ pub(super) fn agent_of(record: &str) -> Option<Agent> {
     if kind.is_none() && row.instructions.is_some() && non_null(row.id).is_some() {
         return Some(Agent::Codex);
     }
-    if kind.is_some_and(|kind| CODEX_ITEMS.contains(&kind)) && row.uuid.is_none() {
+    if kind.is_some_and(|kind| is_in(CODEX_ITEMS, kind)) && row.uuid.is_none() {
         return Some(Agent::Codex);
     }
     if kind == Some("session") && non_null(row.cwd).is_some() {
@@ -96,7 +77,7 @@ pub(super) fn agent_of(record: &str) -> Option<Agent> {
     {
         return Some(Agent::Qwen);
     }
-    if kind.is_some_and(|kind| CLAUDE_KINDS.contains(&kind)) {
+    if kind.is_some_and(|kind| is_in(CLAUDE_KINDS, kind)) {
         return Some(Agent::Claude);
     }
     let speaks = matches!(kind, Some("user" | "assistant" | "system"));

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Facts;
 use super::codex_index::ThreadNames;
@@ -15,7 +15,7 @@ use super::lines::for_each_line;
 use super::open::SessionFile;
 use super::opened::{Positioned, Session};
 use super::recover::each_entry_on;
-use crate::jsonl::{Beginning, FixedFile, Mapping, SearchControl, search_backward};
+use crate::jsonl::{Beginning, FixedFile, Mapping, SearchControl, lines_backward, search_backward};
 
 /// The size of the head, in bytes. It shows how the session began in nearly every file.
 const FIRST_LINES: usize = 8 * 1024;
@@ -26,14 +26,8 @@ const SMALL_FILE: usize = 24 * 1024;
 /// How far to search for the first prompt, in bytes.
 const LONGEST_HEAD: u64 = 16 * 1024 * 1024;
 
-/// How much of the end is read first, in bytes. It holds a timestamp in 97 of 100 files.
-const TAIL: u64 = 16 * 1024;
-
-/// How much of the end is read if the first part was not enough, in bytes.
+/// How much of the end is read, in bytes, and at least one line.
 const LONG_TAIL: u64 = 64 * 1024;
-
-/// How much of the end is read if all of that was part of one line, in bytes.
-const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
 
 /// How many of the last lines are always read, since timestamps sometimes run backwards.
 const LAST_LINES: u32 = 3;
@@ -131,14 +125,7 @@ impl Session {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0.session_id);
         }
-        let mut facts = Facts::default();
-        for (_, line) in self.head.lines() {
-            self.add_line(line, Detail::Outline, &mut facts);
-            if facts.session_id.is_some() {
-                return Ok(facts.session_id);
-            }
-        }
-        Ok(self.facts_of_ends(&mut self.bytes(mapping))?.session_id)
+        Ok(self.facts_of_head()?.0.session_id)
     }
 
     fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
@@ -207,7 +194,7 @@ impl Session {
         Ok((facts, end.unwrap_or(self.file.size)))
     }
 
-    /// Reads the facts in the tail, from the first complete line at or after `from`.
+    /// Reads the facts in the tail, from the last line back to the first one at or after `from`.
     fn facts_of_tail(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -216,41 +203,22 @@ impl Session {
         before: &Facts,
     ) -> io::Result<Facts> {
         let length = bytes.length();
-        let mut known = Facts::default();
-        // Where the lines that were read begin.
-        let mut read = length;
-        let mut lines = 0;
-        let mut size = TAIL;
-        loop {
-            let start = length.saturating_sub(size).max(from);
-            // Read to the end, so that the search for the title finds it in memory.
-            let window = bytes.window(start..length)?;
-            let unread = usize::try_from(read - start).unwrap_or(usize::MAX);
-            let window = &window[..unread.min(window.len())];
-            let mut end = window.len();
-            let inner = window.strip_suffix(b"\n").unwrap_or(window);
-            let starts = memrchr_iter(b'\n', inner).map(|newline| newline + 1);
-            for at in starts.chain((start == from).then_some(0)) {
-                let line = &window[at..end];
-                let is_wanted = lines < LAST_LINES || detail == Detail::Full;
-                if is_wanted || may_add_to(&known, line) {
-                    let mut earlier = before.clone();
-                    self.add_line(line, detail, &mut earlier);
-                    known = earlier.followed_by(known);
-                }
-                end = at;
-                lines += 1;
-                if lines >= LAST_LINES && has_ended(&known) {
-                    return Ok(known);
-                }
+        let (mut known, mut lines) = (Facts::default(), 0);
+        lines_backward(bytes, &mut |place, line| {
+            if place.start < from {
+                return false;
             }
-            read = start + end as u64;
-            let is_enough = size >= LONG_TAIL && lines > 0;
-            if start == from || is_enough || size >= LONGEST_TAIL {
-                return Ok(known);
+            let is_wanted = lines < LAST_LINES || detail == Detail::Full;
+            if let Some(line) = line.filter(|line| is_wanted || may_add_to(&known, line)) {
+                let mut earlier = before.clone();
+                self.add_line(line, detail, &mut earlier);
+                known = earlier.followed_by(std::mem::take(&mut known));
             }
-            size *= 4;
-        }
+            lines += 1;
+            let has_all = lines >= LAST_LINES && has_ended(&known);
+            !has_all && length - place.start < LONG_TAIL
+        })?;
+        Ok(known)
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {

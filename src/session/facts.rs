@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::Title;
+use super::content::time_in;
 use crate::dialog::{Message, Origin, Thread};
-use crate::wire::object::text;
 
 /// The longest excerpt of the first prompt, in characters.
 const PROMPT_CHARACTERS: usize = 200;
@@ -56,7 +56,7 @@ pub struct History {
 impl Facts {
     /// Facts with no more than a timestamp.
     pub(super) fn at(time: Option<&RawValue>) -> Self {
-        let time = text(time).and_then(|time| time.parse().ok());
+        let time = time_in(time);
         Self {
             started: time,
             last_activity: time,

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::Candidate;
 use super::listing::{Filter, Listing, list};
+use super::{Candidate, Facts};
 
 /// The name of the most recently active session.
 pub const LATEST: &str = "latest";
@@ -58,31 +58,22 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
     one_of(name, candidates, listing)
 }
 
-/// The names of a session.
-struct Names<'a> {
-    id: Option<&'a str>,
-    title: Option<&'a str>,
-}
-
 /// The one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
-    let tests: [&dyn Fn(&Names<'_>) -> bool; 3] = [
-        &|names| names.id == Some(name),
-        &|names| names.id.is_some_and(|id| id.starts_with(name)),
-        &|names| names.title == Some(name),
+    let tests: [&dyn Fn(&Facts) -> bool; 3] = [
+        &|facts| facts.session_id.as_deref() == Some(name),
+        &|facts| {
+            facts
+                .session_id
+                .as_ref()
+                .is_some_and(|id| id.starts_with(name))
+        },
+        &|facts| facts.title.as_ref().is_some_and(|title| title.text == name),
     ];
     for test in tests {
-        let found: Vec<_> = sessions
-            .iter()
-            .filter(|session| {
-                let title = session.facts.title.as_ref();
-                test(&Names {
-                    id: session.facts.session_id.as_deref(),
-                    title: title.map(|title| title.text.as_str()),
-                })
-            })
-            .collect();
+        let found = sessions.iter().filter(|session| test(&session.facts));
+        let found: Vec<_> = found.collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(one.path.clone()),

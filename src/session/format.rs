@@ -45,21 +45,26 @@ pub enum Detail {
 }
 
 /// A file format.
-pub trait Format: std::fmt::Debug + Sync {
+#[derive(Debug)]
+pub struct Format {
     /// The agent that writes this format.
-    fn agent(&self) -> Agent;
-
+    pub agent: Agent,
     /// How records form a conversation.
-    fn shape(&self) -> Shape;
-
+    pub shape: Shape,
     /// How to find title records.
-    fn title_search(&self) -> TitleSearch;
-
+    pub titles: TitleSearch,
     /// Reads one record. Returns `None` if the text is not a JSON object.
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry>;
+    pub(super) read: fn(&str, Detail) -> Option<Entry>,
+}
+
+impl Format {
+    /// Reads one record. Returns `None` if the text is not a JSON object.
+    pub fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
+        (self.read)(record, detail)
+    }
 
     /// The messages in a record.
-    fn messages(&self, record: &str) -> Vec<Message> {
+    pub fn messages(&self, record: &str) -> Vec<Message> {
         let entry = self.read(record, Detail::Full);
         entry.map(Entry::into_messages).unwrap_or_default()
     }

@@ -8,17 +8,24 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::content::{
-    count, gemini_blocks, input_of, message, note, shell_failed, string, user_messages,
+    count, gemini_blocks, input_of, is_in, message, note, shell_failed, string, user_messages,
 };
 use super::format::{Change, Detail, Entry, Format, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, Title, TitleSource};
+use super::{Agent, Facts, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
 use crate::wire::object::{elements, object, text};
 
 /// The format of Gemini CLI.
-#[derive(Debug)]
-pub(super) struct Gemini;
+pub(super) static GEMINI: Format = Format {
+    agent: Agent::Gemini,
+    shape: Shape::Replay,
+    titles: TitleSearch {
+        needle: "\"summary\"",
+        precedence: Precedence::Later,
+    },
+    read,
+};
 
 object! {
     Row {
@@ -80,65 +87,39 @@ object! {
 }
 
 /// Known record types.
-const KINDS: [&str; 8] = [
-    "$set",
-    "$rewindTo",
-    "header",
-    "user",
-    "gemini",
-    "info",
-    "warning",
-    "error",
-];
+const KINDS: &str = "$set $rewindTo header user gemini info warning error";
 
-impl Format for Gemini {
-    fn agent(&self) -> Agent {
-        Agent::Gemini
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Replay
-    }
-
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "\"summary\"",
-            precedence: Precedence::Later,
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let set = Set::of(row.set).unwrap_or_default();
+    let kind = if row.set.is_some() {
+        "$set".to_owned()
+    } else if row.rewind_to.is_some() {
+        "$rewindTo".to_owned()
+    } else if row.project.is_some() {
+        "header".to_owned()
+    } else {
+        string(row.kind).unwrap_or_default()
+    };
+    let time = [row.time, set.updated, row.start]
+        .into_iter()
+        .find_map(string);
+    let mut entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        uuid: string(row.id),
+        time,
+        facts: facts(&row, &set),
+        title: title(&row, &set),
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline {
+        entry.change = change(&row, &set);
+        if row.set.is_none() {
+            entry.messages = said(&row, &|_| false);
         }
     }
-
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::read(record)?;
-        let set = Set::of(row.set).unwrap_or_default();
-        let kind = if row.set.is_some() {
-            "$set".to_owned()
-        } else if row.rewind_to.is_some() {
-            "$rewindTo".to_owned()
-        } else if row.project.is_some() {
-            "header".to_owned()
-        } else {
-            string(row.kind).unwrap_or_default()
-        };
-        let time = [row.time, set.updated, row.start]
-            .into_iter()
-            .find_map(string);
-        let mut entry = Entry {
-            is_known: KINDS.contains(&kind.as_str()),
-            uuid: string(row.id),
-            time,
-            facts: facts(&row, &set),
-            title: title(&row, &set),
-            kind,
-            ..Entry::default()
-        };
-        if detail != Detail::Outline {
-            entry.change = change(&row, &set);
-            if row.set.is_none() {
-                entry.messages = said(&row, &|_| false);
-            }
-        }
-        Some(entry)
-    }
+    Some(entry)
 }
 
 /// How a row changes the log.
@@ -183,14 +164,12 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
 fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
-    Some(TitleRecord {
-        title: Title {
-            text: summary.into_owned(),
-            source: TitleSource::Auto,
-        },
-        time: None,
-        manual_title: ManualTitle::Keep,
-    })
+    Some(TitleRecord::new(
+        summary,
+        TitleSource::Auto,
+        None,
+        ManualTitle::Keep,
+    ))
 }
 
 /// The messages in a row. The results of calls follow the reply. A result in a message of its own

@@ -62,16 +62,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A prefilter that accepts every line.
-#[derive(Debug)]
-struct Everything;
-
-impl Prefilter for Everything {
-    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
-        (from < haystack.len()).then_some(from)
-    }
-}
-
 /// Calls `visit` with the offset and the text of each line of `source`, without looking for records.
 /// Skips lines that are too long to parse.
 ///
@@ -109,7 +99,9 @@ pub fn for_each_line<Value>(
     start: u64,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
 ) -> io::Result<Option<Value>> {
-    for_each_line_with(Everything, source, start, visit)
+    // An empty needle is on every line.
+    let everything = AhoCorasickPrefilter::new(&[""]).map_err(io::Error::other)?;
+    for_each_line_with(everything, source, start, visit)
 }
 
 /// The same, limited to the lines that `prefilter` accepts.

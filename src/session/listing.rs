@@ -197,6 +197,15 @@ impl Listing {
         self.filter.agent.is_none_or(|wanted| wanted == agent)
     }
 
+    /// Opens a candidate, unless its time or its agent is filtered out.
+    pub(super) fn open(&self, candidate: &Candidate) -> Result<Option<Session>, SessionError> {
+        if !self.may_admit(candidate) {
+            return Ok(None);
+        }
+        let session = Session::open(&candidate.path)?;
+        Ok(self.admits_agent(session.agent()).then_some(session))
+    }
+
     /// Whether a file may pass the filter, without opening it.
     pub(super) fn may_admit(&self, candidate: &Candidate) -> bool {
         let changed = timestamp(candidate.modified);

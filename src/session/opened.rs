@@ -58,7 +58,7 @@ pub enum SessionError {
 pub struct Session {
     /// The file.
     pub file: SessionFile,
-    format: &'static dyn Format,
+    format: &'static Format,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
     /// Whether the file is compressed.
@@ -135,11 +135,11 @@ impl Session {
 
     /// The agent that wrote it.
     pub fn agent(&self) -> Agent {
-        self.format.agent()
+        self.format.agent
     }
 
     /// The format of its records.
-    pub fn format(&self) -> &'static dyn Format {
+    pub fn format(&self) -> &'static Format {
         self.format
     }
 
@@ -249,6 +249,10 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, 0, &mut |line| {
+        // An object on several lines is no record.
+        if line.raw.trim_ascii_end().contains(&b'\n') {
+            return ControlFlow::Break(None);
+        }
         for (_, record) in line.records() {
             if let Some(agent) = agent_of(record) {
                 return ControlFlow::Break(Some(agent));

@@ -3,16 +3,23 @@
 use serde_json::value::RawValue;
 
 use super::claude::{manual_title, side_cost_in, title_source};
-use super::content::{count, input_of, is_true, message, note, result_parts, string};
+use super::content::{count, input_of, is_in, is_true, message, note, result_parts, string};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
-use super::{Agent, Facts, Title};
+use super::{Agent, Facts};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
 use crate::wire::object::{object, text};
 
 /// The format of pi.
-#[derive(Debug)]
-pub(super) struct Pi;
+pub(super) static PI: Format = Format {
+    agent: Agent::Pi,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        needle: "\"session_info\"",
+        precedence: Precedence::Later,
+    },
+    read,
+};
 
 object! {
     Row {
@@ -70,67 +77,46 @@ object! {
     }
 }
 
-object! {
-    Cost {
-        total = "total",
-    }
-}
+object! { Cost { total = "total" } }
 
 /// Known record types.
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
     branch_summary custom custom_message label";
 
-impl Format for Pi {
-    fn agent(&self) -> Agent {
-        Agent::Pi
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let said = Said::of(row.message).unwrap_or_default();
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        subtype: string(said.role),
+        // The id of the head is the session id.
+        uuid: string(row.id).filter(|_| kind != "session"),
+        parent: string(row.parent),
+        part: match kind.as_str() {
+            "message" => Part::Turn,
+            _ => Part::Step,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, &said),
+        title: title(&row, &kind),
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
     }
-
-    fn shape(&self) -> Shape {
-        Shape::Tree
-    }
-
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "\"session_info\"",
-            precedence: Precedence::Later,
+    let message = match entry.kind.as_str() {
+        "message" => said_in(&said),
+        "compaction" => {
+            let summary = string(row.summary).unwrap_or_default();
+            Some(note(Role::System, Origin::Compaction, summary))
         }
-    }
-
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::read(record)?;
-        let kind = string(row.kind).unwrap_or_default();
-        let said = Said::of(row.message).unwrap_or_default();
-        let entry = Entry {
-            is_known: KINDS.split_ascii_whitespace().any(|known| known == kind),
-            subtype: string(said.role),
-            // The id of the head is the session id.
-            uuid: string(row.id).filter(|_| kind != "session"),
-            parent: string(row.parent),
-            part: match kind.as_str() {
-                "message" => Part::Turn,
-                _ => Part::Step,
-            },
-            time: string(row.time),
-            facts: facts(&row, &kind, &said),
-            title: title(&row, &kind),
-            kind,
-            ..Entry::default()
-        };
-        if detail == Detail::Outline {
-            return Some(entry);
-        }
-        let message = match entry.kind.as_str() {
-            "message" => said_in(&said),
-            "compaction" => {
-                let summary = string(row.summary).unwrap_or_default();
-                Some(note(Role::System, Origin::Compaction, summary))
-            }
-            _ => None,
-        };
-        let mut entry = entry.saying(message);
-        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
-        Some(entry)
-    }
+        _ => None,
+    };
+    let mut entry = entry.saying(message);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
 }
 
 fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
@@ -159,14 +145,12 @@ fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
 
 fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     let name = text(row.name).filter(|_| kind == "session_info")?;
-    Some(TitleRecord {
-        title: Title {
-            text: name.into_owned(),
-            source: title_source(row.title_source),
-        },
-        time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: manual_title(row.turnpipe),
-    })
+    Some(TitleRecord::new(
+        name,
+        title_source(row.title_source),
+        row.time,
+        manual_title(row.turnpipe),
+    ))
 }
 
 /// The id in a path `…/<time>_<id>.jsonl`.

@@ -1,16 +1,25 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
 use super::claude::{manual_title, side_cost_in, title_source};
-use super::content::{gemini_usage, is_true, message, note, qwen_blocks, string, user_messages};
+use super::content::{
+    gemini_usage, is_in, is_true, message, note, qwen_blocks, string, user_messages,
+};
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
-use super::{Agent, Facts, Title};
+use super::{Agent, Facts};
 use crate::dialog::{Block, Message, Origin, Role};
 use crate::wire::object::{object, text};
 
 /// The format of Qwen Code.
-#[derive(Debug)]
-pub(super) struct Qwen;
+pub(super) static QWEN: Format = Format {
+    agent: Agent::Qwen,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        needle: "\"custom_title\"",
+        precedence: Precedence::Later,
+    },
+    read,
+};
 
 object! {
     Row {
@@ -35,17 +44,9 @@ object! {
     }
 }
 
-object! {
-    Said {
-        parts = "parts",
-    }
-}
+object! { Said { parts = "parts" } }
 
-object! {
-    CallStatus {
-        status = "status",
-    }
-}
+object! { CallStatus { status = "status" } }
 
 object! {
     Payload {
@@ -64,14 +65,10 @@ object! {
     }
 }
 
-object! {
-    Fork {
-        session = "sessionId",
-    }
-}
+object! { Fork { session = "sessionId" } }
 
 /// Known record types.
-const KINDS: [&str; 4] = ["user", "assistant", "tool_result", "system"];
+const KINDS: &str = "user assistant tool_result system";
 
 /// Subtypes of system records at which no branch ends.
 const ASIDES: &str = "session_artifact_event session_artifact_snapshot session_sources_snapshot \
@@ -87,64 +84,38 @@ const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_se
 /// The prefix of text that hooks add to a prompt.
 const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 
-impl Format for Qwen {
-    fn agent(&self) -> Agent {
-        Agent::Qwen
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let payload = Payload::of(row.payload).unwrap_or_default();
+    let kind = string(row.kind).unwrap_or_default();
+    let subtype = string(row.subtype);
+    let is_aside = |subtype: &str| is_in(ASIDES, subtype);
+    let is_known = |subtype: &str| is_aside(subtype) || is_in(SUBTYPES, subtype);
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind) && subtype.as_deref().is_none_or(is_known),
+        uuid: string(row.uuid),
+        parent: string(row.parent),
+        part: match (kind.as_str(), subtype.as_deref()) {
+            _ if is_true(row.sidechain) => Part::Side,
+            ("system", Some(subtype)) if is_aside(subtype) => Part::Aside,
+            ("system", _) => Part::Step,
+            ("user" | "assistant" | "tool_result", _) => Part::Turn,
+            _ => Part::Aside,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, &payload),
+        title: title(&row, &kind, &payload),
+        kind,
+        subtype,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
     }
-
-    fn shape(&self) -> Shape {
-        Shape::Tree
-    }
-
-    fn title_search(&self) -> TitleSearch {
-        TitleSearch {
-            needle: "\"custom_title\"",
-            precedence: Precedence::Later,
-        }
-    }
-
-    fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        let row = Row::read(record)?;
-        let payload = Payload::of(row.payload).unwrap_or_default();
-        let kind = string(row.kind).unwrap_or_default();
-        let subtype = string(row.subtype);
-        let is_aside = |subtype: &str| {
-            ASIDES
-                .split_ascii_whitespace()
-                .any(|aside| aside == subtype)
-        };
-        let is_known = |subtype: &str| {
-            is_aside(subtype)
-                || SUBTYPES
-                    .split_ascii_whitespace()
-                    .any(|known| known == subtype)
-        };
-        let entry = Entry {
-            is_known: KINDS.contains(&kind.as_str()) && subtype.as_deref().is_none_or(is_known),
-            uuid: string(row.uuid),
-            parent: string(row.parent),
-            part: match (kind.as_str(), subtype.as_deref()) {
-                _ if is_true(row.sidechain) => Part::Side,
-                ("system", Some(subtype)) if is_aside(subtype) => Part::Aside,
-                ("system", _) => Part::Step,
-                ("user" | "assistant" | "tool_result", _) => Part::Turn,
-                _ => Part::Aside,
-            },
-            time: string(row.time),
-            facts: facts(&row, &kind, &payload),
-            title: title(&row, &kind, &payload),
-            kind,
-            subtype,
-            ..Entry::default()
-        };
-        if detail == Detail::Outline {
-            return Some(entry);
-        }
-        let message = messages(&row, &entry, &payload);
-        let mut entry = entry.saying(message);
-        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
-        Some(entry)
-    }
+    let message = messages(&row, &entry, &payload);
+    let mut entry = entry.saying(message);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
 }
 
 fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
@@ -170,14 +141,12 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
         Some(title) => (title, payload.title_source),
         None => (text(row.custom_title)?, row.title_source),
     };
-    Some(TitleRecord {
-        title: Title {
-            text: title.into_owned(),
-            source: title_source(source),
-        },
-        time: text(row.time).and_then(|time| time.parse().ok()),
-        manual_title: manual_title(row.turnpipe),
-    })
+    Some(TitleRecord::new(
+        title,
+        title_source(source),
+        row.time,
+        manual_title(row.turnpipe),
+    ))
 }
 
 fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message> {

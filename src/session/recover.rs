@@ -37,7 +37,7 @@ pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize 
 /// Calls `visit` with what `format` reads from each complete record on a line, in order. A format
 /// refuses text that is not one record, so most lines are parsed only once.
 pub(super) fn each_entry_on(
-    format: &dyn Format,
+    format: &Format,
     line: &[u8],
     detail: Detail,
     visit: &mut dyn FnMut(u32, Entry),

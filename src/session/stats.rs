@@ -176,13 +176,9 @@ impl Tally {
         candidate: &Candidate,
         listing: &Listing,
     ) -> Result<Option<Self>, SessionError> {
-        if !listing.may_admit(candidate) {
+        let Some(session) = listing.open(candidate)? else {
             return Ok(None);
-        }
-        let session = Session::open(&candidate.path)?;
-        if !listing.admits_agent(session.agent()) {
-            return Ok(None);
-        }
+        };
         let (mut tally, facts) = self.read(&session)?;
         if facts.is_subagent && !candidate.context.is_named {
             tally.sessions = 0;

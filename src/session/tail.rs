@@ -51,7 +51,7 @@ pub fn records_on(line: &[u8]) -> u64 {
 /// Converts lines to messages one by one.
 #[derive(Debug, Default)]
 pub struct MessageLines {
-    format: Option<&'static dyn Format>,
+    format: Option<&'static Format>,
     /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
 }
@@ -59,7 +59,7 @@ pub struct MessageLines {
 impl MessageLines {
     /// Converts lines of this format. If it is `None`, the first record that identifies an agent
     /// decides.
-    pub fn new(format: Option<&'static dyn Format>) -> Self {
+    pub fn new(format: Option<&'static Format>) -> Self {
         Self {
             format,
             handed_out: HashMap::new(),
@@ -91,7 +91,7 @@ impl MessageLines {
         messages.retain(|message| message.origin != Origin::Meter);
         let is_log = self
             .format
-            .is_some_and(|format| format.shape() == Shape::Replay);
+            .is_some_and(|format| format.shape == Shape::Replay);
         if is_log {
             messages = messages
                 .into_iter()
@@ -119,13 +119,13 @@ impl MessageLines {
 /// Counts how many messages start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub struct BackwardMessages {
-    format: &'static dyn Format,
+    format: &'static Format,
     last: Option<String>,
 }
 
 impl BackwardMessages {
     /// Starts with no messages seen.
-    pub fn new(format: &'static dyn Format) -> Self {
+    pub fn new(format: &'static Format) -> Self {
         Self { format, last: None }
     }
 
@@ -164,7 +164,7 @@ impl BackwardMessages {
 pub fn last_messages<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
-    format: &'static dyn Format,
+    format: &'static Format,
 ) -> io::Result<Option<Vec<Message>>> {
     let mut counted = BackwardMessages::new(format);
     let (mut seen, mut size) = (0, 0);

@@ -1,19 +1,19 @@
 //! The title of a session, searched from the end of its file.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::borrow::{Borrow, Cow};
 use std::fs::File;
 use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use super::Agent;
+use super::content::time_in;
 use super::format::{Detail, Format, Precedence};
 use super::opened::{Session, SideFile};
 use super::recover::each_entry_on;
 use super::side_file::side_file_title;
-use super::tree::Key;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
 /// How far before an automatic title to search for a manual one that lost a race, in bytes.
@@ -22,6 +22,9 @@ const RACE_DISTANCE: u64 = 1024 * 1024;
 /// A manual title less than this much older than an automatic one lost a race: the writer of the
 /// automatic title did not see it.
 const RACE_TIME: Duration = Duration::from_mins(1);
+
+/// How many of the last summaries are looked at. Each takes a search of the file.
+const MOST_SUMMARIES: usize = 64;
 
 /// Where a title comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +75,25 @@ pub struct TitleRecord {
     pub time: Option<Timestamp>,
     /// Whether it replaces a manual title.
     pub manual_title: ManualTitle,
+}
+
+impl TitleRecord {
+    /// A title with the time of its record.
+    pub(super) fn new(
+        text: Cow<'_, str>,
+        source: TitleSource,
+        time: Option<&RawValue>,
+        manual_title: ManualTitle,
+    ) -> Self {
+        Self {
+            title: Title {
+                text: text.into_owned(),
+                source,
+            },
+            time: time_in(time),
+            manual_title,
+        }
+    }
 }
 
 /// Chooses among title records, from the end of a file backwards.
@@ -138,7 +160,7 @@ fn lost_a_race(manual: &TitleRecord, automatic: &TitleRecord) -> bool {
 /// Reading failed.
 pub fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &dyn Format,
+    format: &Format,
 ) -> io::Result<Option<Title>> {
     Ok(find_title_record(file, format)?.map(|record| record.title))
 }
@@ -146,9 +168,9 @@ pub fn find_title<Source: Borrow<File>>(
 /// The same with everything that the record says.
 pub(super) fn find_title_record<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &dyn Format,
+    format: &Format,
 ) -> io::Result<Option<TitleRecord>> {
-    let search = format.title_search();
+    let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
         let mut control = SearchControl::Continue;
@@ -233,19 +255,29 @@ impl Session {
             summaries.extend(on_line.into_iter().rev());
             SearchControl::Continue
         })?;
-        if summaries.is_empty() {
-            return Ok(None);
+        for (leaf, text) in summaries.into_iter().take(MOST_SUMMARIES) {
+            if self.holds(bytes, &leaf)? {
+                let source = TitleSource::Summary;
+                return Ok(Some(Title { text, source }));
+            }
         }
-        let mut own = HashSet::new();
-        self.each_entry(Detail::Outline, &mut |_, entry| {
-            own.extend(entry.uuid.as_deref().map(Key::of));
+        Ok(None)
+    }
+
+    /// Whether a record with this id is in the file.
+    fn holds(&self, bytes: &mut FixedFile<&File>, id: &str) -> io::Result<bool> {
+        let mut is_found = false;
+        search_backward(bytes, id.as_bytes(), &mut |hit| {
+            each_entry_on(self.format(), hit.line, Detail::Outline, &mut |_, entry| {
+                is_found |= entry.uuid.as_deref() == Some(id);
+            });
+            if is_found {
+                SearchControl::Stop
+            } else {
+                SearchControl::Continue
+            }
         })?;
-        let mut summaries = summaries.into_iter();
-        let summary = summaries.find(|(leaf, _)| own.contains(&Key::of(leaf)));
-        Ok(summary.map(|(_, text)| Title {
-            text,
-            source: TitleSource::Summary,
-        }))
+        Ok(is_found)
     }
 }
 

@@ -20,7 +20,7 @@ pub struct CommandList {
     /// In the order of the text.
     pub commands: Vec<SimpleCommand>,
     /// Whether the line consists of simple commands alone, whose words are all known but for the
-    /// values of variables. If not, this is a guess.
+    /// values of variables and the names of process substitutions. If not, this is a guess.
     pub certain: bool,
 }
 
@@ -288,6 +288,7 @@ mod tests {
             "A=1",
             "a\n\n\nb\n",
             "a &",
+            "a <(b | c)",
         ] {
             assert!(simple_commands(script).certain, "{script}");
         }
@@ -304,7 +305,7 @@ mod tests {
             "a &&",
             "a;; b",
             "a >",
-            "a <(b)",
+            "a <(b",
             "! a",
             "f() { a; }",
         ] {

@@ -326,9 +326,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             word.push(rest.get(..length).unwrap_or_default());
             return self.skip(length);
         }
-        self.certain = false;
+        // The output of a process substitution is a file, whose name says nothing.
+        self.certain &= rest.starts_with(['<', '>']);
         let length = (!self.unclosed).then(|| enclosed_length(follows)).flatten();
         self.unclosed |= length.is_none();
+        self.certain &= !self.unclosed;
         let length = length.map_or(1, |length| opening + length);
         let is_variable = length == 1 || rest.starts_with("${");
         word.push(if is_variable {

@@ -9,14 +9,9 @@ use serde_json::Value;
 use super::alias::{alias, without_namespace};
 use super::bash::Bash;
 use super::builtin::BuiltIn;
-use super::edit::Edit;
-use super::glob::Glob;
-use super::grep::Grep;
-use super::ls::Ls;
-use super::read::Read;
-use super::schema_check::{InvalidSchema, SchemaCheck, message};
+use super::files::{Edit, Glob, Grep, Ls, Read, Write};
+use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
-use super::write::Write;
 use super::{Input, ManifestError, Tool, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::builtin::{BuiltIn, Parameters};
-use super::schema_check::SchemaCheck;
+use super::schema::SchemaCheck;
 use super::{
     Access, CallContext, CallStatus, ChildVariables, Content, ShellTimeouts, Tool, ToolContext,
     ToolFailure, ToolReply,

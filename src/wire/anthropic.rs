@@ -7,7 +7,7 @@ use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::object::{bytes, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{Event, MessageId, ResultSeen, ToolUseId};
+use super::{Event, MessageId};
 
 object! {
     /// A message of the Messages API, and the members that mark other agents' messages.
@@ -17,6 +17,7 @@ object! {
         content = "content",
         parts = "parts",
         stop_reason = "stop_reason",
+        tool_calls = "tool_calls",
     }
 }
 
@@ -78,14 +79,14 @@ impl Block<'_> {
     }
 }
 
-/// A bare `tool_use` line: an event only if id, name and input are of the right type.
+/// A bare `tool_use` line: an event only if name and input are of the right type.
 pub(super) fn bare_call(
     id: Option<&RawValue>,
     name: Option<&RawValue>,
     input: Option<&RawValue>,
 ) -> Option<Event> {
-    let (id, name) = (non_empty(id)?, non_empty(name)?);
-    match settle(Some(&id), &name, Arguments::Json(input?), None) {
+    let name = non_empty(name)?;
+    match settle(text(id).as_deref(), &name, Arguments::Json(input?), None) {
         call @ Event::Call(_) => Some(call),
         _ => None,
     }
@@ -123,18 +124,12 @@ pub(super) fn user(blocks: &[Block<'_>], reply: &mut Reply, events: &mut Vec<Eve
     for block in blocks {
         if block.is("tool_result") {
             is_prompt = false;
-            events.extend(result(block.tool_use_id));
+            reply.result(text(block.tool_use_id).as_deref(), None, events);
         }
     }
     if is_prompt {
         reply.prompt(events);
     }
-}
-
-/// The result of the call with this id.
-pub(super) fn result(id: Option<&RawValue>) -> Option<Event> {
-    let id = ToolUseId::from(&*non_empty(id)?);
-    Some(Event::Result(ResultSeen { id }))
 }
 
 /// One streaming event.

@@ -47,23 +47,16 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     }))
 }
 
-/// The event of a complete call: [`Event::Call`], or what is wrong with it. An empty id or name
-/// counts as missing.
+/// The event of a complete call: [`Event::Call`], or what is wrong with it. Without an id it is
+/// empty, and made when the call is let out.
 pub(super) fn settle(
     id: Option<&str>,
     name: &str,
     arguments: Arguments<'_>,
     message: Option<&MessageId>,
 ) -> Event {
-    let Some(id) = id.filter(|id| !id.is_empty()) else {
-        return Event::Unanswerable(if name.is_empty() {
-            "a tool call has neither an id nor a name".to_owned()
-        } else {
-            format!("a call of the tool `{name}` has no id")
-        });
-    };
     let message = message.cloned();
-    let id = ToolUseId::from(id);
+    let id = ToolUseId::from(id.unwrap_or_default());
     let name = name.to_owned();
     if name.is_empty() {
         let reason = CutOff::NoName;
@@ -114,6 +107,21 @@ pub(super) fn call_id(event: &Event) -> Option<&ToolUseId> {
         Event::Call(call) => Some(&call.id),
         Event::Invalid(call) => Some(&call.id),
         _ => None,
+    }
+}
+
+/// Name and input of the call that an event is about. The same input may be spelled with other
+/// blanks.
+pub(super) fn content(event: &Event) -> (&str, String) {
+    match event {
+        Event::Call(call) => {
+            let input: Result<serde_json::Value, _> = serde_json::from_str(call.input.get());
+            let input =
+                input.map_or_else(|_| call.input.get().to_owned(), |input| input.to_string());
+            (&call.name, input)
+        }
+        Event::Invalid(call) => (&call.name, String::new()),
+        _ => ("", String::new()),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
 use super::ids::ToolUseId;
+use super::items::Item;
 use super::object::{elements, non_null, object, text};
 
 object! {
@@ -108,8 +109,14 @@ impl<'a> Contents<'a> {
     /// The results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
+        if let Some(item) = Item::of(record.item) {
+            return vec![ResultBody {
+                content: non_null(item.output.or(item.result)),
+                failed: item.has_failed(),
+            }];
+        }
         let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
-        if is_bare || is(record.role, "tool") {
+        if is_bare || is(record.role, "tool") || is(record.role, "function") {
             return vec![ResultBody {
                 content: non_null(record.content),
                 failed: is_true(record.is_error),
@@ -147,6 +154,9 @@ impl<'a> Contents<'a> {
         if non_null(record.parent_tool_use_id).is_some() || self.is_sidechain() {
             return None;
         }
+        if let Some(item) = Item::of(record.item).filter(|item| item.is("agent_message")) {
+            return text(item.text).map(|said| AssistantText::Whole(said.into_owned()));
+        }
         let event = Holder::of(record.event);
         let (kind, delta) = event.map_or((record.kind, record.delta), |event| {
             (event.kind, event.delta)
@@ -178,7 +188,13 @@ impl<'a> Contents<'a> {
             None if message.content.is_some() => texts(self.blocks()),
             None => texts(&Block::list(message.parts.or(record.parts))),
         };
-        (!said.is_empty()).then_some(AssistantText::Whole(said))
+        let said = match record.done {
+            // Ollama's replies come in parts.
+            Some(_) => AssistantText::Part(said),
+            None if said.is_empty() => return None,
+            None => AssistantText::Whole(said),
+        };
+        Some(said)
     }
 }
 

@@ -1,14 +1,15 @@
 //! The decoder: records in, events out.
 
+use std::borrow::Cow;
+
 use super::contents::Contents;
 use super::envelope::Envelope;
 use super::foreign::{Sign, sign};
-use super::gemini::MadeIds;
-use super::object::{non_empty, non_null, text};
+use super::object::{non_empty, non_null, object, text};
 use super::reply::Reply;
 use super::shape::{Shape, shape};
 use super::{Event, MessageId, Opening, SessionId};
-use super::{anthropic, gemini, openai};
+use super::{anthropic, gemini, items, openai};
 
 /// A vocabulary for tool calls and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -21,6 +22,11 @@ pub enum Dialect {
     Gemini,
 }
 
+object! {
+    /// What an executor says of itself.
+    Extension { call_ids = "call_ids" }
+}
+
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.
 ///
 /// A record without any of [`super::prefilter_needles`] has no events and changes nothing here,
@@ -29,7 +35,6 @@ pub enum Dialect {
 pub struct Decoder {
     pinned: Option<Dialect>,
     reply: Reply,
-    made_ids: MadeIds,
     opening: Option<Opening>,
     session: Option<SessionId>,
 }
@@ -47,6 +52,13 @@ impl Decoder {
             pinned: Some(dialect),
             ..Self::default()
         }
+    }
+
+    /// Sets how the ids begin that calls without one get.
+    #[must_use]
+    pub fn with_call_ids(mut self, prefix: String) -> Self {
+        self.reply.made_ids.set_prefix(prefix);
+        self
     }
 
     /// The events of one record: a JSON object. A record of no known dialect has none.
@@ -146,20 +158,44 @@ impl Decoder {
                     reply.bare(call, events);
                 }
             }
-            Shape::BareResult => events.extend(anthropic::result(record.tool_use_id)),
+            Shape::BareResult => reply.result(text(record.tool_use_id).as_deref(), None, events),
             Shape::OpenaiAssistant(message) => openai::assistant(message, reply, events),
-            Shape::OpenaiResult => events.extend(anthropic::result(record.tool_call_id)),
+            Shape::OpenaiResult => {
+                let (id, name) = (
+                    text(record.tool_call_id),
+                    text(record.name.or(record.tool_name)),
+                );
+                reply.result(id.as_deref(), name.as_deref(), events);
+            }
+            Shape::Ollama(message) => {
+                openai::ollama(message.tool_calls, record, reply, events);
+            }
+            Shape::Items => items::response(record, reply, events),
+            Shape::ItemEvent => {
+                items::event(
+                    &text(record.kind).unwrap_or_default(),
+                    record,
+                    reply,
+                    events,
+                );
+            }
             Shape::Completion => openai::completion(record.id, record.choices, reply, events),
             Shape::Content(content) => {
                 let id = non_empty(record.uuid).map(|id| MessageId::from(&*id));
-                gemini::content(content, id, &mut self.made_ids, reply, events);
+                gemini::content(content, id, reply, events);
             }
             Shape::Response => {
-                let ids = &mut self.made_ids;
-                gemini::response(record.response_id, record.candidates, ids, reply, events);
+                gemini::response(record.response_id, record.candidates, reply, events);
             }
             Shape::SessionResult => reply.session_result(events),
-            Shape::Executor => events.push(Event::Executor),
+            Shape::Executor => {
+                let extension = Extension::of(record.turnpipe).unwrap_or_default();
+                let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
+                if let Some(prefix) = call_ids.clone() {
+                    reply.made_ids.set_prefix(prefix);
+                }
+                events.push(Event::Executor { call_ids });
+            }
             Shape::Interrupt => events.push(Event::Interrupt {
                 request_id: text(record.request_id).unwrap_or_default().into_owned(),
             }),

@@ -6,7 +6,7 @@
 
 use serde_json::value::RawValue;
 
-use super::arguments::{Arguments, call_id, cut_off, settle};
+use super::arguments::{Arguments, cut_off, settle};
 use super::balance::Balance;
 use super::ending::Ending;
 use super::object::from_wtf8;
@@ -54,8 +54,6 @@ struct Streamed {
     /// Something after this call was seen.
     followed: bool,
     out: bool,
-    /// The same call out of a whole record, held until this one is out.
-    copies: Vec<Event>,
 }
 
 impl Streamed {
@@ -106,7 +104,6 @@ impl Joiner {
             closed: false,
             followed: false,
             out: false,
-            copies: Vec::new(),
         });
     }
 
@@ -173,30 +170,16 @@ impl Joiner {
         slots.into_iter().find(|slot| slot.choice == choice)
     }
 
-    /// Whether a call with this id was seen.
+    /// Whether a call with this id was seen; an empty id stands for none.
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.calls.iter().any(|call| call.id.as_deref() == Some(id))
+        self.calls
+            .iter()
+            .any(|call| call.id.as_deref().unwrap_or_default() == id)
     }
 
     /// Whether calls are held.
     pub(super) fn holds_calls(&self) -> bool {
         self.calls[self.first_held..].iter().any(|call| !call.out)
-    }
-
-    /// Keeps a call of a whole record back while the streamed one with its id is held; the
-    /// streamed one wins. Gives it back if there is none.
-    pub(super) fn hold(&mut self, copy: Event) -> Option<Event> {
-        let held = call_id(&copy).and_then(|id| {
-            let same = |call: &&mut Streamed| !call.out && call.id.as_deref() == Some(id.as_str());
-            self.calls.iter_mut().find(same)
-        });
-        match held {
-            Some(call) => {
-                call.copies.push(copy);
-                None
-            }
-            None => Some(copy),
-        }
     }
 
     /// Lets out the calls that are ready, in order.
@@ -208,12 +191,7 @@ impl Joiner {
                 continue;
             }
             if call.ready() {
-                let event = call.settle(self.message.as_ref());
-                // A consumer that saw a call reported as unusable must not then see it as runnable.
-                let wins_alone = !matches!(event, Event::Call(_));
-                events.push(event);
-                let copies = std::mem::take(&mut call.copies);
-                events.extend(copies.into_iter().filter(|_| !wins_alone));
+                events.push(call.settle(self.message.as_ref()));
             } else {
                 blocked.push(call.slot.choice);
             }
@@ -237,10 +215,7 @@ impl Joiner {
             }
         }
         let cut = match (ending, last) {
-            (Ending::Cut(reason), Some(position)) => {
-                held[position].copies.clear();
-                Some((self.first_held + position, reason))
-            }
+            (Ending::Cut(reason), Some(position)) => Some((self.first_held + position, reason)),
             _ => None,
         };
         let mut events = Vec::new();

@@ -24,6 +24,9 @@ object! {
         set = "$set", rewind_to = "$rewindTo", info = "info", messages = "messages",
         parent_id = "parentId", is_error = "is_error", call_result = "toolCallResult",
         preceding_tool_use_ids = "preceding_tool_use_ids",
+        item = "item", response = "response", object = "object", output = "output",
+        status = "status", incomplete_details = "incomplete_details", done = "done",
+        done_reason = "done_reason", tool_name = "tool_name",
     }
 }
 
@@ -36,6 +39,7 @@ impl<'a> Envelope<'a> {
             content: self.content,
             parts: self.parts,
             stop_reason: self.stop_reason,
+            tool_calls: self.tool_calls,
         }
     }
 

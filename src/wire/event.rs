@@ -14,18 +14,19 @@ pub enum Event {
     /// seen or differs from the last one seen. That of subagent traffic does not count.
     Session(SessionId),
     /// A `system/executor` record: another process already runs the calls of this stream.
-    Executor,
+    Executor {
+        /// How the ids begin that calls without one get, if it says so.
+        call_ids: Option<String>,
+    },
     /// Content of an assistant message begins or goes on. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
-    /// A complete call that may start now (`docs/protocol.md`, When a
-    /// streamed call starts).
+    /// A complete call that may start now (`docs/protocol.md`, When a streamed call starts). Each
+    /// call makes one event, however often its record comes (The same id again).
     Call(ToolCall),
-    /// A call that must never run: cut off, or its arguments are unusable. It has an id, so it
-    /// gets a result.
+    /// A call that must never run: cut off, or its arguments are unusable. It gets a result all the
+    /// same.
     Invalid(InvalidCall),
-    /// A call without a usable id: nothing can answer it. The text says what is wrong.
-    Unanswerable(String),
     /// A tool result.
     Result(ResultSeen),
     /// A user record without results: a prompt.
@@ -80,7 +81,7 @@ pub enum Opening {
 /// A complete tool call.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Its id; results carry it.
+    /// Its id; results carry it. Other messages may have calls with the same one.
     pub id: ToolUseId,
     /// The tool's name as the model wrote it.
     pub name: String,

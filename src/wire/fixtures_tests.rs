@@ -40,12 +40,12 @@ fn verdict(records: &[&str], decoder: &mut Decoder) -> Verdict {
     for record in records {
         for event in decoder.record(record) {
             match event {
-                Event::Opening(Opening::Foreign(_)) | Event::Executor => is_history = true,
+                Event::Opening(Opening::Foreign(_)) | Event::Executor { .. } => is_history = true,
                 Event::Opening(Opening::Ours) => is_history = false,
-                Event::Call(_) | Event::Invalid(_) | Event::Unanswerable(_) if is_history => {
+                Event::Call(_) | Event::Invalid(_) if is_history => {
                     return Verdict::History;
                 }
-                Event::Call(_) | Event::Invalid(_) | Event::Unanswerable(_) => {
+                Event::Call(_) | Event::Invalid(_) => {
                     return Verdict::Runnable((*record).to_owned());
                 }
                 _ => {}

@@ -1,10 +1,8 @@
 //! Gemini contents: whole ones, bare or in Qwen Code session records, and streamed responses.
 //!
-//! The API may leave out a call's id. Such a call gets `gemini_call_1`, `gemini_call_2`, … in the
-//! order in which the decoder meets them, so that reading the same input again gives the same
-//! ids; a response without an id answers the oldest such call of its name that is open.
+//! The API may leave out the ids of calls and of their responses.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
@@ -13,7 +11,7 @@ use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::object::{non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{Event, MessageId, ResultSeen, ToolUseId};
+use super::{Event, MessageId};
 
 object! {
     /// Content: what one side said.
@@ -52,41 +50,9 @@ object! {
     }
 }
 
-/// At most this many calls without an id wait for a response.
-const OPEN_CALLS: usize = 1024;
-
-/// Ids for calls that have none.
-#[derive(Debug, Default)]
-pub(super) struct MadeIds {
-    made: u64,
-    /// The calls without a response: name and id.
-    open: VecDeque<(String, String)>,
-}
-
-impl MadeIds {
-    fn make(&mut self, name: &str) -> String {
-        self.made += 1;
-        let id = format!("gemini_call_{}", self.made);
-        if self.open.len() == OPEN_CALLS {
-            self.open.pop_front();
-        }
-        self.open.push_back((name.to_owned(), id.clone()));
-        id
-    }
-
-    fn answer(&mut self, name: &str) -> Option<String> {
-        let position = self.open.iter().position(|(called, _)| called == name)?;
-        self.open.remove(position).map(|(_, id)| id)
-    }
-
-    fn answered(&mut self, id: &str) {
-        self.open.retain(|(_, open)| open != id);
-    }
-}
-
 /// A function call, read.
 struct Called<'a> {
-    id: String,
+    id: Option<String>,
     name: String,
     args: Option<&'a RawValue>,
     /// Its arguments come in parts that only Vertex sends; they are not joined.
@@ -95,7 +61,7 @@ struct Called<'a> {
 
 impl<'a> Called<'a> {
     /// `None` if it only continues a call that came in parts.
-    fn read(raw: &'a RawValue, ids: &mut MadeIds) -> Option<Self> {
+    fn read(raw: &'a RawValue) -> Option<Self> {
         let function = Function::of(Some(raw)).unwrap_or_default();
         let name = text(function.name).unwrap_or_default().into_owned();
         let will_continue = function
@@ -105,13 +71,9 @@ impl<'a> Called<'a> {
         if name.is_empty() && (is_partial || non_null(function.args).is_none()) {
             return None;
         }
-        let id = match non_empty(function.id) {
-            Some(id) => id.into_owned(),
-            None => ids.make(&name),
-        };
         let args = non_null(function.args);
         Some(Self {
-            id,
+            id: text(function.id).map(Cow::into_owned),
             name,
             args,
             is_partial,
@@ -124,7 +86,7 @@ impl<'a> Called<'a> {
             Some(args) => Arguments::Json(args),
             None => Arguments::None,
         };
-        settle(Some(&self.id), &self.name, args, message)
+        settle(self.id.as_deref(), &self.name, args, message)
     }
 }
 
@@ -135,14 +97,13 @@ const UNJOINED: &str = "{";
 pub(super) fn content(
     content: &Content<'_>,
     id: Option<MessageId>,
-    ids: &mut MadeIds,
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) {
     let parts = Part::list(content.parts).into_iter();
     if text(content.role).is_some_and(|role| role == "model") {
         let calls = parts
-            .filter_map(|part| Called::read(non_null(part.call)?, ids))
+            .filter_map(|part| Called::read(non_null(part.call)?))
             .map(|called| called.settle(id.as_ref()))
             .collect();
         reply.whole(
@@ -159,7 +120,9 @@ pub(super) fn content(
     for part in parts {
         if let Some(response) = non_null(part.response) {
             is_prompt = false;
-            events.extend(result(response, ids));
+            let function = Function::of(Some(response)).unwrap_or_default();
+            let (id, name) = (text(function.id), text(function.name));
+            reply.result(id.as_deref(), name.as_deref(), events);
         }
     }
     if is_prompt {
@@ -167,23 +130,10 @@ pub(super) fn content(
     }
 }
 
-fn result(response: &RawValue, ids: &mut MadeIds) -> Option<Event> {
-    let function = Function::of(Some(response))?;
-    let id = match non_empty(function.id) {
-        Some(id) => {
-            ids.answered(&id);
-            id.into_owned()
-        }
-        None => ids.answer(&non_empty(function.name)?)?,
-    };
-    Some(Event::Result(ResultSeen { id: ToolUseId(id) }))
-}
-
 /// A response, or a chunk of a streamed one: both look the same.
 pub(super) fn response(
     id: Option<&RawValue>,
     candidates: Option<&RawValue>,
-    ids: &mut MadeIds,
     reply: &mut Reply,
     events: &mut Vec<Event>,
 ) {
@@ -203,7 +153,7 @@ pub(super) fn response(
         }
         let choice = number(candidate.index).unwrap_or_default();
         for part in parts {
-            stream_part(choice, &part, ids, reply);
+            stream_part(choice, &part, reply);
         }
         reply.release(events);
         if let Some(reason) = reason {
@@ -238,7 +188,7 @@ fn open_stream(
     true
 }
 
-fn stream_part(choice: u64, part: &Part<'_>, ids: &mut MadeIds, reply: &mut Reply) {
+fn stream_part(choice: u64, part: &Part<'_>, reply: &mut Reply) {
     let Some(called) = non_null(part.call) else {
         // An empty text is no block: some replies end with one.
         if part.text.is_none() || non_empty(part.text).is_some() {
@@ -246,7 +196,7 @@ fn stream_part(choice: u64, part: &Part<'_>, ids: &mut MadeIds, reply: &mut Repl
         }
         return;
     };
-    let Some(called) = Called::read(called, ids) else {
+    let Some(called) = Called::read(called) else {
         return;
     };
     let index = reply
@@ -257,7 +207,7 @@ fn stream_part(choice: u64, part: &Part<'_>, ids: &mut MadeIds, reply: &mut Repl
     reply.joiner.start(slot, Closing::Announced);
     reply
         .joiner
-        .name(slot, Some(&called.id), Some(&called.name));
+        .name(slot, called.id.as_deref(), Some(&called.name));
     if called.is_partial {
         reply.joiner.append(slot, UNJOINED.as_bytes());
     } else if let Some(args) = called.args {

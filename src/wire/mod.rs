@@ -15,6 +15,8 @@ mod event;
 mod foreign;
 mod gemini;
 mod ids;
+mod items;
+mod made_ids;
 mod needles;
 pub(crate) mod object;
 mod openai;
@@ -28,7 +30,7 @@ pub use event::{
     CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,
 };
 pub use ids::{MessageId, SessionId, ToolUseId};
-pub use needles::{prefilter_needles, result_needles};
+pub use needles::prefilter_needles;
 pub use records::{Lane, Outcome};
 
 #[cfg(test)]

@@ -2,21 +2,15 @@
 
 use std::sync::LazyLock;
 
-/// At least one of these occurs in every record that answers a call. The last ones are the escapes
-/// in which the name of a member may hide: of `$` and `.`, capital letters, `_`, and small letters.
-const OF_RESULTS: &str = r#"
-    "tool_result" "tool_call_id" "functionResponse"
-    \u002 \u004 \u005 \u006 \u007
-"#;
-
 /// At least one of these occurs in every record that makes events, or that a decoder needs to join
 /// later ones. They are names and values of members together with their quotes. By line: what the
 /// model said; streaming events of Anthropic; results and prompts; ends, control and openings; other
-/// agents; escapes.
+/// agents; and the escapes in which the name of a member may hide: of `$` and `.`, capital letters,
+/// `_`, and small letters.
 const OF_EVENTS: &str = r#"
-    "assistant" "tool_use" "choices" "candidates" "parts"
+    "assistant" "tool_use" "choices" "candidates" "parts" "response" "response.output_item.done"
     "message_start" "content_block_start" "partial_json" "content_block_stop" "message_delta" "message_stop"
-    "user" "tool_result" "tool_call_id"
+    "user" "tool_result" "tool" "function"
     "result" "interrupt" "executor" "init" "session_start"
     "parentUuid" "parentId" "sessionID" "session_meta" "response_item" "event_msg" "turn_context"
     "call_id" "thread.started" "turn. "item. "record_type" "instructions" "projectHash"
@@ -24,12 +18,6 @@ const OF_EVENTS: &str = r#"
     "tool_execution_start"
     \u002 \u004 \u005 \u006 \u007
 "#;
-
-/// The needles of which at least one occurs in every record that answers a call.
-pub fn result_needles() -> &'static [&'static str] {
-    static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_RESULTS.split_whitespace().collect());
-    &NEEDLES
-}
 
 /// The needles of which at least one occurs in every record that can make an event, or that a
 /// [`super::Decoder`] needs to join later ones, however it is spelled.

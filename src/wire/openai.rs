@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
+use super::envelope::Envelope;
 use super::object::{bytes, from_wtf8, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
@@ -48,7 +49,8 @@ object! {
     }
 }
 
-const NO_ID: &str = "a `function_call` of the old form has no id";
+/// The index of the one call of a message of the old form, which others do not have.
+const OLD_CALL: u64 = 1 << 32;
 
 impl Call<'_> {
     fn whole(&self, message: Option<&MessageId>) -> Event {
@@ -71,11 +73,20 @@ impl Call<'_> {
 impl Message<'_> {
     fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
         let calls = Call::list(self.tool_calls);
-        let mut calls: Vec<Event> = calls.iter().map(|call| call.whole(message)).collect();
-        if non_null(self.function_call).is_some() {
-            calls.push(Event::Unanswerable(NO_ID.to_owned()));
-        }
         calls
+            .iter()
+            .chain(&self.old_call())
+            .map(|call| call.whole(message))
+            .collect()
+    }
+
+    /// The one call of a message of the old form.
+    fn old_call(&self) -> Option<Call<'_>> {
+        let function = non_null(self.function_call)?;
+        Some(Call {
+            function: Some(function),
+            ..Call::default()
+        })
     }
 
     /// Whether it says anything.
@@ -98,6 +109,30 @@ pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut V
         },
         events,
     );
+}
+
+/// A reply of Ollama's own API, or a part of a streamed one: both look the same.
+pub(super) fn ollama(
+    calls: Option<&RawValue>,
+    record: &Envelope<'_>,
+    reply: &mut Reply,
+    events: &mut Vec<Event>,
+) {
+    if !reply.is_streaming() {
+        reply.begin_stream(None, events);
+    }
+    for call in Call::list(calls) {
+        let last = reply.joiner.last_slot(0);
+        let index = last.map_or(0, |slot| slot.index + 1);
+        let slot = Slot { choice: 0, index };
+        reply.joiner.start(slot, Closing::Whole);
+        fill(slot, &call, reply);
+    }
+    reply.release(events);
+    if record.done.is_some_and(|done| done.get() == "true") {
+        let reason = text(record.done_reason).unwrap_or_default();
+        reply.stop(0, Ending::of(&reason), events);
+    }
 }
 
 /// A completion, or a chunk of a streamed one.
@@ -143,19 +178,15 @@ fn chunk(
         for call in Call::list(delta.tool_calls) {
             append(number, &call, reply);
         }
-        reply.release(events);
-        if non_null(delta.function_call).is_some_and(names_function) {
-            events.push(Event::Unanswerable(NO_ID.to_owned()));
+        if let Some(call) = delta.old_call() {
+            let (choice, index) = (number, OLD_CALL);
+            join(Slot { choice, index }, &call, reply);
         }
+        reply.release(events);
         if let Some(reason) = non_empty(choice.finish_reason) {
             reply.stop(number, Ending::of(&reason), events);
         }
     }
-}
-
-/// Only the first delta of an old call has the name.
-fn names_function(call: &RawValue) -> bool {
-    Function::of(Some(call)).is_some_and(|function| non_empty(function.name).is_some())
 }
 
 /// Opens a streamed message for the deltas if they need one. Some servers give each chunk its own
@@ -209,14 +240,25 @@ fn append(choice: u64, call: &Call<'_>, reply: &mut Reply) {
             .map_or(0, |slot| slot.index + 1);
         Slot { choice, index }
     };
-    let slot = slot.unwrap_or_else(next);
-    if reply.joiner.begins_call(slot, id.as_deref()) {
+    join(slot.unwrap_or_else(next), call, reply);
+}
+
+fn join(slot: Slot, call: &Call<'_>, reply: &mut Reply) {
+    if reply
+        .joiner
+        .begins_call(slot, non_empty(call.id).as_deref())
+    {
         reply.joiner.start(slot, Closing::Whole);
     }
+    fill(slot, call, reply);
+}
+
+/// What a call delta says of the call in `slot`.
+fn fill(slot: Slot, call: &Call<'_>, reply: &mut Reply) {
     let function = Function::of(call.function)
         .or_else(|| Function::of(call.custom))
         .unwrap_or_default();
-    let name = non_empty(function.name);
+    let (id, name) = (text(call.id), non_empty(function.name));
     reply.joiner.name(slot, id.as_deref(), name.as_deref());
     if let Some(arguments) = non_null(function.arguments).or(function.input) {
         match bytes(Some(arguments)) {

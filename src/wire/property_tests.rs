@@ -366,6 +366,46 @@ proptest! {
     }
 
     #[test]
+    fn each_block_of_each_message_is_one_call(
+        messages in vec((vec((0_usize..3, 0_usize..2), 1..4), 0_usize..4), 1..6),
+    ) {
+        let mut records = Vec::new();
+        let mut expected = 0;
+        for (number, (calls, form)) in messages.iter().enumerate() {
+            let name = format!("m{number}");
+            let ids = ["a", "b", ""];
+            let block = |(id, input): &(usize, usize)| json!({
+                "type": "tool_use", "id": ids[*id], "name": "x", "input": {"n": input},
+            });
+            let content: Vec<Value> = calls.iter().map(block).collect();
+            let whole = json!({"type": "assistant", "message": {
+                "id": name, "role": "assistant", "content": content}});
+            let openai = |(id, input): &(usize, usize)| json!({
+                "id": ids[*id], "function": {"name": "x", "arguments": format!("{{\"n\":{input}}}")},
+            });
+            let unnamed: Vec<Value> = calls.iter().map(openai).collect();
+            let unnamed = json!({"role": "assistant", "tool_calls": unnamed});
+            let mut stream = vec![json!({"type": "message_start", "message": {"id": name}})];
+            for (index, block) in content.iter().enumerate() {
+                stream.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+                stream.push(json!({"type": "content_block_stop", "index": index}));
+            }
+            stream.push(json!({"type": "message_stop"}));
+            match form {
+                0 => records.extend([whole.clone(), whole]),
+                1 => records.push(unnamed),
+                2 => records.extend(stream),
+                _ => records.extend(stream.into_iter().chain([whole])),
+            }
+            expected += calls.len();
+        }
+        let records: Vec<String> = records.iter().map(Value::to_string).collect();
+        let events = run(&records);
+        let calls = events.iter().filter(|line| line.starts_with("call")).count();
+        prop_assert_eq!(calls, expected, "{:?}", events);
+    }
+
+    #[test]
     fn a_cut_stream_never_lets_its_last_call_run(
         inputs in vec(any_call(), 1..4),
         reason in prop::sample::select(vec!["max_tokens", "refusal"]),

@@ -15,7 +15,7 @@ pub(super) fn line(event: &Event) -> String {
         Event::Opening(Opening::Ours) => "opening: ours".to_owned(),
         Event::Opening(Opening::Foreign(name)) => format!("opening: {name}"),
         Event::Session(id) => format!("session {id}"),
-        Event::Executor => "executor".to_owned(),
+        Event::Executor { .. } => "executor".to_owned(),
         Event::Message(None) => "message".to_owned(),
         Event::Message(Some(id)) => format!("message {id}"),
         Event::Call(call) => {
@@ -26,7 +26,6 @@ pub(super) fn line(event: &Event) -> String {
             let (id, name, reason) = (&call.id, &call.name, &call.reason);
             format!("invalid {id} {name}: {reason}{}", at(call.message.as_ref()))
         }
-        Event::Unanswerable(why) => format!("unanswerable: {why}"),
         Event::Result(result) => format!("result {}", result.id),
         Event::Prompt => "prompt".to_owned(),
         Event::TurnEnd(end) => format!("turn ends: {end:?}"),

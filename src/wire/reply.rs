@@ -15,13 +15,19 @@
 //!
 //! A turn is open from a message's or call's begin to its end; only an open turn ends. The
 //! exception is a `result` record, which is always followed by `TurnEnd(SessionResult)`.
+//!
+//! A call is let out once. Within one message the same id, name and input is the same call, if it
+//! stands in another record, until a result for it comes. In another message it is another call. Of
+//! calls that came as deltas or were cut off, whole records tell nothing new.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 
-use super::arguments::{call_id, cut_off};
+use super::arguments::{call_id, content, cut_off};
 use super::deltas::Joiner;
 use super::ending::Ending;
-use super::{Event, MessageId, ToolUseId, TurnEnd};
+use super::made_ids::MadeIds;
+use super::{Event, InvalidCall, MessageId, ResultSeen, ToolCall, ToolUseId, TurnEnd};
 
 /// This many earlier messages are recognised by their id.
 const REMEMBERED: usize = 16;
@@ -31,9 +37,19 @@ const REMEMBERED: usize = 16;
 pub(super) struct Reply {
     /// The calls of the streamed message.
     pub(super) joiner: Joiner,
+    pub(super) made_ids: MadeIds,
     message: Option<Open>,
     earlier: VecDeque<MessageId>,
     turn_is_open: bool,
+    /// How many messages began so far.
+    messages: u64,
+    hasher: RandomState,
+    /// The calls let out since the last prompt, as keyed hashes: a few bytes a call.
+    calls: HashSet<u64>,
+    /// The ids of those of them of which whole records tell nothing new.
+    settled: HashSet<u64>,
+    /// How many results came since then for each id.
+    results: HashMap<u64, u64>,
 }
 
 #[derive(Debug)]
@@ -41,7 +57,19 @@ struct Open {
     id: Option<MessageId>,
     /// Deltas of it may still come.
     streaming: bool,
-    calls: HashSet<ToolUseId>,
+    /// The hashes of its streamed calls.
+    streamed: Vec<u64>,
+}
+
+/// What a call belongs to.
+#[derive(Debug, Clone, Copy, Hash)]
+enum Place<'a> {
+    /// A message with an id, however many records it has.
+    Named(&'a MessageId),
+    /// The message that began as this one, and has no id.
+    Unnamed(u64),
+    /// No message, but the lines after this one.
+    Bare(u64),
 }
 
 /// A record with content of a message: all of it, or a part.
@@ -94,24 +122,41 @@ impl Reply {
             last_block_is_call,
             ending,
         } = whole;
-        if !self.is_known(id.as_ref(), &calls) {
-            self.begin(id, events);
+        let mut id = id;
+        if self.is_of_stream(&calls) {
+            id = self.message.as_ref().and_then(|open| open.id.clone());
+        } else if !id.as_ref().is_some_and(|id| self.earlier.contains(id)) {
+            self.begin(id.clone(), events);
+            self.joiner.begin(None);
         }
-        // Of a call that is out already more is known than that it stands last in this record.
-        if let (Some(Ending::Cut(reason)), true) = (&ending, last_block_is_call)
-            && let Some(last) = calls.pop_if(|last| !self.is_out(last))
-        {
-            calls.push(cut_off(last, reason.clone()));
-        }
-        for call in calls {
-            let held = self.is_streaming();
-            if let Some(call) = if held {
-                self.joiner.hold(call)
-            } else {
-                Some(call)
-            } {
-                self.out(call, events);
+        let is_open = self.message.as_ref().is_some_and(|open| open.id == id);
+        let place = id
+            .as_ref()
+            .map_or(Place::Unnamed(self.messages), Place::Named);
+        let mut before = Vec::new();
+        let mut new = Vec::new();
+        let count = calls.len();
+        for (position, call) in calls.drain(..).enumerate() {
+            let is_streamed = is_open && self.is_streamed(&call);
+            if is_streamed || self.is_settled(place, &call) {
+                continue;
             }
+            let hash = self.call_hash(place, &call, &before);
+            before.push(hash.0);
+            if self.calls.insert(hash.1) {
+                new.push((position, call));
+            }
+        }
+        for (position, mut call) in new {
+            if let (Some(Ending::Cut(reason)), true) = (&ending, last_block_is_call)
+                && position + 1 == count
+            {
+                call = cut_off(call, reason.clone());
+            }
+            if matches!(call, Event::Invalid(_)) {
+                self.settle(place, &call);
+            }
+            self.out(call, events);
         }
         if let Some(ending) = ending {
             self.stop(0, ending, events);
@@ -120,21 +165,39 @@ impl Reply {
 
     /// A call that stands alone, in no message.
     pub(super) fn bare(&mut self, call: Event, events: &mut Vec<Event>) {
-        self.turn_is_open = true;
-        events.push(call);
+        let (_, hash) = self.call_hash(Place::Bare(self.messages), &call, &[]);
+        if self.calls.insert(hash) {
+            self.out(call, events);
+        }
+    }
+
+    /// A result for the call with this id. Without an id it answers a call that had none either,
+    /// of the tool with this name if there is one.
+    pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>, events: &mut Vec<Event>) {
+        let id = match id.filter(|id| !id.is_empty()) {
+            Some(id) => {
+                self.made_ids.answered(id);
+                Some(ToolUseId::from(id))
+            }
+            None => self.made_ids.answer(name.filter(|name| !name.is_empty())),
+        };
+        if let Some(id) = id {
+            *self.results.entry(self.hasher.hash_one(&id)).or_default() += 1;
+            events.push(Event::Result(ResultSeen { id }));
+        }
     }
 
     /// Lets out the streamed calls that are ready.
     pub(super) fn release(&mut self, events: &mut Vec<Event>) {
         for call in self.joiner.release() {
-            self.out(call, events);
+            self.out_of_stream(call, events);
         }
     }
 
     /// A stop reason, or the end of a streamed message.
     pub(super) fn stop(&mut self, choice: u64, ending: Ending, events: &mut Vec<Event>) {
         for call in self.joiner.stop(choice, ending) {
-            self.out(call, events);
+            self.out_of_stream(call, events);
         }
         if self.joiner.holds_calls() {
             return;
@@ -171,28 +234,42 @@ impl Reply {
         self.end_turn(TurnEnd::EndOfInput, events);
     }
 
-    fn is_known(&self, id: Option<&MessageId>, calls: &[Event]) -> bool {
-        if id.is_some_and(|id| self.earlier.contains(id)) {
-            return true;
-        }
-        let known = |call: &Event| {
-            let joining = call_id(call).is_none_or(|id| self.joiner.knows(id.as_str()));
-            joining || self.is_out(call)
-        };
-        self.is_streaming() && calls.iter().all(known)
+    /// Whether a whole record with these calls belongs to the message that is streamed: all of them
+    /// are known from its deltas.
+    fn is_of_stream(&self, calls: &[Event]) -> bool {
+        self.is_streaming() && calls.iter().all(|call| self.is_streamed(call))
     }
 
-    /// Whether a call with the same id of the open message was let out.
-    fn is_out(&self, call: &Event) -> bool {
-        let calls = self.message.as_ref().map(|open| &open.calls);
+    /// Whether deltas of the streamed message tell of this call.
+    fn is_streamed(&self, call: &Event) -> bool {
+        call_id(call).is_some_and(|id| self.joiner.knows(id.as_str()))
+    }
+
+    /// A hash of the call, and another one that tells it from the same calls `before` it.
+    fn call_hash(&self, place: Place<'_>, call: &Event, before: &[u64]) -> (u64, u64) {
         let id = call_id(call);
-        calls.is_some_and(|calls| id.is_some_and(|id| calls.contains(id)))
+        let results = id.and_then(|id| self.results.get(&self.hasher.hash_one(id)));
+        let hash = self.hasher.hash_one((place, id, content(call), results));
+        let same = before.iter().filter(|before| **before == hash).count();
+        (hash, self.hasher.hash_one((hash, same)))
+    }
+
+    fn is_settled(&self, place: Place<'_>, call: &Event) -> bool {
+        self.settled
+            .contains(&self.hasher.hash_one((place, call_id(call))))
+    }
+
+    /// Whole records tell nothing new of this call.
+    fn settle(&mut self, place: Place<'_>, call: &Event) {
+        let hash = self.hasher.hash_one((place, call_id(call)));
+        self.settled.insert(hash);
     }
 
     fn begin(&mut self, id: Option<MessageId>, events: &mut Vec<Event>) {
         self.cut_streamed(events);
         self.end_turn(TurnEnd::NewMessage, events);
         self.turn_is_open = true;
+        self.messages += 1;
         if let Some(id) = &id {
             if self.earlier.len() == REMEMBERED {
                 self.earlier.pop_front();
@@ -202,17 +279,37 @@ impl Reply {
         self.message = Some(Open {
             id: id.clone(),
             streaming: false,
-            calls: HashSet::new(),
+            streamed: Vec::new(),
         });
         events.push(Event::Message(id));
     }
 
-    fn out(&mut self, call: Event, events: &mut Vec<Event>) {
-        let is_new = match (call_id(&call), &mut self.message) {
-            (Some(id), Some(open)) => open.calls.insert(id.clone()),
-            (Some(_) | None, _) => true,
+    /// Lets a streamed call out.
+    fn out_of_stream(&mut self, call: Event, events: &mut Vec<Event>) {
+        let Some(mut open) = self.message.take() else {
+            return self.out(call, events);
         };
-        self.turn_is_open |= is_new;
+        let place = open
+            .id
+            .as_ref()
+            .map_or(Place::Unnamed(self.messages), Place::Named);
+        let (hash, unique) = self.call_hash(place, &call, &open.streamed);
+        self.settle(place, &call);
+        open.streamed.push(hash);
+        self.message = Some(open);
+        if self.calls.insert(unique) {
+            self.out(call, events);
+        }
+    }
+
+    fn out(&mut self, mut call: Event, events: &mut Vec<Event>) {
+        if let Event::Call(ToolCall { id, name, .. }) | Event::Invalid(InvalidCall { id, name, .. }) =
+            &mut call
+            && id.as_str().is_empty()
+        {
+            *id = self.made_ids.make(name, self.messages);
+        }
+        self.turn_is_open = true;
         events.push(call);
     }
 
@@ -226,12 +323,16 @@ impl Reply {
     fn forget_message(&mut self, events: &mut Vec<Event>) {
         self.cut_streamed(events);
         self.message = None;
+        self.messages += 1;
         self.earlier.clear();
+        self.calls.clear();
+        self.settled.clear();
+        self.results.clear();
     }
 
     fn cut_streamed(&mut self, events: &mut Vec<Event>) {
         for call in self.joiner.cut() {
-            self.out(call, events);
+            self.out_of_stream(call, events);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{non_empty, non_null, object, text};
+use super::object::{is_object, non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -33,6 +33,12 @@ pub(super) enum Shape<'a> {
     OpenaiResult,
     /// A completion or a chunk.
     Completion,
+    /// A reply of Ollama's own API, or a part of one.
+    Ollama(Message<'a>),
+    /// A response of `OpenAI`'s Responses API.
+    Items,
+    /// A streaming event of that API, or a line of `codex exec --json`.
+    ItemEvent,
     /// A content of Gemini.
     Content(Content<'a>),
     /// A response of Gemini, or a chunk of one.
@@ -53,9 +59,12 @@ impl Shape<'_> {
         match self {
             Self::Assistant(message) if is_array(message.content) => Some(Dialect::Anthropic),
             Self::StreamEvent(_) | Self::BareCall | Self::BareResult => Some(Dialect::Anthropic),
-            Self::OpenaiAssistant(_) | Self::OpenaiResult | Self::Completion => {
-                Some(Dialect::Openai)
-            }
+            Self::OpenaiAssistant(_)
+            | Self::OpenaiResult
+            | Self::Completion
+            | Self::Ollama(_)
+            | Self::Items
+            | Self::ItemEvent => Some(Dialect::Openai),
             Self::Content(_) | Self::Response => Some(Dialect::Gemini),
             // Texts look the same in several dialects, and so do prompts.
             Self::Assistant(_)
@@ -97,6 +106,17 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
         "message" if record.delta.is_some_and(|delta| delta.get() == "true") => Shape::Other,
         "message" => untyped(record),
         "result" => Shape::SessionResult,
+        "item.started" | "item.completed" | "response.output_item.done"
+            if is_object(record.item) =>
+        {
+            Shape::ItemEvent
+        }
+        "turn.completed" | "turn.failed" => Shape::ItemEvent,
+        "response.created" | "response.completed" | "response.incomplete" | "response.failed"
+            if is_object(record.response) =>
+        {
+            Shape::ItemEvent
+        }
         "system" if text(record.subtype).is_some_and(|subtype| subtype == "executor") => {
             Shape::Executor
         }
@@ -128,6 +148,14 @@ fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
     if is_array(record.candidates) {
         return Shape::Response;
     }
+    if text(record.object).is_some_and(|object| object == "response") {
+        return Shape::Items;
+    }
+    if let (Some(message), Some(_)) = (record.message, record.done)
+        && text(message.role).is_some_and(|role| role == "assistant")
+    {
+        return Shape::Ollama(message);
+    }
     let role = text(record.role).unwrap_or_default();
     match &*role {
         "model" | "user" | "function" | "tool" if is_array(record.parts) => {
@@ -141,7 +169,7 @@ fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
         }
         "assistant" => Shape::Assistant(record.as_message()),
         "user" => Shape::User,
-        "tool" if non_empty(record.tool_call_id).is_some() => Shape::OpenaiResult,
+        "tool" | "function" => Shape::OpenaiResult,
         _ => Shape::Other,
     }
 }

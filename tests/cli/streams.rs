@@ -36,6 +36,14 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_told() {
+    let told =
+        shell("f=$(mktemp); (ulimit -f 1; turnpipe completions bash >$f); s=$?; rm $f; exit $s");
+    assert_eq!((told.status, told.stdout.as_str()), (Some(74), ""));
+    assert!(told.stderr.contains("File too large"), "{told:?}");
+}
+
+#[test]
 fn a_closed_input_is_an_empty_one() {
     let told = shell("turnpipe check text --as terminal <&-");
     assert_eq!(told, quiet(0, ""));

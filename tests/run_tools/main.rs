@@ -15,6 +15,7 @@ mod damage;
 mod endings;
 mod first_process;
 mod fixtures;
+mod identity;
 mod lane;
 mod output;
 mod policies;

@@ -1,8 +1,9 @@
 //! Output that is closed, full or no longer read.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
-use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, wait_for};
+use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, pairs, wait_for};
 use crate::schema::assert_fits;
 
 #[test]
@@ -122,11 +123,26 @@ fn real_records_fit_their_schemas() {
 }
 
 #[test]
+fn a_trace_that_cannot_be_written_is_a_failure() {
+    let bench = Bench::new();
+    let run = bench.run(&["--trace", "/dev/full"], bash("a", "true"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+    assert_eq!(run.status, Some(74));
+    assert!(
+        run.stderr.contains("cannot write the trace"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_trace_shows_every_call() {
     let bench = Bench::new();
     let input = [bash("a", "echo a"), bash("b", "echo b")].concat();
     let run = bench.run(&[&BYPASS[..], &["--trace", "trace.json"]].concat(), input);
     assert_eq!(run.status, Some(0));
+    let mode = bench.work().join("trace.json").metadata().unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let trace: Vec<serde_json::Value> = serde_json::from_str(&bench.read("trace.json")).unwrap();
     let calls: Vec<_> = trace
         .iter()

@@ -249,3 +249,82 @@ fn a_plan_shows_the_batches_and_runs_nothing() {
     assert!(!bench.work().join("ran").exists());
     assert!(run.stdout.starts_with(&input));
 }
+
+/// What a plan says of each call: the lane of its batch, its id, and its outcome if it would not run.
+fn planned(bench: &Bench, arguments: &[&str], input: &str) -> Vec<(String, String, String)> {
+    let run = bench.run(&[&["--plan"], arguments].concat(), input);
+    let mut calls = Vec::new();
+    for record in run.records() {
+        for call in record["calls"].as_array().into_iter().flatten() {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            let lane = format!("{} {}", text(&record["lane"]), record["batch"]);
+            calls.push((lane, text(&call["tool_use_id"]), text(&call["outcome"])));
+        }
+    }
+    calls
+}
+
+#[test]
+fn a_plan_shows_what_would_happen() {
+    let bench = Bench::new();
+    let edit = |id: &str, file: &str| {
+        call(
+            id,
+            "Write",
+            &json!({"file_path": bench.work().join(file), "content": "x"}),
+        )
+    };
+    let answer = json!({"type": "tool_result", "tool_use_id": "answered", "content": "x"});
+    let cut = json!({"role": "assistant", "stop_reason": "max_tokens", "content": [
+        {"type": "tool_use", "id": "cut", "name": "Bash", "input": {}}]});
+    let input = [
+        bash("answered", "true"),
+        format!("{answer}\n"),
+        edit("a", "a"),
+        edit("b", "b"),
+        bash("excluded", "true"),
+        format!("{cut}\n"),
+    ]
+    .concat();
+    let rows = |rows: &[(&str, &str, &str)]| -> Vec<_> {
+        let row = |(lane, id, outcome): &(&str, &str, &str)| {
+            ((*lane).to_owned(), (*id).to_owned(), (*outcome).to_owned())
+        };
+        rows.iter().map(row).collect()
+    };
+    let only = ["--tools-only", "Write"];
+    assert_eq!(
+        planned(&bench, &only, &input),
+        rows(&[
+            ("serial 0", "a", "denied"),
+            ("serial 1", "b", "denied"),
+            ("serial 2", "excluded", "not_run"),
+            ("serial 0", "cut", "invalid_input"),
+        ])
+    );
+    let by_file = [&BYPASS[..], &only, &["--schedule", "access"]].concat();
+    assert_eq!(
+        planned(&bench, &by_file, &input),
+        rows(&[
+            ("parallel 0", "a", ""),
+            ("parallel 0", "b", ""),
+            ("serial 1", "excluded", "not_run"),
+            ("serial 0", "cut", "invalid_input"),
+        ])
+    );
+}
+
+#[test]
+fn tools_only_takes_names_of_tools() {
+    let bench = Bench::new();
+    let run = bench.run(&["--tools-only", "Nope"], bash("a", "true"));
+    assert_eq!(run.status, Some(2));
+    assert!(
+        run.stderr
+            .contains("--tools-only: No such tool available: Nope"),
+        "{}",
+        run.stderr
+    );
+    let alias = bench.run(&["--tools-only", "run_shell_command"], bash("a", "true"));
+    assert_eq!(alias.outcomes(), pairs(&[("a", "ok")]), "{alias:?}");
+}

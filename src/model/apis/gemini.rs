@@ -10,7 +10,7 @@ use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request};
-use crate::tools::gemini_schema::gemini_schema;
+use crate::tools::gemini_schema;
 use crate::wire::object::{bytes, elements, is_object, number, object, text};
 
 /// The path after the address.

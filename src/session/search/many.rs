@@ -8,7 +8,7 @@ use super::query::Query;
 use super::run::Found;
 use crate::session::codex_index::ThreadNames;
 use crate::session::listing::{Listed, Listing};
-use crate::session::{Candidate, Session, SessionError};
+use crate::session::{Candidate, SessionError};
 
 /// How many hits of a thread may be queued.
 const WAITING: usize = 64;
@@ -47,17 +47,13 @@ pub fn search_all(
     query: &Query,
     visit: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
 ) {
-    let candidates: Vec<&Candidate> = candidates
-        .iter()
-        .filter(|candidate| listing.may_admit(candidate))
-        .collect();
     let names = ThreadNames::default();
     let jobs = listing.jobs.get().min(candidates.len());
     std::thread::scope(|scope| {
         let lanes: Vec<Receiver<Sent>> = (0..jobs)
             .map(|lane| {
                 let (sender, receiver) = sync_channel(WAITING);
-                let (candidates, names) = (&candidates, &names);
+                let names = &names;
                 scope.spawn(move || {
                     for candidate in candidates.iter().skip(lane).step_by(jobs) {
                         let look = Look {
@@ -111,10 +107,9 @@ impl Look<'_> {
 
     /// The session's facts are only read once there is a hit in it.
     fn found_in(&self, candidate: &Candidate) -> Result<u64, SessionError> {
-        let session = Session::open(&candidate.path)?;
-        if !self.listing.admits_agent(session.agent()) {
+        let Some(session) = self.listing.open(candidate)? else {
             return Ok(0);
-        }
+        };
         let mut is_reported = false;
         let mut failure = None;
         let too_long = session.search(self.query, &mut |found| {

@@ -40,7 +40,7 @@ fn answer(row: &Row) -> String {
     if row.kind == "label" {
         return label_of(row);
     }
-    let format: &dyn Format = Agent::Claude.format();
+    let format: &Format = Agent::Claude.format();
     let messages: Vec<_> = row
         .input
         .iter()

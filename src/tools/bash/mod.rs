@@ -3,8 +3,10 @@
 mod assessment;
 mod directory;
 mod exit_code;
+mod git_probe;
 mod script;
 mod tool;
 
 pub use assessment::settled;
+pub use git_probe::GitProbe;
 pub(super) use tool::Bash;

@@ -220,12 +220,15 @@ fn a_command_that_is_cancelled() {
 #[test]
 fn what_is_left_running_is_ended_and_said() {
     let session = TestSession::new();
-    let reply = run(&session, "sleep 60 & echo begun");
-    assert_eq!(reply.status, CallStatus::Ok);
-    assert_eq!(
-        text(&reply),
-        "begun\nA process that the command left running was ended"
-    );
+    for command in ["sleep 60 & echo begun", "sleep 60 >log 2>&1 & echo begun"] {
+        let reply = run(&session, command);
+        assert_eq!(reply.status, CallStatus::Ok);
+        assert_eq!(
+            text(&reply),
+            "begun\nA process that the command left running was ended",
+            "{command}"
+        );
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::constant::{ExecutorSubtype, PlanSubtype, True, TurnEndSubtype, tagged};
-use super::extension::{Lane, Verdict, VersionOnly};
+use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
 use crate::wire::{SessionId, ToolUseId};
 
 /// Written before the first line that holds a call which will be run, so that a second executor
@@ -15,8 +15,27 @@ use crate::wire::{SessionId, ToolUseId};
 #[schemars(transform = tagged("system"))]
 pub struct ExecutorRecord {
     subtype: ExecutorSubtype,
+    /// What the executor says of itself.
+    pub turnpipe: ExecutorExtension,
+}
+
+/// What an executor says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutorExtension {
     /// The version of the contract.
-    pub turnpipe: VersionOnly,
+    pub v: Version,
+    /// How the ids begin that calls without one get from here on; their number in the stream follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_ids: Option<String>,
+}
+
+impl ExecutorRecord {
+    /// The record of an executor whose ids for calls without one begin like this.
+    pub fn new(call_ids: String) -> Self {
+        let mut record = Self::default();
+        record.turnpipe.call_ids = Some(call_ids);
+        record
+    }
 }
 
 /// Tells that a call is running, and for how long.
@@ -116,6 +135,9 @@ pub struct PlannedCall {
     /// What the analysis says about it; absent if it could not be analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The outcome of its result if it would not run; absent if it would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
 }
 
 /// Answers one control request.

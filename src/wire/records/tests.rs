@@ -237,6 +237,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 1,
                 Lane::Serial,
                 vec![PlannedCall {
+                    outcome: None,
                     tool_use_id: id("a"),
                     tool_name: "Edit".to_owned(),
                     verdict: None,
@@ -381,7 +382,7 @@ fn records_are_read_back_as_they_were() {
 fn our_own_records_mean_what_they_should() {
     let mut decoder = Decoder::detecting();
     let events = decoder.record(&line(&ExecutorRecord::default()));
-    assert!(matches!(events[..], [Event::Executor]));
+    assert!(matches!(events[..], [Event::Executor { .. }]));
     let events = decoder.record(&line(&full_result()));
     assert!(
         matches!(&events[..], [Event::Session(_), Event::Result(seen)] if seen.id.as_str() == "toolu_1")

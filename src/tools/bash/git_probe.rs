@@ -1,0 +1,208 @@
+//! Whether git's configuration in a directory runs no program.
+//!
+//! The analysis of a command line only says that it must not; this asks git. Whatever cannot be
+//! found out counts as a program.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::io::Environment;
+use crate::process::{
+    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
+};
+use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
+use crate::tools::ToolContext;
+use crate::tools::child_environment::{child_environment, cleaned, keep_git_from_writing};
+
+/// How long all questions about one command line may take.
+const DEADLINE: Duration = Duration::from_secs(1);
+
+/// The largest output of git that is read, in bytes: an index of about 100,000 files.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+/// The hook that runs when the index was written.
+const HOOK: &str = "hooks/post-index-change";
+
+const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
+
+/// Asks git about one command line.
+#[derive(Debug)]
+pub struct GitProbe {
+    spawners: Arc<Spawners>,
+    environment: Variables,
+    begun: Instant,
+    /// Git may write its index, as it does unless the environment of a session forbids it.
+    may_refresh_index: bool,
+}
+
+impl GitProbe {
+    /// A probe that starts git as the session's calls do.
+    pub fn new(context: &ToolContext) -> Self {
+        let environment = child_environment(context).to_vec();
+        Self::with(Arc::clone(&context.spawners), environment, false)
+    }
+
+    /// A probe without a session: with the cleaned environment, and children started by
+    /// `spawners`. Who runs the commands may let git refresh its index.
+    pub fn outside_of_a_session(spawners: Arc<Spawners>, environment: &Environment) -> Self {
+        Self::with(spawners, cleaned(environment, &BTreeSet::new()), true)
+    }
+
+    fn with(
+        spawners: Arc<Spawners>,
+        mut environment: Vec<(OsString, OsString)>,
+        may_refresh_index: bool,
+    ) -> Self {
+        keep_git_from_writing(&mut environment);
+        Self {
+            spawners,
+            environment: environment.into(),
+            begun: Instant::now(),
+            may_refresh_index,
+        }
+    }
+
+    /// Whether a requirement holds for a shell that starts in `directory`.
+    ///
+    /// # Errors
+    /// Why it does not, in one line.
+    pub fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
+        match requirement {
+            Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
+        }
+    }
+
+    fn look(&self, place: &GitUse, directory: &Path) -> Result<(), String> {
+        let listed = self.git(&["config", "--list", "-z", "--includes"], directory)?;
+        let settings =
+            String::from_utf8(listed).map_err(|_| "git's configuration is not UTF-8".to_owned())?;
+        for setting in settings.split_terminator('\0') {
+            let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
+            if runs_something(key, value, place.scope) {
+                return Err(format!("git's configuration: `{key}` may run a program"));
+            }
+        }
+        if place.scope == GitScope::WorkTree {
+            // Git looks into submodules by starting itself there, with their configuration.
+            if directory
+                .ancestors()
+                .any(|above| above.join(".gitmodules").exists())
+            {
+                return Err(SUBMODULES.to_owned());
+            }
+            // A repository inside of another one is entered if the index lists it.
+            let index = self
+                .git(&["ls-files", "--stage", "-z", ":/"], directory)
+                .map_err(|_| "git's index cannot be read".to_owned())?;
+            if self.may_refresh_index {
+                let path = self.git(&["rev-parse", "--git-path", HOOK], directory)?;
+                let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
+                if directory.join(path).symlink_metadata().is_ok() {
+                    return Err(format!("git may refresh its index and run `{HOOK}`"));
+                }
+            }
+            let mut entries = index.split(|byte| *byte == 0);
+            if entries.any(|entry| entry.starts_with(b"160000 ")) {
+                return Err(SUBMODULES.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn git(&self, arguments: &[&str], directory: &Path) -> Result<Vec<u8>, String> {
+        let left = DEADLINE
+            .checked_sub(self.begun.elapsed())
+            .ok_or("git's configuration could not be read in time")?;
+        let finished = self
+            .spawners
+            .run(
+                &Command {
+                    program: "git".into(),
+                    arguments: arguments.iter().map(OsString::from).collect(),
+                    environment: Arc::clone(&self.environment),
+                    directory: directory.to_owned(),
+                    stdin: Stdin::Null,
+                    report: None,
+                    capture: Capture {
+                        memory_bytes: LARGEST,
+                        total_bytes: LARGEST as u64,
+                    },
+                    limits: Limits {
+                        grace: Duration::ZERO,
+                        ..Limits::with_timeout(left)
+                    },
+                },
+                &CancelToken::default(),
+            )
+            .map_err(|error| format!("git's configuration cannot be read: {error}"))?;
+        let is_whole = finished.stdout.total_bytes <= LARGEST as u64;
+        if finished.ended != Ended::Exited || finished.status != ExitStatus::Code(0) || !is_whole {
+            return Err("git's configuration cannot be read".to_owned());
+        }
+        finished
+            .stdout
+            .prefix(LARGEST as u64)
+            .map_err(|error| format!("git's configuration cannot be read: {error}"))
+    }
+}
+
+/// Settings with which git, in one of its reading forms, starts a program or reaches a server.
+/// Pagers need a terminal, hooks a change, editors a question: none of these is in reach. Rows hold
+/// the scope, the section and the last part of the key, in lower case (anything may stand between
+/// them), and which values count: `set` for any, `on` unless it is switched off, `signatures` if it
+/// asks for them.
+const SETTINGS: &str = "
+    # Signatures are verified by another program.
+    objects log showsignature on
+    objects format pretty signatures
+    objects branch sort signatures
+    objects tag sort signatures
+    # Missing objects are fetched.
+    objects extensions partialclone set
+    objects remote promisor on
+    objects remote partialclonefilter set
+    worktree core fsmonitor on
+    # Merges are merged again, which writes objects and starts merge drivers.
+    worktree log diffmerges set
+    worktree diff external set
+    worktree diff command set
+    worktree diff textconv set
+    worktree filter clean set
+    worktree filter smudge set
+    worktree filter process set
+    worktree submodule url set
+    worktree submodule active set
+    worktree submodule ignore set
+    worktree diff submodule set
+    worktree status submodulesummary on
+";
+
+fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
+    let key = key.to_ascii_lowercase();
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    // Aliases of formats may have any name.
+    if section == "pretty" {
+        return may_verify_signatures(value);
+    }
+    let value_of = |when| match when {
+        "set" => !value.is_empty(),
+        "signatures" => may_verify_signatures(value),
+        _ => !["", "false", "no", "off", "0"].contains(&value.to_ascii_lowercase().as_str()),
+    };
+    SETTINGS.lines().any(|row| {
+        let row: Vec<&str> = row.split_whitespace().collect();
+        matches!(row[..], [place, known, last, when]
+            if (known, last) == (section, name)
+                && (place == "objects" || scope == GitScope::WorkTree)
+                && value_of(when))
+    })
+}
+
+#[cfg(test)]
+#[path = "git_probe_tests.rs"]
+mod tests;

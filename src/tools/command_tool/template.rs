@@ -1,0 +1,206 @@
+//! Arguments with fields of the input in them: `--depth={depth}`.
+//!
+//! An argument stays one argument whatever the input contains: nothing is split, expanded or
+//! quoted, and no shell is involved. `{{` and `}}` stand for braces.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::tools::Input;
+
+/// A parsed argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Field(String),
+}
+
+/// Why a text is not a template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TemplateError {
+    /// `{` without a name and `}` after it.
+    #[error("`{{` begins no field name (write `{{{{` for a brace)")]
+    Open,
+    /// `}` without `{` before it.
+    #[error("`}}` ends no field name (write `}}}}` for a brace)")]
+    Close,
+}
+
+impl Template {
+    /// Reads a template.
+    pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '{' if characters.next_if_eq(&'{').is_some() => literal.push('{'),
+                '}' if characters.next_if_eq(&'}').is_some() => literal.push('}'),
+                '{' => {
+                    let mut name = String::new();
+                    loop {
+                        match characters.next() {
+                            Some('}') => break,
+                            Some('{') | None => return Err(TemplateError::Open),
+                            Some(other) => name.push(other),
+                        }
+                    }
+                    if name.is_empty() {
+                        return Err(TemplateError::Open);
+                    }
+                    if !literal.is_empty() {
+                        parts.push(Part::Literal(std::mem::take(&mut literal)));
+                    }
+                    parts.push(Part::Field(name));
+                }
+                '}' => return Err(TemplateError::Close),
+                other => literal.push(other),
+            }
+        }
+        if !literal.is_empty() {
+            parts.push(Part::Literal(literal));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The fields it names.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Field(name) => Some(name.as_str()),
+        })
+    }
+
+    /// The text, if it names no field.
+    pub(super) fn as_literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The field, if it consists of nothing else.
+    pub(super) fn as_field(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Field(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The argument for an input. `None`: it consists of one field, and the input has none (or
+    /// null), so the argument is left out. Inside of a longer argument such a field is empty.
+    pub(super) fn expand(&self, input: &Input) -> Option<String> {
+        if let Some(name) = self.as_field() {
+            return value_of(input, name).map(spelling);
+        }
+        Some(
+            self.parts
+                .iter()
+                .map(|part| match part {
+                    Part::Literal(text) => text.clone(),
+                    Part::Field(name) => value_of(input, name).map(spelling).unwrap_or_default(),
+                })
+                .collect(),
+        )
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Template {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Literal(text) => formatter.write_str(&text.replace('{', "{{").replace('}', "}}")),
+            Part::Field(name) => write!(formatter, "{{{name}}}"),
+        })
+    }
+}
+
+/// A field that is there and not null.
+pub(super) fn value_of<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
+    input.get(name).filter(|value| !value.is_null())
+}
+
+/// A text as it is, everything else as compact JSON.
+fn spelling(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn input(value: &Value) -> Input {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn fields_become_text() {
+        let input = input(&json!({
+            "text": "a b; $(rm x) {other}", "count": 3, "ratio": 1.5, "flag": true, "none": null,
+            "list": ["a", {"b": 1}]
+        }));
+        let rows = [
+            ("plain", Some("plain")),
+            ("", Some("")),
+            ("{text}", Some("a b; $(rm x) {other}")),
+            ("--n={count}", Some("--n=3")),
+            ("{count}{ratio}{flag}", Some("31.5true")),
+            ("{list}", Some("[\"a\",{\"b\":1}]")),
+            ("{missing}", None),
+            ("{none}", None),
+            ("x{missing}y{none}", Some("xy")),
+            ("{{text}}", Some("{text}")),
+            ("{{{count}}}", Some("{3}")),
+        ];
+        for (template, expected) in rows {
+            let template = Template::parse(template).unwrap();
+            assert_eq!(template.expand(&input).as_deref(), expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn stray_braces_are_errors() {
+        for text in ["{", "{}", "a{b", "{a{b}}"] {
+            assert_eq!(Template::parse(text), Err(TemplateError::Open), "{text}");
+        }
+        for text in ["}", "a}b", "{a}}"] {
+            assert_eq!(Template::parse(text), Err(TemplateError::Close), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_written_as_a_literal(text in ".{0,30}") {
+            let template = Template { parts: vec![Part::Literal(text.clone())] };
+            let parsed = Template::parse(&template.to_string()).unwrap();
+            prop_assert_eq!(parsed.as_literal(), Some(text.as_str()));
+        }
+
+        #[test]
+        fn a_value_is_never_read_again(value in ".{0,30}", before in "[^{}]{1,8}") {
+            let input = input(&json!({"field": value.clone()}));
+            let template = Template::parse(&format!("{before}{{field}}{before}")).unwrap();
+            prop_assert_eq!(template.expand(&input), Some(format!("{before}{value}{before}")));
+        }
+
+        #[test]
+        fn what_parses_is_written_as_it_was(text in "[a-c{}]{0,12}") {
+            if let Ok(template) = Template::parse(&text) {
+                prop_assert_eq!(template.to_string(), text);
+            }
+        }
+    }
+}

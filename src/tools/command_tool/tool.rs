@@ -1,0 +1,304 @@
+//! Tools that a user declared: one program run per call, without a shell.
+//!
+//! An argument that the model supplies through a bare `{field}` reaches the program as it is, even
+//! if it begins with `-`. A manifest that does not want it taken for an option puts `--` before
+//! it, or writes `--option={field}`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::template::{Template, value_of};
+use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
+use crate::tools::child_environment::child_environment;
+use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams};
+use crate::tools::tool::AccessError;
+use crate::tools::{
+    Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
+    PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch, paths,
+};
+
+/// How much stays inline if the manifest does not say, in UTF-16 units.
+const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
+
+/// Everything a manifest says about a tool, checked.
+#[derive(Debug)]
+pub(super) struct Declaration {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) schema: Value,
+    /// A name for `PATH`, or an absolute path.
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<Template>,
+    pub(super) stdin: ToolInput,
+    pub(super) access: AccessRule,
+    pub(super) interrupt: InterruptBehavior,
+    /// `None`: that of shell calls.
+    pub(super) timeout: Option<Duration>,
+    pub(super) result_limit: ResultLimit,
+    pub(super) deferred: bool,
+    /// Added to the environment of the session.
+    pub(super) environment: BTreeMap<String, String>,
+}
+
+/// What the program reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub(super) enum ToolInput {
+    /// An empty standard input.
+    #[default]
+    #[serde(rename = "none")]
+    Nothing,
+    /// The input object as one line of JSON.
+    #[serde(rename = "json")]
+    JsonLine,
+}
+
+/// What a call touches, before the input is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AccessRule {
+    /// Anything.
+    World,
+    /// Reads anything, writes nothing.
+    ReadOnly,
+    /// Reads and writes the places that these templates name; relative ones are taken from the
+    /// working directory. A field that is missing makes the call count as touching anything; a
+    /// bare field that holds a list names every path in it.
+    Paths {
+        reads: Vec<Template>,
+        writes: Vec<Template>,
+    },
+}
+
+/// A tool declared in a manifest.
+#[derive(Debug)]
+pub struct CommandTool {
+    declaration: Arc<Declaration>,
+}
+
+impl CommandTool {
+    pub(super) fn new(declaration: Declaration) -> Self {
+        Self {
+            declaration: Arc::new(declaration),
+        }
+    }
+}
+
+impl Tool for CommandTool {
+    fn name(&self) -> &str {
+        &self.declaration.name
+    }
+
+    fn description(&self) -> &str {
+        &self.declaration.description
+    }
+
+    fn input_schema(&self) -> &Value {
+        &self.declaration.schema
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.declaration.deferred
+    }
+
+    fn interrupt(&self) -> InterruptBehavior {
+        self.declaration.interrupt
+    }
+
+    fn result_limit(&self) -> ResultLimit {
+        self.declaration.result_limit
+    }
+
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let templates = self.declaration.arguments.iter();
+        let arguments: Vec<String> = templates
+            .filter_map(|argument| argument.expand(input))
+            .collect();
+        if arguments.iter().any(|argument| argument.contains('\0')) {
+            return Err(InvalidInput(
+                "A parameter contains a NUL character, which no program can be given".to_owned(),
+            ));
+        }
+        Ok(Box::new(CommandCall {
+            declaration: Arc::clone(&self.declaration),
+            arguments,
+            input: input.clone(),
+        }))
+    }
+}
+
+/// One run of the program.
+struct CommandCall {
+    declaration: Arc<Declaration>,
+    arguments: Vec<String>,
+    input: Input,
+}
+
+impl PreparedCall for CommandCall {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = match &self.declaration.access {
+            AccessRule::World => Ok(Access::world()),
+            AccessRule::ReadOnly => Ok(Access::reads_world()),
+            AccessRule::Paths { reads, writes } => self.paths(reads, writes, context),
+        };
+        Assessment::of(&self.declaration.name, access)
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let session = call.session;
+        let timeout = self.declaration.timeout;
+        let timeout = timeout.unwrap_or(session.shell_timeouts.default);
+        let command = Command {
+            program: self.declaration.program.clone(),
+            arguments: self.arguments.iter().map(OsString::from).collect(),
+            environment: self.environment(session),
+            directory: session.directory.clone(),
+            stdin: match self.declaration.stdin {
+                ToolInput::Nothing => Stdin::Null,
+                ToolInput::JsonLine => {
+                    Stdin::Bytes(format!("{}\n", Value::Object(self.input.clone())).into_bytes())
+                }
+            },
+            report: None,
+            capture: Capture::default(),
+            limits: Limits::with_timeout(timeout),
+        };
+        let finished = session
+            .spawners
+            .run(&command, call.cancel)
+            .map_err(|error| ToolFailure(error.to_string()))?;
+        self.reply(finished, timeout)
+    }
+}
+
+impl CommandCall {
+    fn paths(
+        &self,
+        reads: &[Template],
+        writes: &[Template],
+        context: &ToolContext,
+    ) -> Result<Access, AccessError> {
+        Ok(Access {
+            reads: places(reads, &self.input, &context.directory)?,
+            writes: places(writes, &self.input, &context.directory)?,
+        })
+    }
+
+    fn environment(&self, session: &ToolContext) -> Variables {
+        let variables = child_environment(session);
+        if self.declaration.environment.is_empty() {
+            return variables;
+        }
+        let declared = self.declaration.environment.iter();
+        let mut all: BTreeMap<OsString, OsString> = variables.iter().cloned().collect();
+        all.extend(declared.map(|(name, value)| (name.into(), value.into())));
+        all.into_iter().collect()
+    }
+
+    fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
+        let printed = Printed::from_streams(
+            std::mem::take(&mut finished.stdout),
+            std::mem::take(&mut finished.stderr),
+        )
+        .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
+        let code = finished.status.shell_code();
+        let limit = inline_limit(self.declaration.result_limit);
+        let mut structured = json!({
+            "stdout": printed.stdout(limit),
+            "stderr": printed.stderr(limit),
+            "exitCode": code,
+            "interrupted": finished.ended == Ended::Cancelled,
+        });
+        let (status, headline) = match finished.ended {
+            Ended::Exited if code == 0 => {
+                let shown = printed.success(Streams::Stdout, limit);
+                let mut reply = ToolReply::text(shown.content, structured);
+                reply.full = shown.full;
+                return Ok(reply);
+            }
+            Ended::Exited => (CallStatus::Error, format!("Exit code {code}")),
+            Ended::TimedOut => {
+                structured["timedOutAfterMs"] = u64::try_from(timeout.as_millis())
+                    .unwrap_or(u64::MAX)
+                    .into();
+                (
+                    CallStatus::TimedOut,
+                    format!(
+                        "{} timed out after {}s",
+                        self.declaration.name,
+                        timeout.as_secs_f64()
+                    ),
+                )
+            }
+            Ended::Cancelled => (
+                CallStatus::Cancelled,
+                format!(
+                    "{} was interrupted before it finished",
+                    self.declaration.name
+                ),
+            ),
+        };
+        Ok(ToolReply {
+            status,
+            content: Content::Text(printed.failure(&headline)),
+            ..ToolReply::text("", structured)
+        })
+    }
+}
+
+/// How much of the output stays inline, in UTF-16 units.
+fn inline_limit(limit: ResultLimit) -> usize {
+    match limit {
+        ResultLimit::Characters(characters) => characters.min(DEFAULT_INLINE_LIMIT),
+        ResultLimit::Default | ResultLimit::Unlimited => DEFAULT_INLINE_LIMIT,
+    }
+}
+
+fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Touch, AccessError> {
+    let mut paths = Vec::new();
+    for template in templates {
+        if let Some(missing) = template
+            .fields()
+            .find(|name| value_of(input, name).is_none())
+        {
+            return Err(AccessError(format!("`{missing}` is missing")));
+        }
+        let list = template
+            .as_field()
+            .and_then(|name| value_of(input, name))
+            .and_then(Value::as_array);
+        match list {
+            Some(list) => {
+                for path in list {
+                    let path = path
+                        .as_str()
+                        .ok_or_else(|| AccessError(format!("{path} is not a path")))?;
+                    paths.push(place(directory, path)?);
+                }
+            }
+            None => {
+                if let Some(path) = template.expand(input) {
+                    paths.push(place(directory, &path)?);
+                }
+            }
+        }
+    }
+    if paths.is_empty() {
+        return Ok(Touch::Nothing);
+    }
+    Ok(Touch::Paths(paths))
+}
+
+/// The one name of the place that a call names, links followed.
+fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
+    paths::resolve_links(&directory.join(path))
+        .map_err(|error| AccessError(format!("{path}: {error}")))
+}
+
+#[cfg(test)]
+#[path = "tool_tests.rs"]
+mod tests;

@@ -1,0 +1,277 @@
+//! `Edit`: one string in a file replaced by another.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::line_window::{self, LineWindow, Window};
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::regular_file::{self, FileKind, Freshness, NotReadable, READ_AGAIN, RegularFile};
+use super::replace_file::{self, Expected};
+use super::replacement::{
+    Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
+};
+use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
+
+/// The largest file that is edited, in bytes, before and after.
+const FILE_BYTES: usize = 100 << 20;
+
+/// Lines shown around an edit, and at most in all.
+const SNIPPET_CONTEXT: u64 = 4;
+const SNIPPET_LINES: u64 = 100;
+const SNIPPET_CHARACTERS: usize = 8000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::tools) struct Edit {
+    /// Absolute path of the file to change
+    #[schemars(length(min = 1))]
+    file_path: String,
+    /// The text to replace, exactly as in the file, without line numbers; empty to make a new file
+    old_string: String,
+    #[schemars(description = "The text to put in its place; must differ from old_string")]
+    new_string: String,
+    #[schemars(
+        description = "Replace every occurrence; otherwise old_string must occur \
+                              exactly once"
+    )]
+    #[serde(default)]
+    replace_all: bool,
+}
+
+impl Parameters for Edit {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replaces a string in a file by another. old_string must be \
+        exactly what is in the file, white space included, and occur once; add lines around it to \
+        make it unique, or set replace_all. Line ends and all else stay as they are.";
+    /// An edit takes no time worth saving, and half of one is of no use.
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
+
+    // What depends on the file is checked when the call runs: an earlier call of the same turn may
+    // read or change it.
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        if self.old_string == self.new_string {
+            return Err(InvalidInput(
+                "No changes to make: old_string and new_string are exactly the same.".to_owned(),
+            ));
+        }
+        Ok(Box::new(self))
+    }
+}
+
+impl PreparedCall for Edit {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = paths::writing(&paths::absolute(&self.file_path, context));
+        Assessment::of(Self::NAME, access)
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.file_path, call.session);
+        let target = paths::resolve_links(&path)
+            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
+        let (edited, expected, freshness) = match regular_file::open(&target) {
+            Ok(found) => {
+                let stamp = FileStamp::from_metadata(&found.metadata);
+                let freshness = Freshness::of(call, &target, stamp);
+                let edited = edit(found, self, freshness).map_err(ToolFailure)?;
+                (edited, Expected::Unchanged(stamp), freshness)
+            }
+            Err(NotReadable::Missing) if self.old_string.is_empty() => {
+                (created(self), Expected::Missing, Freshness::Current)
+            }
+            Err(NotReadable::Missing) => {
+                return Err(ToolFailure(format!(
+                    "File does not exist. Note: the current working directory is {}.",
+                    call.session.directory.display()
+                )));
+            }
+            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        };
+        let stamp = replace_file::replace(&target, &edited.after.bytes, expected)
+            .map_err(|error| ToolFailure(error.to_string()))?;
+        // A file that the session has not seen as it was stays unread or stale: the edit fitted,
+        // but a `Write` over the rest of it would not be an informed one.
+        if freshness == Freshness::Current {
+            let known = call.session.read_log.get(&target);
+            let range = known.map_or(ReadRange::Whole, |entry| entry.range);
+            regular_file::record(call, target, stamp, range);
+        }
+        Ok(reply(&path.to_string_lossy(), self, &edited, freshness))
+    }
+}
+
+/// An edit that was worked out but not yet written.
+struct Edited {
+    /// `None` for a new file.
+    before: Option<Vec<u8>>,
+    after: Replaced,
+    replacements: usize,
+}
+
+fn created(parameters: &Edit) -> Edited {
+    let bytes = parameters.new_string.clone().into_bytes();
+    let first = 0..bytes.len();
+    Edited {
+        before: None,
+        after: Replaced { bytes, first },
+        replacements: 1,
+    }
+}
+
+fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
+    let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
+    let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
+    let before = regular_file::bytes(source, limit)
+        .map_err(|failure| failure.0)?
+        .ok_or_else(too_large)?;
+    if parameters.old_string.is_empty() {
+        if !before.is_empty() {
+            return Err("Cannot create new file - file already exists.".to_owned());
+        }
+        let created = created(parameters);
+        return Ok(Edited {
+            before: Some(before),
+            ..created
+        });
+    }
+    let old = folded(&parameters.old_string);
+    let new = folded(&parameters.new_string);
+    if old == new {
+        return Err(
+            "No changes to make: old_string and new_string differ only in their line ends, which \
+             stay as they are in the file."
+                .to_owned(),
+        );
+    }
+    let kind = FileKind::of(&before);
+    if kind == FileKind::Utf16 {
+        return Err(
+            "The file is UTF-16 text, which cannot be edited. Convert it to UTF-8 with Bash first."
+                .to_owned(),
+        );
+    }
+    let mut haystack = Haystack::new(&before, Quotes::AsTheyAre);
+    let mut replacements = haystack.matches(&old).count();
+    let (mut old, mut new) = (old, new);
+    if replacements == 0 {
+        // Models write straight quotes where a text has curly ones.
+        haystack = Haystack::new(&before, Quotes::Straight);
+        old = with_straight_quotes(&old).into();
+        replacements = haystack.matches(&old).count();
+        if let Some(first) = haystack.matches(&old).next() {
+            new = with_quotes_like(&new, &String::from_utf8_lossy(&before[first])).into();
+        }
+    }
+    check_count(replacements, parameters, freshness, kind)?;
+    let after = haystack
+        .replaced(haystack.matches(&old), &new, FILE_BYTES)
+        .ok_or_else(too_large)?;
+    Ok(Edited {
+        before: Some(before),
+        after,
+        replacements,
+    })
+}
+
+fn check_count(
+    count: usize,
+    parameters: &Edit,
+    freshness: Freshness,
+    kind: FileKind,
+) -> Result<(), String> {
+    let old = &parameters.old_string;
+    match count {
+        0 => {
+            let stale = match freshness {
+                Freshness::Changed => " The file has changed since it was read; read it again.",
+                Freshness::Unread | Freshness::Current => "",
+            };
+            Err(format!(
+                "String to replace not found in file.{stale}\nString: {old}"
+            ))
+        }
+        1 => Ok(()),
+        _ if !parameters.replace_all => Err(format!(
+            "Found {count} matches of the string to replace, but replace_all is false. To replace \
+             all occurrences, set replace_all to true. To replace only one occurrence, please \
+             provide more context to uniquely identify the instance.\nString: {old}"
+        )),
+        // Some of the occurrences may be ones that the model has never seen.
+        _ => match freshness {
+            Freshness::Current => Ok(()),
+            Freshness::Changed => Err(READ_AGAIN.to_owned()),
+            Freshness::Unread => Err(kind.read_first()),
+        },
+    }
+}
+
+fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -> ToolReply {
+    let count = match edited.replacements {
+        1 => String::new(),
+        many => format!(" All {many} occurrences were replaced."),
+    };
+    let stale = match freshness {
+        Freshness::Changed => {
+            " Note: the file had changed on disk since it was last read; old_string still matched \
+             unambiguously, and the edit was made in the changed file. Read it again before \
+             relying on the rest of its content."
+        }
+        Freshness::Unread | Freshness::Current => "",
+    };
+    let text = match edited.before {
+        None => format!("File created successfully at: {path}"),
+        Some(_) => format!(
+            "The file {path} has been updated.{count}{stale} Here's the result of running \
+             `cat -n` on a snippet of the edited file:\n{}",
+            snippet(&edited.after)
+        ),
+    };
+    let before = edited.before.as_deref().map(String::from_utf8_lossy);
+    let after = String::from_utf8_lossy(&edited.after.bytes);
+    let old = before.as_deref().unwrap_or_default();
+    let hunks = if old.len().max(after.len()) > PATCHED_BYTES {
+        Vec::new()
+    } else {
+        patch::hunks(old, &after)
+    };
+    let original = before
+        .as_deref()
+        .filter(|text| text.len() <= ORIGINAL_BYTES);
+    ToolReply::text(
+        text,
+        json!({
+            "filePath": path,
+            "oldString": parameters.old_string,
+            "newString": parameters.new_string,
+            "originalFile": original,
+            "structuredPatch": hunks,
+            "userModified": false,
+            "replaceAll": parameters.replace_all,
+        }),
+    )
+}
+
+/// The first replacement with the lines around it, numbered.
+fn snippet(after: &Replaced) -> String {
+    let lines =
+        |bytes: &[u8]| u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0);
+    let changed = lines(&after.bytes[..after.first.start]) + 1;
+    let first = changed.saturating_sub(SNIPPET_CONTEXT).max(1);
+    let last = changed + lines(&after.bytes[after.first.clone()]) + SNIPPET_CONTEXT;
+    let mut window = LineWindow::new(Window {
+        first,
+        limit: (last + 1 - first).min(SNIPPET_LINES),
+        characters: SNIPPET_CHARACTERS,
+    });
+    window.push(&after.bytes);
+    line_window::numbered(first, window.finish().lines.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+#[path = "edit_tests.rs"]
+mod tests;

@@ -1,0 +1,295 @@
+//! The parameters of a search, checked and made ready.
+
+use std::path::{Path, PathBuf};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::{InvalidInput, PreparedCall, ResultLimit, ToolContext, paths};
+
+/// Entries of a result when the call does not say.
+const DEFAULT_HEAD: usize = 250;
+
+/// No regular expression may take more memory than this, compiled or cached, in bytes.
+const REGEX_BYTES: usize = 64 << 20;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "parameters of the tool")]
+pub(in crate::tools) struct Grep {
+    /// Regular expression to search for
+    pattern: String,
+    /// File or directory to search; the working directory if left out
+    #[schemars(length(min = 1))]
+    path: Option<String>,
+    /// Only files that match, e.g. *.js or *.{ts,tsx}
+    glob: Option<String>,
+    #[schemars(
+        description = "Matching lines, names of files that have a match, or numbers of \
+                              matches per file"
+    )]
+    #[serde(default)]
+    output_mode: OutputMode,
+    #[schemars(description = "Lines to show after each match; with output_mode content")]
+    #[serde(rename = "-A")]
+    after: Option<WholeNumber>,
+    #[schemars(description = "Lines to show before each match; with output_mode content")]
+    #[serde(rename = "-B")]
+    before: Option<WholeNumber>,
+    /// The same as context
+    #[serde(rename = "-C")]
+    around: Option<WholeNumber>,
+    #[schemars(
+        description = "Lines to show before and after each match; with output_mode content"
+    )]
+    context: Option<WholeNumber>,
+    #[schemars(description = "Show line numbers; with output_mode content")]
+    #[serde(rename = "-n", default = "shown")]
+    numbers: bool,
+    /// Ignore case
+    #[serde(rename = "-i", default)]
+    ignore_case: bool,
+    #[schemars(description = "Show only the matching parts of lines; with output_mode content")]
+    #[serde(rename = "-o", default)]
+    only_matching: bool,
+    /// Only files of this type, e.g. js, py, rust, go, java
+    #[serde(rename = "type")]
+    file_type: Option<String>,
+    /// Show only the first entries (lines, files or counts); 250 if left out, 0 for all
+    head_limit: Option<WholeNumber>,
+    #[schemars(description = "Leave out this many entries before head_limit is applied")]
+    offset: Option<WholeNumber>,
+    /// Let matches reach over line ends, and . match line feeds
+    #[serde(default)]
+    multiline: bool,
+}
+
+/// What is listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OutputMode {
+    Content,
+    #[default]
+    FilesWithMatches,
+    Count,
+}
+
+fn shown() -> bool {
+    true
+}
+
+impl Parameters for Grep {
+    const NAME: &'static str = "Grep";
+    const DESCRIPTION: &'static str = "Searches the contents of files for a regular expression \
+        (ripgrep syntax). Files that .gitignore names and binary files are left out; hidden files \
+        are not. Use it instead of grep or rg in a shell.";
+    const RESULT_LIMIT: ResultLimit = ResultLimit::Characters(20_000);
+
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let limit = self
+            .head_limit
+            .map_or(DEFAULT_HEAD, |limit| match limit.bound() {
+                0 => usize::MAX,
+                limit => limit,
+            });
+        let search = Search {
+            matcher: matcher(&self)?,
+            types: types(self.file_type.as_deref())?,
+            style: style(&self),
+            mode: self.output_mode,
+            bounds: Bounds {
+                offset: self.offset.map_or(0, WholeNumber::bound),
+                limit,
+            },
+            path: self.path,
+            glob: self.glob,
+        };
+        // Whether globs are valid does not depend on where they apply.
+        search
+            .globs(Path::new("/"), Path::new("/"))
+            .map_err(|error| InvalidInput(format!("invalid glob: {error}")))?;
+        Ok(Box::new(search))
+    }
+}
+
+/// A search that is ready to start.
+#[derive(Debug)]
+pub(super) struct Search {
+    path: Option<String>,
+    glob: Option<String>,
+    pub(super) mode: OutputMode,
+    pub(super) matcher: RegexMatcher,
+    pub(super) types: Types,
+    pub(super) style: Style,
+    pub(super) bounds: Bounds,
+}
+
+impl Search {
+    /// File or directory to search, absolute.
+    pub(super) fn root(&self, context: &ToolContext) -> PathBuf {
+        let path = self.path.as_deref();
+        path.map_or_else(
+            || context.directory.clone(),
+            |path| paths::absolute(path, context),
+        )
+    }
+
+    /// Globs have the meaning of `rg --glob`: relative to the working directory if the search is
+    /// below it.
+    pub(super) fn globs(&self, root: &Path, directory: &Path) -> Result<Override, ignore::Error> {
+        let base = if root.starts_with(directory) {
+            directory
+        } else {
+            root
+        };
+        let mut builder = OverrideBuilder::new(base);
+        for glob in split_globs(self.glob.as_deref().unwrap_or_default()) {
+            builder.add(glob)?;
+        }
+        builder.build()
+    }
+}
+
+/// How matches are found and shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    pub(super) before: usize,
+    pub(super) after: usize,
+    pub(super) numbers: bool,
+    pub(super) unit: Unit,
+    /// Whether a match may reach over line ends.
+    pub(super) multiline: bool,
+}
+
+/// What of a matching line is shown and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Lines,
+    Matches,
+}
+
+/// Which of the entries are given out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Entries to leave out at the beginning.
+    pub(super) offset: usize,
+    /// Entries to give out at most; the largest number for all.
+    pub(super) limit: usize,
+}
+
+impl Bounds {
+    /// How many entries, from the first one, have to be known.
+    pub(super) fn end(self) -> usize {
+        self.offset.saturating_add(self.limit)
+    }
+}
+
+fn style(parameters: &Grep) -> Style {
+    let around = parameters.context.or(parameters.around);
+    let has_context = parameters.output_mode == OutputMode::Content && !parameters.only_matching;
+    let lines = |side: Option<WholeNumber>| {
+        let lines = around.or(side).filter(|_| has_context);
+        lines.map_or(0, WholeNumber::bound)
+    };
+    Style {
+        before: lines(parameters.before),
+        after: lines(parameters.after),
+        numbers: parameters.numbers,
+        unit: if parameters.only_matching {
+            Unit::Matches
+        } else {
+            Unit::Lines
+        },
+        multiline: parameters.multiline,
+    }
+}
+
+fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(parameters.ignore_case)
+        .multi_line(true)
+        // `$` also stands before the CR of a CRLF.
+        .crlf(true)
+        .size_limit(REGEX_BYTES)
+        .dfa_size_limit(REGEX_BYTES)
+        .dot_matches_new_line(parameters.multiline)
+        .line_terminator((!parameters.multiline).then_some(b'\n'));
+    builder.build(&parameters.pattern).map_err(|error| {
+        let text = error.to_string();
+        // The syntax errors of the regex crate draw the pattern over several lines; the last one
+        // says what is wrong.
+        let reason = text
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or(&text);
+        let reason = reason.trim_start_matches("error: ");
+        let hint = if text.contains("\"\\n\" is not allowed") && !parameters.multiline {
+            "; set multiline to match over line ends"
+        } else {
+            ""
+        };
+        InvalidInput(format!("invalid regular expression: {reason}{hint}"))
+    })
+}
+
+/// Several globs may stand in one string, divided by blanks, or by commas outside of braces.
+fn split_globs(text: &str) -> Vec<&str> {
+    let mut globs = Vec::new();
+    let (mut start, mut depth) = (0, 0_usize);
+    for (at, character) in text.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                globs.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ if character.is_whitespace() && depth == 0 => {
+                globs.push(&text[start..at]);
+                start = at + character.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    globs.push(&text[start..]);
+    globs.retain(|glob| !glob.is_empty());
+    globs
+}
+
+fn types(name: Option<&str>) -> Result<Types, InvalidInput> {
+    let Some(name) = name else {
+        return Ok(Types::empty());
+    };
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults().select(name);
+    builder.build().map_err(|_| {
+        InvalidInput(format!(
+            "unknown file type: {name}; use glob instead, e.g. *.{name}"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_are_split_outside_of_braces() {
+        let table: [(&str, &[&str]); 5] = [
+            ("*.rs", &["*.rs"]),
+            ("*.{ts,tsx}", &["*.{ts,tsx}"]),
+            ("*.ts, *.js", &["*.ts", "*.js"]),
+            ("*.{a, b} !x/**", &["*.{a, b}", "!x/**"]),
+            (" , ", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(split_globs(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `LS`: the entries of one directory.
+
+use std::fs::DirEntry;
+use std::path::Path;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::first_few::FirstFew;
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ToolContext, ToolFailure,
+    ToolReply, paths,
+};
+
+/// The most entries in a result.
+const MOST_ENTRIES: usize = 1000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::tools) struct Ls {
+    /// Absolute path of the directory to list
+    #[schemars(length(min = 1))]
+    path: String,
+    /// Glob patterns of names to leave out
+    ignore: Option<Vec<String>>,
+}
+
+impl Parameters for Ls {
+    const NAME: &'static str = "LS";
+    const DESCRIPTION: &'static str = "Lists the entries of a directory, sorted by name, \
+        directories with a slash at the end, at most 1000. To find files, use Glob or Grep.";
+
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let invalid = |error| InvalidInput(format!("invalid glob pattern: {error}"));
+        let mut ignored = GlobSetBuilder::new();
+        for glob in self.ignore.iter().flatten() {
+            ignored.add(Glob::new(glob.trim_end_matches('/')).map_err(invalid)?);
+        }
+        Ok(Box::new(ListDirectory {
+            path: self.path,
+            ignored: ignored.build().map_err(invalid)?,
+        }))
+    }
+}
+
+struct ListDirectory {
+    path: String,
+    ignored: GlobSet,
+}
+
+impl PreparedCall for ListDirectory {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        Assessment::of(
+            Ls::NAME,
+            paths::reading(&paths::absolute(&self.path, context)),
+        )
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.path, call.session);
+        let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
+        let mut entries = FirstFew::new(MOST_ENTRIES);
+        let mut status = CallStatus::Ok;
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            if call.cancel.is_cancelled() {
+                status = CallStatus::Cancelled;
+                break;
+            }
+            let entry = entry.map_err(failed)?;
+            if !self.ignored.is_match(entry.file_name()) && !self.ignored.is_match(entry.path()) {
+                entries.add(shown(&entry));
+            }
+        }
+        let text = listing(entries, &path, status);
+        Ok(ToolReply {
+            status,
+            ..ToolReply::text(text.clone(), Value::String(text))
+        })
+    }
+}
+
+/// The entry's name; with a slash if it is a directory or a link to one.
+fn shown(entry: &DirEntry) -> String {
+    let mut name = entry.file_name().to_string_lossy().into_owned();
+    let is_directory = match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
+        Ok(kind) => kind.is_dir(),
+        Err(_) => false,
+    };
+    if is_directory {
+        name.push('/');
+    }
+    name
+}
+
+fn listing(entries: FirstFew<String>, path: &Path, status: CallStatus) -> String {
+    let path = path.display().to_string();
+    let seen = entries.seen();
+    let mut lines = vec![format!("- {}/", path.trim_end_matches('/'))];
+    let entries = entries.into_sorted().into_iter();
+    lines.extend(entries.map(|name| format!("  - {name}")));
+    if seen == 0 {
+        lines.push("(no entries)".to_owned());
+    } else if seen > MOST_ENTRIES {
+        lines.push(format!(
+            "(Only the first {MOST_ENTRIES} of {seen} entries are shown. Use Glob with a pattern \
+             to find others.)"
+        ));
+    }
+    if status == CallStatus::Cancelled {
+        lines.push("(The listing was cancelled; there may be more entries.)".to_owned());
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+#[cfg(test)]
+#[path = "ls_tests.rs"]
+mod tests;

@@ -1,0 +1,23 @@
+//! The tools that read, search and change files.
+
+mod edit;
+mod first_few;
+mod glob;
+mod grep;
+mod image;
+mod line_window;
+mod ls;
+mod patch;
+mod read;
+mod regular_file;
+mod replace_file;
+mod replacement;
+mod walk;
+mod write;
+
+pub(super) use edit::Edit;
+pub(super) use glob::Glob;
+pub(super) use grep::Grep;
+pub(super) use ls::Ls;
+pub(super) use read::Read;
+pub(super) use write::Write;

@@ -1,0 +1,190 @@
+//! Files that exist: opening them, and whether the session has seen what is in them.
+//!
+//! A FIFO without a writer, a terminal or a tape blocks its reader, or even reacts to being opened.
+//! Only regular files pass, checked before and after opening.
+
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::image::ImageFormat;
+use crate::state::{FileStamp, ReadEntry, ReadRange};
+use crate::tools::{CallContext, ToolFailure};
+
+/// An open regular file with its metadata as of opening it.
+#[derive(Debug)]
+pub(super) struct RegularFile {
+    pub(super) file: File,
+    pub(super) metadata: Metadata,
+}
+
+/// Why there is no such file to read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotReadable {
+    #[error("File does not exist.")]
+    Missing,
+    #[error("This is a directory, not a file.")]
+    Directory,
+    #[error("This is {0}, not a regular file; reading it could block.")]
+    Special(&'static str),
+    #[error("The file cannot be read: {0}")]
+    Failed(#[source] io::Error),
+}
+
+impl From<io::Error> for NotReadable {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Opens a regular file (through links) for reading.
+pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
+    check_type(std::fs::metadata(path)?.file_type())?;
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    check_type(metadata.file_type())?;
+    Ok(RegularFile { file, metadata })
+}
+
+fn check_type(kind: FileType) -> Result<(), NotReadable> {
+    if kind.is_file() {
+        Ok(())
+    } else if kind.is_dir() {
+        Err(NotReadable::Directory)
+    } else if kind.is_fifo() {
+        Err(NotReadable::Special("a named pipe"))
+    } else if kind.is_socket() {
+        Err(NotReadable::Special("a socket"))
+    } else {
+        Err(NotReadable::Special("a device"))
+    }
+}
+
+/// The content of a file, or `None` if it has more than `limit` bytes.
+pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, ToolFailure> {
+    let mut bytes = Vec::new();
+    if source.metadata.len() <= limit {
+        source
+            .file
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ToolFailure(format!("The file cannot be read: {error}")))?;
+    }
+    let size = source.metadata.len().max(bytes.len() as u64);
+    Ok((size <= limit).then_some(bytes))
+}
+
+/// How much of a file decides what it holds, in bytes.
+pub(super) const HEAD_BYTES: usize = 8192;
+
+/// What a file holds, as its first bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    /// UTF-8 or something close to it.
+    Text,
+    Utf16,
+    Image(ImageFormat),
+    Pdf,
+    Binary,
+}
+
+impl FileKind {
+    /// The kind of a file that begins with `head`, of which no more than [`HEAD_BYTES`] count.
+    pub(super) fn of(head: &[u8]) -> Self {
+        let head = &head[..head.len().min(HEAD_BYTES)];
+        let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+        if let Some(format) = ImageFormat::of(head) {
+            Self::Image(format)
+        } else if head.starts_with(b"%PDF-") {
+            Self::Pdf
+        } else if is_utf16 && !head.starts_with(b"\xff\xfe\0\0") {
+            Self::Utf16
+        } else if head.contains(&0) {
+            Self::Binary
+        } else {
+            Self::Text
+        }
+    }
+
+    /// Why a file of this kind that was not read cannot be written, and what to do.
+    pub(super) fn read_first(self) -> String {
+        let kind = match self {
+            Self::Text | Self::Utf16 => {
+                return "File has not been read yet. Read it first before writing to it."
+                    .to_owned();
+            }
+            Self::Image(_) => "an image",
+            Self::Pdf => "a PDF document",
+            Self::Binary => "a binary file",
+        };
+        format!(
+            "The file is {kind}, which cannot be read as text, and so not be replaced. Change it \
+             with Bash, or remove it first."
+        )
+    }
+}
+
+/// The file is not what the session has read.
+pub(super) const READ_AGAIN: &str = "File has been modified since read, either by the user or by \
+    a linter. Read it again before attempting to write it.";
+
+/// What the session knows of a file that a call is about to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// No call has read or written it.
+    Unread,
+    /// It is as a call last left or saw it.
+    Current,
+    /// It has changed since a call last read or wrote it.
+    Changed,
+}
+
+impl Freshness {
+    /// Compares the log's entry for `path` (links resolved) with the file's present state.
+    pub(super) fn of(call: &CallContext<'_>, path: &Path, now: FileStamp) -> Self {
+        match call.session.read_log.get(path) {
+            None => Self::Unread,
+            Some(entry) if entry.stamp == now => Self::Current,
+            Some(_) => Self::Changed,
+        }
+    }
+}
+
+/// Logs that the call has seen this part of `path` (links resolved) in this state.
+pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, range: ReadRange) {
+    let entry = ReadEntry {
+        stamp,
+        range,
+        tool_use_id: call.id.to_string(),
+    };
+    call.session.read_log.record(path, entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::test_context::Session;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let session = Session::new();
+        session.write("file", "x");
+        rustix::fs::mkfifoat(rustix::fs::CWD, session.path("pipe"), 0o600.into()).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(session.path("socket")).unwrap();
+        assert!(open(&session.path("file")).is_ok());
+        let error = |path: &Path| open(path).unwrap_err().to_string();
+        assert_eq!(error(&session.path("gone")), "File does not exist.");
+        assert_eq!(error(&session.path("")), "This is a directory, not a file.");
+        assert!(error(&session.path("pipe")).contains("a named pipe"));
+        assert!(error(&session.path("socket")).contains("a socket"));
+        assert!(error(Path::new("/dev/zero")).contains("a device"));
+        assert!(error(&session.path("file/below")).contains("cannot be read"));
+    }
+}

@@ -1,0 +1,298 @@
+//! Putting new content in the place of a file, all of it or nothing.
+//!
+//! The content goes to a temporary file beside the target, which then takes the target's name; a
+//! reader sees the old or the new content, never a part. A target with several names (hard links),
+//! or one whose owner, attributes or directory do not let us do that, is overwritten in place
+//! instead: a changed identity would be worse.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::io::Errno;
+use uuid::Uuid;
+
+use crate::state::FileStamp;
+
+/// What the target must be for its content to be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Not there.
+    Missing,
+    /// There, in the state that was read.
+    Unchanged(FileStamp),
+}
+
+/// Why the content was not replaced. The target is then as it was, unless writing in place failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReplaceError {
+    #[error("The file was changed by something else in the meantime. Read it again.")]
+    Changed,
+    #[error("The file cannot be written: {0}")]
+    Failed(#[from] io::Error),
+}
+
+/// Gives `target` (links resolved) the content `bytes`; the directories above a missing one are
+/// made. Permissions of an existing file stay. Returns the state the file is in afterwards.
+pub(super) fn replace(
+    target: &Path,
+    bytes: &[u8],
+    expected: Expected,
+) -> Result<FileStamp, ReplaceError> {
+    match expected {
+        Expected::Missing => create(target, bytes),
+        Expected::Unchanged(stamp) => overwrite(target, bytes, stamp),
+    }
+}
+
+fn create(target: &Path, bytes: &[u8]) -> Result<FileStamp, ReplaceError> {
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(directory)?;
+    let mut draft = Draft::beside(target, 0o666)?;
+    let stamp = draft.fill(bytes)?;
+    match fs::hard_link(&draft.path, target) {
+        Ok(()) => Ok(stamp),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ReplaceError::Changed),
+        // A file system without hard links.
+        Err(_) if target.symlink_metadata().is_err() => Ok(draft.take_place_of(target, stamp)?),
+        Err(_) => Err(ReplaceError::Changed),
+    }
+}
+
+fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp, ReplaceError> {
+    // Opened for writing before anything else: a rename would also replace a file that we may
+    // not write.
+    let mut file = File::options()
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
+        .open(target)?;
+    let metadata = file.metadata()?;
+    if FileStamp::from_metadata(&metadata) != stamp {
+        return Err(ReplaceError::Changed);
+    }
+    let draft = if metadata.nlink() == 1 {
+        Draft::beside(target, 0o600)
+            .and_then(|draft| draft.like(&file, &metadata))
+            .ok()
+    } else {
+        None
+    };
+    let Some(mut draft) = draft else {
+        file.set_len(0)?;
+        file.write_all(bytes)?;
+        return Ok(FileStamp::from_metadata(&file.metadata()?));
+    };
+    let written = draft.fill(bytes)?;
+    if FileStamp::of(target)? != stamp {
+        return Err(ReplaceError::Changed);
+    }
+    Ok(draft.take_place_of(target, written)?)
+}
+
+/// A temporary file; removed when dropped before it took its place.
+struct Draft {
+    file: File,
+    path: PathBuf,
+}
+
+impl Draft {
+    fn beside(target: &Path, mode: u32) -> io::Result<Self> {
+        let path = target.with_file_name(format!(".turnpipe-{}.tmp", Uuid::new_v4().simple()));
+        let file = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&path)?;
+        Ok(Self { file, path })
+    }
+
+    /// With the owner, the attributes and the mode of the target.
+    fn like(self, target: &File, metadata: &Metadata) -> io::Result<Self> {
+        let own = self.file.metadata()?;
+        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+            fchown(&self.file, Some(metadata.uid()), Some(metadata.gid()))?;
+        }
+        copy_attributes(target, &self.file)?;
+        self.file.set_permissions(metadata.permissions())?;
+        Ok(self)
+    }
+
+    /// Writes the content through to the disk: after a power failure a renamed file whose content
+    /// was still in memory would be empty.
+    fn fill(&mut self, bytes: &[u8]) -> io::Result<FileStamp> {
+        self.file.write_all(bytes)?;
+        self.file.sync_data()?;
+        Ok(FileStamp::from_metadata(&self.file.metadata()?))
+    }
+
+    fn take_place_of(self, target: &Path, stamp: FileStamp) -> io::Result<FileStamp> {
+        fs::rename(&self.path, target)?;
+        Ok(stamp)
+    }
+}
+
+/// Gives `to` the extended attributes of `from`, access lists among them, and no others.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    let (wanted, own) = (attributes(from)?, attributes(to)?);
+    for name in own.keys().filter(|name| !wanted.contains_key(*name)) {
+        fremovexattr(to, name)?;
+    }
+    for (name, value) in &wanted {
+        if own.get(name) != Some(value) {
+            fsetxattr(to, name, value, XattrFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
+fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
+    /// The most that Linux allows for the names, and for a value.
+    const LARGEST: usize = 64 * 1024;
+    let mut names = Vec::with_capacity(LARGEST);
+    match flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP) => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error.into()),
+    }
+    let names = names.split_inclusive(|byte| *byte == 0);
+    names
+        .filter_map(|name| CString::from_vec_with_nul(name.to_owned()).ok())
+        .map(|name| {
+            let mut value = Vec::with_capacity(LARGEST);
+            fgetxattr(file, &name, rustix::buffer::spare_capacity(&mut value))?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After a rename there is nothing under this name any more.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::tools::test_context::Session;
+
+    fn names(session: &Session) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(session.path(""))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn creates_with_directories_and_leaves_nothing_else() {
+        let session = Session::new();
+        let target = session.path("deep/er/file");
+        let stamp = replace(&target, b"new", Expected::Missing).unwrap();
+        assert_eq!(session.content("deep/er/file"), "new");
+        assert_eq!(FileStamp::of(&target).unwrap(), stamp);
+        assert_eq!(fs::read_dir(session.path("deep/er")).unwrap().count(), 1);
+        assert_eq!(fs::metadata(&target).unwrap().nlink(), 1);
+    }
+
+    #[test]
+    fn never_creates_over_something() {
+        let session = Session::new();
+        session.write("file", "old");
+        let result = replace(&session.path("file"), b"new", Expected::Missing);
+        assert!(matches!(result, Err(ReplaceError::Changed)));
+        assert_eq!(session.content("file"), "old");
+        assert_eq!(names(&session), ["file"]);
+    }
+
+    #[test]
+    fn overwriting_keeps_the_mode_and_replaces_the_inode() {
+        let session = Session::new();
+        session.write("file", "old");
+        let path = session.path("file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+        let before = fs::metadata(&path).unwrap();
+        let stamp = FileStamp::from_metadata(&before);
+        let stamp = replace(&path, b"newer", Expected::Unchanged(stamp)).unwrap();
+        let after = fs::metadata(&path).unwrap();
+        assert_eq!(session.content("file"), "newer");
+        assert_eq!(after.permissions().mode() & 0o7777, 0o751);
+        assert_ne!(after.ino(), before.ino());
+        assert_eq!(FileStamp::from_metadata(&after), stamp);
+        assert_eq!(names(&session), ["file"]);
+    }
+
+    #[test]
+    fn attributes_and_access_lists_stay() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        // Version 2: owner and group may write, the user 1 may read, the mask lets nobody else write.
+        let rows: [(u16, u16, u32); 5] = [
+            (1, 6, u32::MAX),
+            (2, 4, 1),
+            (4, 6, u32::MAX),
+            (0x10, 4, u32::MAX),
+            (0x20, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (tag, rights, id) in rows {
+            list.extend(tag.to_le_bytes());
+            list.extend(rights.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        for (name, value) in [
+            ("user.origin", b"here".as_slice()),
+            ("system.posix_acl_access", list.as_slice()),
+        ] {
+            let session = Session::new();
+            session.write("file", "old");
+            let path = session.path("file");
+            if setxattr(&path, name, value, XattrFlags::empty()).is_err() {
+                // Not on this file system.
+                continue;
+            }
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            let stamp = FileStamp::of(&path).unwrap();
+            replace(&path, b"new", Expected::Unchanged(stamp)).unwrap();
+            let mut kept = vec![0; 256];
+            let length = getxattr(&path, name, &mut kept[..]).unwrap();
+            assert_eq!(&kept[..length], value, "{name}");
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode(),
+                mode,
+                "{name}"
+            );
+            assert_eq!(session.content("file"), "new");
+        }
+    }
+
+    #[test]
+    fn a_file_with_two_names_keeps_them() {
+        let session = Session::new();
+        session.write("file", "a longer old content");
+        fs::hard_link(session.path("file"), session.path("twin")).unwrap();
+        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        replace(&session.path("file"), b"new", Expected::Unchanged(stamp)).unwrap();
+        assert_eq!(session.content("twin"), "new");
+    }
+
+    #[test]
+    fn a_changed_file_is_left_alone() {
+        let session = Session::new();
+        session.write("file", "old");
+        session.touch("file", 1);
+        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        session.touch("file", 2);
+        let result = replace(&session.path("file"), b"new", Expected::Unchanged(stamp));
+        assert!(matches!(result, Err(ReplaceError::Changed)));
+        assert_eq!(session.content("file"), "old");
+        assert_eq!(names(&session), ["file"]);
+    }
+}

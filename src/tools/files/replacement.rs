@@ -1,0 +1,286 @@
+//! Exact replacement in a file's bytes, blind only to the difference between LF and CRLF, and on
+//! request to that between straight and curly quotes.
+//!
+//! A model sees `\n` where a file may have `\r\n`. So both sides are compared with every `\r\n`
+//! as `\n`; what is put in gets the line ends of what it replaces, and all other bytes stay as
+//! they are, valid UTF-8 or not.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr_iter, memchr2_iter, memmem};
+
+/// A file's bytes, made ready for searching.
+#[derive(Debug)]
+pub(super) struct Haystack<'a> {
+    raw: &'a [u8],
+    /// `raw` with every CRLF as LF, and perhaps with other quotes.
+    folded: Cow<'a, [u8]>,
+    /// Where in `folded` bytes were left out, one entry for each: the positions of what stands for
+    /// them, ascending.
+    left_out: Vec<usize>,
+    usual_line_end: LineEnd,
+}
+
+/// Which quotes are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quotes {
+    AsTheyAre,
+    /// Straight ones stand for curly ones.
+    Straight,
+}
+
+/// What ends a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    Lf,
+    CrLf,
+}
+
+/// What a replacement made.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Replaced {
+    /// The new content.
+    pub(super) bytes: Vec<u8>,
+    /// Where in it the first replacement stands.
+    pub(super) first: Range<usize>,
+}
+
+/// `text` with every CRLF as LF.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Curly quotes and the straight ones that stand for them.
+const CURLY: [(&str, &str); 4] = [("‘", "'"), ("’", "'"), ("“", "\""), ("”", "\"")];
+
+/// The first byte of each.
+const CURLY_BEGINS: u8 = 0xe2;
+
+/// How much of the beginning of `text` is left out, and what stands for it.
+fn fold(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
+    if text.starts_with(b"\r\n") {
+        return Some((1, ""));
+    }
+    let (curly, straight) = CURLY
+        .iter()
+        .filter(|_| quotes == Quotes::Straight)
+        .find(|(curly, _)| text.starts_with(curly.as_bytes()))?;
+    Some((curly.len(), straight))
+}
+
+/// `text` with straight quotes in the place of curly ones.
+pub(super) fn with_straight_quotes(text: &str) -> String {
+    let replaced = |text: String, (curly, straight): &(&str, &str)| text.replace(curly, straight);
+    CURLY.iter().fold(text.to_owned(), replaced)
+}
+
+/// `text` with curly quotes in the place of straight ones of the kinds that are curly in `model`.
+pub(super) fn with_quotes_like(text: &str, model: &str) -> String {
+    let (single, double) = (model.contains(['‘', '’']), model.contains(['“', '”']));
+    let mut before = ' ';
+    let curly = |letter: char| {
+        let opens = before.is_whitespace() || "([{<—–-\"'“‘".contains(before);
+        before = letter;
+        match letter {
+            '\'' if single => [if opens { '‘' } else { '’' }],
+            '"' if double => [if opens { '“' } else { '”' }],
+            _ => [letter],
+        }
+    };
+    text.chars().flat_map(curly).collect()
+}
+
+impl<'a> Haystack<'a> {
+    pub(super) fn new(raw: &'a [u8], quotes: Quotes) -> Self {
+        let mut bytes = Vec::new();
+        let mut left_out = Vec::new();
+        let (mut start, mut crlf) = (0, 0);
+        for at in memchr2_iter(b'\r', CURLY_BEGINS, raw) {
+            let Some((length, stands_for_it)) = fold(&raw[at..], quotes) else {
+                continue;
+            };
+            bytes.extend_from_slice(&raw[start..at]);
+            left_out.extend((stands_for_it.len()..length).map(|_| bytes.len()));
+            bytes.extend_from_slice(stands_for_it.as_bytes());
+            start = at + length;
+            crlf += usize::from(stands_for_it.is_empty());
+        }
+        let folded = if start == 0 {
+            Cow::Borrowed(raw)
+        } else {
+            bytes.extend_from_slice(&raw[start..]);
+            Cow::Owned(bytes)
+        };
+        let usual_line_end = if 2 * crlf > memchr_iter(b'\n', raw).count() {
+            LineEnd::CrLf
+        } else {
+            LineEnd::Lf
+        };
+        Self {
+            raw,
+            folded,
+            left_out,
+            usual_line_end,
+        }
+    }
+
+    /// Where `needle` (folded, not empty) stands in the raw bytes; without overlaps, in order.
+    pub(super) fn matches<'b>(
+        &'b self,
+        needle: &'b str,
+    ) -> impl Iterator<Item = Range<usize>> + 'b {
+        memmem::find_iter(&self.folded, needle.as_bytes())
+            .map(|start| self.raw_position(start)..self.raw_position(start + needle.len()))
+    }
+
+    /// The content with `with` (folded) in the place of every one of `matches`, or `None` if that
+    /// would have more than `limit` bytes.
+    pub(super) fn replaced(
+        &self,
+        matches: impl Iterator<Item = Range<usize>>,
+        with: &str,
+        limit: usize,
+    ) -> Option<Replaced> {
+        let with_crlf = with.replace('\n', "\r\n");
+        let mut bytes = Vec::with_capacity(self.raw.len());
+        let mut first = None;
+        let mut rest = 0;
+        for found in matches {
+            bytes.extend_from_slice(&self.raw[rest..found.start]);
+            let start = bytes.len();
+            bytes.extend_from_slice(match self.line_end_of(&found) {
+                LineEnd::Lf => with.as_bytes(),
+                LineEnd::CrLf => with_crlf.as_bytes(),
+            });
+            first.get_or_insert(start..bytes.len());
+            rest = found.end;
+            if bytes.len() > limit {
+                return None;
+            }
+        }
+        bytes.extend_from_slice(&self.raw[rest..]);
+        (bytes.len() <= limit).then(|| Replaced {
+            bytes,
+            first: first.unwrap_or(0..0),
+        })
+    }
+
+    fn raw_position(&self, folded: usize) -> usize {
+        folded
+            + self
+                .left_out
+                .partition_point(|line_feed| *line_feed < folded)
+    }
+
+    fn line_end_of(&self, range: &Range<usize>) -> LineEnd {
+        let text = &self.raw[range.clone()];
+        match memchr::memchr(b'\n', text) {
+            None => self.usual_line_end,
+            Some(at) if at > 0 && text[at - 1] == b'\r' => LineEnd::CrLf,
+            Some(_) => LineEnd::Lf,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn replace_all(text: &str, old: &str, new: &str) -> String {
+        let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+        let (old, new) = (folded(old), folded(new));
+        let replaced = haystack
+            .replaced(haystack.matches(&old), &new, usize::MAX)
+            .unwrap();
+        String::from_utf8(replaced.bytes).unwrap()
+    }
+
+    #[test]
+    fn line_ends_stay_what_they_were() {
+        let table = [
+            ("a\r\nb\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\n"),
+            ("a\r\nb\r\n", "a", "x\ny", "x\r\ny\r\nb\r\n"),
+            ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
+            ("a\r\nb\na\nb\r\n", "a\nb", "1\n2", "1\r\n2\n1\n2\r\n"),
+            ("a\r\n\r\nb", "\n\n", "\n", "a\r\nb"),
+            ("a\r\nb", "a", "x", "x\r\nb"),
+            ("a\r\nb", "\nb", "", "a"),
+            ("a\r\r\nb", "\n", ";", "a\r;b"),
+            ("a\rb\n", "a\rb", "c", "c\n"),
+        ];
+        for (text, old, new, expected) in table {
+            assert_eq!(
+                replace_all(text, old, new),
+                expected,
+                "{text:?} {old:?} {new:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_stay() {
+        let haystack = Haystack::new(b"\xff\xfea\r\n\xc3", Quotes::AsTheyAre);
+        let replaced = haystack
+            .replaced(haystack.matches("a"), "\u{e4}", 100)
+            .unwrap();
+        assert_eq!(replaced.bytes, b"\xff\xfe\xc3\xa4\r\n\xc3");
+        assert_eq!(replaced.first, 2..4);
+    }
+
+    #[test]
+    fn a_result_may_not_grow_beyond_its_limit() {
+        let haystack = Haystack::new(b"aaaa", Quotes::AsTheyAre);
+        assert!(haystack.replaced(haystack.matches("a"), "bb", 8).is_some());
+        assert!(haystack.replaced(haystack.matches("a"), "bb", 7).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn without_crlf_it_is_plain_replacement(
+            text in "[ab\nä]{0,40}",
+            old in "[ab\nä]{1,3}",
+            new in "[abc\nä]{0,4}",
+        ) {
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+            let count = haystack.matches(&old).count();
+            prop_assert_eq!(count, text.matches(&old).count());
+            prop_assert_eq!(replace_all(&text, &old, &new), text.replace(&old, &new));
+            let once = haystack.replaced(haystack.matches(&old).take(1), &new, usize::MAX).unwrap();
+            prop_assert_eq!(String::from_utf8(once.bytes).unwrap(), text.replacen(&old, &new, 1));
+        }
+
+        #[test]
+        fn with_crlf_it_is_replacement_in_the_folded_text(
+            text in "[ab\n]{0,40}",
+            old in "[ab\n]{1,3}",
+            new in "[abc\n]{0,4}",
+        ) {
+            let crlf = |text: &str| text.replace('\n', "\r\n");
+            prop_assert_eq!(replace_all(&crlf(&text), &old, &new), {
+                if text.contains('\n') { crlf(&text.replace(&old, &new)) } else { text.replace(&old, &new) }
+            });
+        }
+
+        #[test]
+        fn what_is_not_matched_stays(text in "[ab\r\n]{0,30}", old in "[ab\n]{1,3}") {
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+            let mut kept = String::new();
+            let mut rest = 0;
+            for found in haystack.matches(&old) {
+                let matched = &text[found.clone()];
+                prop_assert_eq!(folded(matched), old.as_str());
+                kept.push_str(&text[rest..found.start]);
+                rest = found.end;
+            }
+            kept.push_str(&text[rest..]);
+            prop_assert_eq!(replace_all(&text, &old, ""), kept);
+        }
+    }
+}

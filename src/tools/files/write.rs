@@ -1,0 +1,114 @@
+//! `Write`: a file's whole content, new or in place of the old.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::regular_file::{
+    self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile,
+};
+use super::replace_file::{self, Expected};
+use crate::state::{FileStamp, ReadRange};
+use crate::tools::builtin::Parameters;
+use crate::tools::{
+    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    ToolFailure, ToolReply, paths,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::tools) struct Write {
+    /// Absolute path of the file to write
+    #[schemars(length(min = 1))]
+    file_path: String,
+    /// The whole content of the file
+    content: String,
+}
+
+impl Parameters for Write {
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Writes a file with the given content; missing directories \
+        are made. A file that exists is replaced, and must have been read in this session before. \
+        To change a part of a file, use Edit.";
+    /// A write takes no time worth saving, and half of one is of no use.
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
+
+    // Whether the file was read is checked when the call runs: an earlier call of the same turn
+    // may read it.
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        Ok(Box::new(self))
+    }
+}
+
+impl PreparedCall for Write {
+    fn assess(&self, context: &ToolContext) -> Assessment {
+        let access = paths::writing(&paths::absolute(&self.file_path, context));
+        Assessment::of(Self::NAME, access)
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let path = paths::absolute(&self.file_path, call.session);
+        let target = paths::resolve_links(&path)
+            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
+        let (expected, original) = match regular_file::open(&target) {
+            Ok(found) => {
+                let stamp = FileStamp::from_metadata(&found.metadata);
+                match Freshness::of(call, &target, stamp) {
+                    Freshness::Unread => return Err(not_read(found)),
+                    Freshness::Changed => return Err(ToolFailure(READ_AGAIN.to_owned())),
+                    Freshness::Current => (Expected::Unchanged(stamp), original(found)?),
+                }
+            }
+            Err(NotReadable::Missing) => (Expected::Missing, None),
+            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        };
+        let stamp = replace_file::replace(&target, self.content.as_bytes(), expected)
+            .map_err(|error| ToolFailure(error.to_string()))?;
+        regular_file::record(call, target, stamp, ReadRange::Whole);
+        Ok(reply(&path, expected, original.as_deref(), &self.content))
+    }
+}
+
+fn not_read(found: RegularFile) -> ToolFailure {
+    let mut head = Vec::new();
+    // What cannot be read has no kind either.
+    let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
+    ToolFailure(FileKind::of(&head).read_first())
+}
+
+/// The old content, invalid UTF-8 replaced; `None` if it is too large for a patch.
+fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
+    let bytes = regular_file::bytes(source, PATCHED_BYTES as u64)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn reply(path: &Path, before: Expected, original: Option<&str>, content: &str) -> ToolReply {
+    let path = path.to_string_lossy();
+    let (kind, text) = match before {
+        Expected::Missing => ("create", format!("File created successfully at: {path}")),
+        Expected::Unchanged(_) => (
+            "update",
+            format!("The file {path} has been updated successfully."),
+        ),
+    };
+    let hunks = original.map_or_else(Vec::new, |old| patch::hunks(old, content));
+    ToolReply::text(
+        text,
+        json!({
+            "type": kind,
+            "filePath": path,
+            "content": content,
+            "structuredPatch": hunks,
+            "originalFile": original.filter(|old| old.len() <= ORIGINAL_BYTES),
+            "userModified": false,
+        }),
+    )
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

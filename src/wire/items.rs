@@ -1,0 +1,173 @@
+//! Items: what the Responses API answers with, and what `codex exec --json` prints.
+
+use serde_json::json;
+
+use super::MessageId;
+use super::arguments::{Arguments, settle};
+use super::deltas::{Closing, Slot};
+use super::ending::Ending;
+use super::envelope::Envelope;
+use super::object::{bytes, from_wtf8, non_empty, object, text};
+use super::reply::{Reply, Whole};
+use super::{CutOff, Event};
+
+object! {
+    /// An item, of the API or of Codex.
+    Item {
+        kind = "type", id = "id", call_id = "call_id", name = "name", arguments = "arguments",
+        status = "status", text = "text", command = "command", output = "aggregated_output",
+        exit_code = "exit_code", changes = "changes", tool = "tool", query = "query",
+        result = "result",
+    }
+}
+
+object! {
+    /// A changed file.
+    Change { path = "path" }
+}
+
+object! {
+    /// A response of the API.
+    Response {
+        id = "id", status = "status", details = "incomplete_details",
+    }
+}
+
+object! {
+    /// Why a response is incomplete.
+    Details { reason = "reason" }
+}
+
+impl Item<'_> {
+    pub(super) fn is(&self, kind: &str) -> bool {
+        text(self.kind).is_some_and(|known| known == kind)
+    }
+
+    /// Whether it says that the call failed.
+    pub(super) fn has_failed(&self) -> bool {
+        let is_zero = |code: &serde_json::value::RawValue| matches!(code.get(), "0" | "null");
+        text(self.status).is_some_and(|status| status == "failed" || status == "declined")
+            || !self.exit_code.is_none_or(is_zero)
+    }
+
+    /// The call of the API's form.
+    fn call(&self, message: Option<&MessageId>) -> Event {
+        let arguments = bytes(self.arguments).unwrap_or_default().into_owned();
+        let name = text(self.name).unwrap_or_default();
+        let arguments = Arguments::Text(from_wtf8(arguments));
+        settle(text(self.call_id).as_deref(), &name, arguments, message)
+    }
+
+    /// The call that Codex made, in the terms of our tools.
+    fn codex_call(&self) -> Option<Event> {
+        let kind = text(self.kind)?;
+        let (name, input) = match &*kind {
+            "command_execution" => (
+                "Bash".into(),
+                json!({"command": script(&text(self.command)?)}),
+            ),
+            "file_change" => {
+                let changes = Change::list(self.changes);
+                (
+                    "Edit".into(),
+                    json!({"file_path": text(changes.first()?.path)?}),
+                )
+            }
+            "web_search" => ("WebSearch".into(), json!({"query": text(self.query)?})),
+            "mcp_tool_call" => (text(self.tool)?, json!(self.arguments)),
+            _ => return None,
+        };
+        let input = Arguments::Text(input.to_string());
+        Some(settle(text(self.id).as_deref(), &name, input, None))
+    }
+}
+
+impl Response<'_> {
+    fn ending(&self) -> Ending {
+        let details = Details::of(self.details).unwrap_or_default();
+        match text(self.status).as_deref() {
+            Some("incomplete") => {
+                let reason = text(details.reason).unwrap_or_default();
+                match Ending::of(&reason) {
+                    Ending::Complete => Ending::Cut(CutOff::Stopped(reason.into_owned())),
+                    cut @ Ending::Cut(_) => cut,
+                }
+            }
+            Some("failed" | "cancelled") => Ending::Cut(CutOff::Stopped("failed".to_owned())),
+            _ => Ending::Complete,
+        }
+    }
+}
+
+/// What a command line like `/bin/bash -lc 'git status'` runs.
+fn script(command: &str) -> String {
+    match shlex::split(command).as_deref() {
+        Some([_, option, script]) if option == "-lc" => script.clone(),
+        _ => command.to_owned(),
+    }
+}
+
+/// A whole response.
+pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let id = non_empty(record.id).map(|id| MessageId::from(&*id));
+    let items = Item::list(record.output);
+    let calls = items.iter().filter(|item| item.is("function_call"));
+    let response = Response {
+        id: record.id,
+        status: record.status,
+        details: record.incomplete_details,
+    };
+    let whole = Whole {
+        calls: calls.map(|item| item.call(id.as_ref())).collect(),
+        id,
+        last_block_is_call: items.last().is_some_and(|item| item.is("function_call")),
+        ending: Some(response.ending()),
+    };
+    reply.whole(whole, events);
+}
+
+/// One streaming event of the API, or a line of Codex.
+pub(super) fn event(kind: &str, record: &Envelope<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    let response = Response::of(record.response).unwrap_or_default();
+    let item = Item::of(record.item).unwrap_or_default();
+    match kind {
+        "response.created" => {
+            let id = non_empty(response.id).map(|id| MessageId::from(&*id));
+            reply.begin_stream(id, events);
+        }
+        "response.output_item.done" => output_item(&item, reply, events),
+        "item.completed" if item.is("agent_message") => reply.whole(Whole::default(), events),
+        "item.started" | "item.completed" => {
+            let Some(call) = item.codex_call() else {
+                return;
+            };
+            reply.bare(call, events);
+            if kind == "item.completed" {
+                reply.result(text(item.id).as_deref(), None, events);
+            }
+        }
+        "turn.completed" | "turn.failed" => reply.stop(0, Ending::Complete, events),
+        _ => reply.stop(0, response.ending(), events),
+    }
+}
+
+/// An item is complete. Its arguments come whole, and so their deltas are not needed.
+fn output_item(item: &Item<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+    if !reply.is_streaming() {
+        reply.begin_stream(None, events);
+    }
+    if item.is("function_call") {
+        let index = reply.joiner.last_slot(0).map_or(0, |slot| slot.index + 1);
+        let slot = Slot { choice: 0, index };
+        reply.joiner.start(slot, Closing::Announced);
+        let (id, name) = (text(item.call_id), text(item.name));
+        reply.joiner.name(slot, id.as_deref(), name.as_deref());
+        if let Some(arguments) = bytes(item.arguments) {
+            reply.joiner.append(slot, &arguments);
+        }
+        reply.joiner.close(slot);
+    } else {
+        reply.joiner.follow(0);
+    }
+    reply.release(events);
+}
