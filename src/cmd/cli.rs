@@ -10,7 +10,6 @@ use super::check_text::CheckTextArguments;
 use super::command::{Command, Kind, Runs};
 use super::completions::CompletionsArguments;
 use super::man::ManArguments;
-use super::model_call::ModelCallArguments;
 use super::recap::RecapArguments;
 use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
@@ -98,10 +97,6 @@ const COMMANDS: &[Command] = &[
             run: |matches, _, _| ManArguments::from_arg_matches(matches)?.run(parser()),
         }),
     },
-    Command {
-        name: "model-call",
-        kind: Kind::Hidden(Runs::with::<ModelCallArguments>()),
-    },
 ];
 
 /// Options of all commands that take no value and may stand before a command's name.
@@ -172,7 +167,7 @@ pub(super) fn parser() -> clap::Command {
         .args_override_self(true)
         .arg_required_else_help(true)
         .subcommand_required(true)
-        .subcommands(COMMANDS.iter().filter_map(Command::parser))
+        .subcommands(COMMANDS.iter().map(Command::parser))
 }
 
 /// Runs the command that the parser of the whole command line found.

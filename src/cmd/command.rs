@@ -24,8 +24,6 @@ pub(super) struct Command {
 pub(super) enum Kind {
     /// A command that runs.
     Runs(Runs),
-    /// A command for tests, which neither help nor completions name.
-    Hidden(Runs),
     /// More commands.
     Group {
         about: &'static str,
@@ -70,24 +68,23 @@ impl Command {
     pub(super) fn members(&self) -> &'static [Self] {
         match self.kind {
             Kind::Group { commands, .. } => commands,
-            Kind::Runs(_) | Kind::Hidden(_) => &[],
+            Kind::Runs(_) => &[],
         }
     }
 
     /// How the command is run; nothing for a group.
     pub(super) fn runs(&self) -> Option<&Runs> {
         match &self.kind {
-            Kind::Runs(runs) | Kind::Hidden(runs) => Some(runs),
+            Kind::Runs(runs) => Some(runs),
             Kind::Group { .. } => None,
         }
     }
 
-    /// The parser with the help; nothing for what is hidden.
-    pub(super) fn parser(&self) -> Option<clap::Command> {
+    /// The parser with the help.
+    pub(super) fn parser(&self) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match &self.kind {
-            Kind::Hidden(_) => None,
-            Kind::Runs(runs) => Some((runs.augment)(parser)),
+            Kind::Runs(runs) => (runs.augment)(parser),
             Kind::Group {
                 about,
                 details,
@@ -98,11 +95,11 @@ impl Command {
                     .about(*about)
                     .arg_required_else_help(true)
                     .subcommand_required(true)
-                    .subcommands(commands.iter().filter_map(Self::parser));
-                Some(match long {
+                    .subcommands(commands.iter().map(Self::parser));
+                match long {
                     Some(long) => parser.long_about(long),
                     None => parser,
-                })
+                }
             }
         }
     }

@@ -20,7 +20,6 @@ mod lane_arguments;
 mod line_reader;
 mod man;
 mod model_arguments;
-mod model_call;
 mod model_failures;
 mod outcome;
 mod output;

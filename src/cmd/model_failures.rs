@@ -48,6 +48,13 @@ impl ModelFailures {
         {
             self.retryability = Some(retryability);
         }
+        if let Failure::NotRecorded { difference, .. } = failure
+            && self.verbose
+        {
+            for line in difference.lines() {
+                self.messages.note(line);
+            }
+        }
         let cause = failure.to_string();
         if !self.verbose && !self.causes.contains(&cause) {
             self.messages.note(&cause);

@@ -28,7 +28,8 @@ struct State {
     next: Option<Instant>,
     /// How many good answers are missing until requests are sent side by side.
     wary: u32,
-    refusal: Option<Failure>,
+    /// The refusal of everything, and when it ends, if it does.
+    refusal: Option<(Failure, Option<Instant>)>,
 }
 
 /// The place of the only request that is under way.
@@ -54,11 +55,13 @@ impl Pace {
             }
             let next = {
                 let mut state = self.state();
-                if let Some(refusal) = &state.refusal {
+                let now = Instant::now();
+                if let Some((refusal, end)) = &state.refusal
+                    && end.is_none_or(|end| end > now)
+                {
                     let refusal = Box::new(refusal.clone());
                     return Err(Failure::NotAsked { refusal });
                 }
-                let now = Instant::now();
                 let Some(next) = state.next.filter(|next| *next > now) else {
                     state.next = Some(now + self.interval);
                     return Ok(());
@@ -81,13 +84,13 @@ impl Pace {
             Failure::Overloaded { retry_after, .. } => *retry_after,
             _ => None,
         };
-        let is_long = asked.is_some_and(|asked| asked > longest);
+        let end = asked.and_then(|asked| Instant::now().checked_add(asked));
         let mut state = self.state();
-        if failure.refuses_everything() || is_long {
-            state.refusal.get_or_insert_with(|| failure.clone());
-        } else if let Some(asked) = asked {
+        if failure.refuses_everything() || asked.is_some_and(|asked| asked > longest) {
+            state.refusal = Some((failure.clone(), end));
+        } else if end.is_some() {
             state.wary = CALM;
-            state.next = state.next.max(Some(Instant::now() + asked));
+            state.next = state.next.max(end);
         }
     }
 
@@ -152,6 +155,17 @@ mod tests {
             let mut third = None;
             pace.turn(&mut third).await.unwrap();
             assert!(third.is_none(), "calm again");
+        });
+    }
+
+    #[test]
+    fn a_refusal_for_a_time_ends() {
+        let pace = Pace::default();
+        pace.failed(&overloaded(LONGEST), Duration::ZERO);
+        wait_for(async {
+            assert!(pace.turn(&mut None).await.is_err());
+            tokio::time::sleep(LONGEST).await;
+            pace.turn(&mut None).await.unwrap();
         });
     }
 

@@ -17,8 +17,8 @@ use crate::text::terminal_safe_line;
 const DEVIATIONS: &[(&str, usize)] = &[
     // A cut leaves no half of a character; limits below 3 do not occur.
     ("toolUseSummary.truncateJson", 2),
-    // Line breaks of any kind are blanks; quotation marks stay in pairs.
-    ("toolUseSummary.cleanSummary", 5),
+    // Line breaks of any kind are blanks; quotation marks and marks of emphasis stay in pairs.
+    ("toolUseSummary.cleanSummary", 6),
     // Escape sequences go as a whole, what never shows goes, and brackets around a whole title.
     ("sessionTitle.sanitize", 6),
     // A text that a hook added was not said by the user; no blanks are left where one was added.

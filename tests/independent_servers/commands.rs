@@ -47,7 +47,8 @@ pub(crate) fn under_a_rate_limit(folder: &Path) {
     let words = ["summarize-batch", "--jobs", "4", "--hold-ms", "60000"];
     let labelled = services("sk-labels").fed(&words, stream(BULK).as_bytes());
     assert_eq!(labelled.matches("\"tool_use_summary\"").count(), BULK);
-    llmock::is_content(folder, &server);
+    let grade = llmock::grade(folder, &server);
+    assert!(grade.contains("PASS"), "{grade}");
 }
 
 pub(crate) fn run(folder: &Path) {

@@ -30,15 +30,16 @@ pub(crate) fn start(folder: &Path, options: &[&str]) -> Server {
     })
 }
 
-/// The server's grade of its client: no error.
-pub(crate) fn is_content(folder: &Path, server: &Server) {
+/// The server's grade of its client, in words: no error.
+pub(crate) fn grade(folder: &Path, server: &Server) -> String {
     let report = Command::new(program(folder))
         .args(["report", "--url", &server.url("")])
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&report.stdout);
-    println!("{told}");
-    assert!(report.status.success(), "{told}");
+    let grade = String::from_utf8(report.stdout).unwrap();
+    println!("{grade}");
+    assert!(report.status.success(), "{grade}");
+    grade
 }
 
 pub(crate) fn run(folder: &Path) {
@@ -64,7 +65,7 @@ pub(crate) fn run(folder: &Path) {
         println!("llmock, {provider}: {asked} requests");
         assert!(asked >= 20, "{provider}: {asked}");
     }
-    is_content(folder, &server);
+    grade(folder, &server);
 }
 
 fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {

@@ -57,5 +57,6 @@ fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
             );
         }
     }
-    assert!(batches > 100, "only {batches} batches were planned");
+    // Most calls of recordings have their results in them.
+    assert!(batches > 10, "only {batches} batches were planned");
 }

@@ -17,7 +17,7 @@ const CLOSE: &str = "</recap>";
 /// or a refusal.
 pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     let safe = terminal_safe(answer);
-    let recap = terminal_safe_line(told(&safe).ok_or(Rejection::NoTag)?);
+    let recap = terminal_safe_line(tagged(&safe).ok_or(Rejection::NoTag)?);
     let recap = truncate_utf16(&recap, LONGEST).trim();
     // A model that repeats what it was asked says `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
@@ -34,7 +34,7 @@ pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
     Ok(recap.to_owned())
 }
 
-fn told(answer: &str) -> Option<&str> {
+fn tagged(answer: &str) -> Option<&str> {
     let first = find(answer, OPEN)?;
     let mut from = first;
     let mut closed = false;

@@ -12,7 +12,18 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 const CANARY: &str = "sk-canary-0123456789";
-const REQUEST: &str = r#"{"system":"Be brief.","messages":[{"role":"user","content":"Hello"}]}"#;
+
+/// A session in which somebody asks for `what`.
+fn session(folder: &Path, what: &str) -> String {
+    let path = folder.join(format!("{what}.jsonl"));
+    let asked = json!({"role": "user", "content": format!("Port the {what} to Rust, please")});
+    let asked = json!({"type": "user", "uuid": "a", "sessionId": "s", "message": asked});
+    let said = json!([{"type": "text", "text": "I have ported it."}]);
+    let said = json!({"id": "m", "role": "assistant", "content": said});
+    let said = json!({"type": "assistant", "uuid": "b", "parentUuid": "a", "sessionId": "s", "message": said});
+    fs::write(&path, format!("{asked}\n{said}\n")).unwrap();
+    path.to_str().unwrap().to_owned()
+}
 
 /// Answers one request for each body, and returns what was asked.
 fn server(answers: Vec<(u16, String)>) -> (u16, JoinHandle<Vec<String>>) {
@@ -49,34 +60,32 @@ fn server(answers: Vec<(u16, String)>) -> (u16, JoinHandle<Vec<String>>) {
     (port, thread)
 }
 
-fn said(text: &str) -> String {
+const TITLE: &str = r#"{"title":"Port the parser"}"#;
+
+fn said() -> String {
     json!({
-        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "choices": [{"message": {"content": TITLE}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 2},
     })
     .to_string()
 }
 
 /// What Ollama says, which needs no key.
-fn ollama_said(text: &str) -> String {
-    json!({"message": {"role": "assistant", "content": text}, "done": true, "done_reason": "stop"})
+fn ollama_said() -> String {
+    json!({"message": {"role": "assistant", "content": TITLE}, "done": true, "done_reason": "stop"})
         .to_string()
 }
 
-fn call(arguments: &[&str], environment: &[(&str, &str)], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_turnpipe"))
-        .arg("model-call")
+/// Names a session, without any environment but this.
+fn title(arguments: &[&str], environment: &[(&str, &str)], session: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_turnpipe"))
+        .args(["title", "-o", "jsonl", session])
         .args(arguments)
         .env_clear()
         .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that refuses its arguments does not read.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn shown(output: &Output) -> String {
@@ -85,24 +94,25 @@ fn shown(output: &Output) -> String {
     format!("{stdout}{stderr}")
 }
 
-fn reply(output: &Output) -> Value {
+fn record(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
-fn a_call_is_recorded_and_replayed_without_network_key_or_configuration() {
+fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
     let recording = folder.path().join("recording.jsonl");
-    let (port, server) = server(vec![(200, said("Hi"))]);
+    let (port, server) = server(vec![(200, said())]);
     let text = format!(
-        "model = \"lab:m\"\n[providers.lab]\npreset = \"vllm\"\n\
+        "fast_model = \"lab:m\"\n[providers.lab]\npreset = \"vllm\"\n\
          base_url = \"http://127.0.0.1:{port}/v1\"\napi_key_cmd = \"echo {CANARY}\"\n\
          headers = {{ X-Team = \"team-canary\" }}\n[providers.lab.dialect]\nbudget_key = \"n\"\n"
     );
     fs::write(&config, text).unwrap();
     let path = |path: &Path| path.to_str().unwrap().to_owned();
-    let live = call(
+    let parser = session(folder.path(), "parser");
+    let live = title(
         &[
             "--config",
             &path(&config),
@@ -110,44 +120,46 @@ fn a_call_is_recorded_and_replayed_without_network_key_or_configuration() {
             &path(&recording),
         ],
         &[("PATH", "/usr/bin:/bin")],
-        REQUEST,
+        &parser,
     );
     assert!(live.status.success(), "{}", shown(&live));
-    assert_eq!(reply(&live)["text"], "Hi");
-    assert_eq!(reply(&live)["model_used"], "lab:m");
+    assert_eq!(record(&live)["title"], "Port the parser");
+    assert_eq!(record(&live)["model_used"], "lab:m");
     let asked = server.join().unwrap().remove(0);
     assert!(
         asked.contains(&format!("authorization: Bearer {CANARY}")),
         "{asked}"
     );
     assert!(
-        asked.contains("x-team: team-canary") && asked.contains("\"n\":300"),
+        asked.contains("x-team: team-canary") && asked.contains("\"n\":100"),
         "{asked}"
     );
 
     let replay = format!("replay:{}", path(&recording));
-    let again = call(&["--model", &replay], &[], REQUEST);
+    let again = title(&["--model", &replay], &[], &parser);
     assert_eq!(again.stdout, live.stdout, "{}", shown(&again));
     assert!(!fs::read_to_string(&recording).unwrap().contains("canary"));
 
-    let other = REQUEST.replace("Hello", "Goodbye");
-    let unknown = call(&["--model", &replay], &[], &other);
+    let other = session(folder.path(), "printer");
+    let unknown = title(&["-v", "--model", &replay], &[], &other);
     assert_eq!(unknown.status.code(), Some(4));
     let shown = shown(&unknown);
-    assert!(shown.contains("differs in 2 lines"), "{shown}");
+    assert!(shown.contains("the nearest request differs in "), "{shown}");
     assert!(
-        shown.contains("Hello") && shown.contains("Goodbye"),
+        shown.contains("the parser") && shown.contains("the printer"),
         "{shown}"
     );
 }
 
 #[test]
 fn this_machine_is_found_by_name_without_any_environment() {
-    let (port, server) = server(vec![(200, ollama_said("Hi"))]);
+    let (port, server) = server(vec![(200, ollama_said())]);
     let base = format!("http://localhost:{port}");
-    let output = call(&["--model", "ollama:m"], &[("OLLAMA_HOST", &base)], REQUEST);
+    let folder = tempfile::tempdir().unwrap();
+    let parser = session(folder.path(), "parser");
+    let output = title(&["--model", "ollama:m"], &[("OLLAMA_HOST", &base)], &parser);
     assert!(output.status.success(), "{}", shown(&output));
-    assert_eq!(reply(&output)["text"], "Hi");
+    assert_eq!(record(&output)["title"], "Port the parser");
     server.join().unwrap();
 }
 
@@ -158,9 +170,9 @@ fn a_host_without_an_address_is_said_to_be_one() {
     fs::write(&config, "[http]\nconnect_timeout_ms = 2000\n").unwrap();
     let arguments = ["--config", config.to_str().unwrap(), "--model", "ollama:m"];
     let host = [("OLLAMA_HOST", "http://no-such-host.invalid")];
-    let output = call(&arguments, &host, REQUEST);
+    let output = title(&arguments, &host, &session(folder.path(), "parser"));
     assert_eq!(output.status.code(), Some(5), "{}", shown(&output));
-    let reason = reply(&output)["reason"].as_str().unwrap().to_owned();
+    let reason = record(&output)["error"].as_str().unwrap().to_owned();
     // Where no name server answers, the time for the connection ends first.
     assert!(
         reason.contains("lookup address") || reason.contains("no answer within 2000 ms"),
@@ -169,78 +181,53 @@ fn a_host_without_an_address_is_said_to_be_one() {
 }
 
 #[test]
-fn the_exit_status_tells_what_another_try_is_good_for() {
-    let refusal = json!({"error": {"message": format!("Incorrect API key: {CANARY}")}}).to_string();
-    let spent = json!({"error": {"message": "gone", "code": "insufficient_quota"}}).to_string();
-    for (status, body, expected) in [
-        (401, refusal.clone(), 4),
-        (429, spent, 4),
-        (500, refusal, 5),
-        (200, "<html>".to_owned(), 4),
-    ] {
-        let (port, server) = server(vec![(status, body)]);
-        let output = call(
-            &["--model", "openai:m"],
-            &[
-                ("OPENAI_API_KEY", CANARY),
-                ("OPENAI_BASE_URL", &format!("http://127.0.0.1:{port}/v1")),
-            ],
-            REQUEST,
-        );
-        assert_eq!(output.status.code(), Some(expected), "{}", shown(&output));
-        assert!(!shown(&output).contains("canary"), "{}", shown(&output));
-        assert_eq!(server.join().unwrap().len(), 1);
-    }
-    let port = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().port()
-    };
-    let nobody = call(
-        &["--model", "ollama:m"],
-        &[("OLLAMA_HOST", &format!("127.0.0.1:{port}"))],
-        REQUEST,
-    );
-    assert_eq!(nobody.status.code(), Some(5), "{}", shown(&nobody));
-}
-
-#[test]
 fn what_makes_no_sense_is_told_before_anything_is_sent() {
-    let rows: [(&[&str], &str); 6] = [
-        (&[], "no model was chosen"),
+    let folder = tempfile::tempdir().unwrap();
+    let parser = session(folder.path(), "parser");
+    let rows: [(&[&str], &str); 4] = [
         (&["--model", "gpt-5"], "not a model: `gpt-5`"),
         (&["--model", "opnai:m"], "did you mean `openai`?"),
         (
             &["--model", "openai:m"],
             "no key for openai: set OPENAI_API_KEY",
         ),
-        (&["--model", "builtin"], "builtin answers no requests"),
         (
             &["--model", "replay:/nonexistent"],
             "recording /nonexistent: ",
         ),
     ];
     for (arguments, expected) in rows {
-        let output = call(arguments, &[], REQUEST);
+        let output = title(arguments, &[], &parser);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(shown(&output).contains(expected), "{}", shown(&output));
     }
 }
 
 #[test]
-fn a_dry_run_prints_the_exact_body_and_needs_no_key() {
-    let output = call(
-        &["--model", "anthropic:claude-haiku-4-5", "--dry-run"],
+fn a_dry_run_prints_the_body_and_needs_no_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let prompt = folder.path().join("prompt.md");
+    fs::write(&prompt, "Be brief.").unwrap();
+    let output = title(
+        &[
+            "--model",
+            "anthropic:claude-haiku-4-5",
+            "--dry-run",
+            "--prompt-file",
+            prompt.to_str().unwrap(),
+        ],
         &[],
-        REQUEST,
+        &session(folder.path(), "parser"),
     );
     assert!(output.status.success(), "{}", shown(&output));
-    assert_eq!(
-        String::from_utf8(output.stdout).unwrap(),
-        concat!(
-            r#"{"model":"claude-haiku-4-5","max_tokens":300,"stream":false,"#,
-            r#""system":[{"type":"text","text":"Be brief."}],"#,
-            r#""messages":[{"role":"user","content":[{"type":"text","text":"Hello"}]}]}"#,
-            "\n"
-        )
+    let body = record(&output);
+    assert_eq!(body["model"], "claude-haiku-4-5");
+    assert_eq!(body["max_tokens"], 100);
+    let system = body["system"][0]["text"].as_str().unwrap();
+    assert!(system.starts_with("Be brief."), "{system}");
+    let asked = body["messages"][0]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        asked.contains("User: Port the parser to Rust, please"),
+        "{asked}"
     );
 }
