@@ -22,9 +22,9 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// Reads one command per line, as a JSON string or as an object with a `command` and an optional
 /// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
 /// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
-/// So is `kernel-enforcement` where a command such as `awk` is only to be trusted in a sandbox, and
-/// `no-index-refresh` where git needs `GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false` not to
-/// write its index.
+/// So is what must be provided: `kernel-enforcement` (a sandbox, for commands such as `awk`),
+/// `no-terminal` (git would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and
+/// `diff.autoRefreshIndex=false`) and `temporary-directory` (one for `sort` to write to).
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain
@@ -45,7 +45,7 @@ impl Run for CheckShellArguments {
         let environment = io.environment.clone();
         let look = |question: &Question| {
             let analysis = analyse(&question.text);
-            let refreshes_index = analysis.refreshes_index();
+            let conditions = analysis.conditions();
             let analysis = match &question.directory {
                 Some(directory) => {
                     let directory = here.join(directory);
@@ -58,18 +58,18 @@ impl Run for CheckShellArguments {
                 }
                 None => analysis.without_a_look(),
             };
-            (analysis, refreshes_index)
+            (analysis, conditions)
         };
         let check = Check {
             name: "shell",
             field: "command",
             context: Context::Directory,
             answer: &|question| {
-                let (analysis, refreshes_index) = look(question);
+                let (analysis, conditions) = look(question);
                 if self.explain {
                     Reply::Text(explanation(&question.text, &analysis))
                 } else {
-                    Reply::Record(record(&question.text, analysis, refreshes_index))
+                    Reply::Record(record(&question.text, analysis, conditions))
                 }
             },
         };
@@ -77,7 +77,7 @@ impl Run for CheckShellArguments {
     }
 }
 
-fn record(command: &str, analysis: Analysis, refreshes_index: bool) -> CheckShellRecord {
+fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShellRecord {
     let mut requires = Vec::new();
     if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
         for requirement in open {
@@ -86,12 +86,7 @@ fn record(command: &str, analysis: Analysis, refreshes_index: bool) -> CheckShel
                 requires.push(name);
             }
         }
-        if analysis.language.is_some() {
-            requires.push("kernel-enforcement".to_owned());
-        }
-        if refreshes_index {
-            requires.push("no-index-refresh".to_owned());
-        }
+        requires.extend(conditions.into_iter().map(str::to_owned));
     }
     let verdict = match analysis.verdict {
         Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,

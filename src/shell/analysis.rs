@@ -124,16 +124,27 @@ fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
 }
 
 impl Analysis {
-    /// Whether git looks at files in it, and so refreshes its index unless the environment forbids
-    /// that. Requirements that were settled do not count any more.
-    pub fn refreshes_index(&self) -> bool {
+    /// What whoever runs it has to provide, as records name it; to be asked before requirements are
+    /// settled. Calls of a session have all of it, but the enforcement where the kernel has none.
+    pub fn conditions(&self) -> Vec<&'static str> {
         let Verdict::ReadOnly { requires } = &self.verdict else {
-            return false;
+            return Vec::new();
         };
-        requires.iter().any(|requirement| {
+        let looks_at_files = requires.iter().any(|requirement| {
             let Requirement::CleanGitConfig(place) = requirement;
             place.scope == GitScope::WorkTree
-        })
+        });
+        let sorts = self.programs.iter().any(|program| program == "sort");
+        [
+            (self.language.is_some(), "kernel-enforcement"),
+            // Git starts the pager of its configuration.
+            (!requires.is_empty(), "no-terminal"),
+            (looks_at_files, "no-index-refresh"),
+            (sorts, "temporary-directory"),
+        ]
+        .into_iter()
+        .filter_map(|(holds, name)| holds.then_some(name))
+        .collect()
     }
 
     /// The verdict after checking every requirement: `holds` returns why one does not hold. The

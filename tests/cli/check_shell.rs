@@ -24,7 +24,8 @@ fn one_record_a_line() {
         .collect();
     assert_eq!(records.len(), 6);
     assert_eq!(records[0]["verdict"], "read-only");
-    assert_eq!(records[0]["requires"][0], "clean-git-config");
+    let conditions = serde_json::json!(["clean-git-config", "kernel-enforcement", "no-terminal"]);
+    assert_eq!(records[0]["requires"], conditions);
     assert_eq!(records[1]["verdict"], "writes");
     assert_eq!(records[1]["span"], serde_json::json!([5, 8]));
     assert_eq!(records[2]["line"], 3);
@@ -40,6 +41,12 @@ fn plain_lines_and_explanations() {
     let told = run(&["check", "shell", "--plain"], b"ls -la\n");
     assert!(
         told.stdout.contains("\"verdict\":\"read-only\""),
+        "{told:?}"
+    );
+    let told = run(&["check", "shell", "--plain"], b"seq 9 | sort -R\n");
+    assert!(
+        told.stdout
+            .contains("\"requires\":[\"temporary-directory\"]"),
         "{told:?}"
     );
     let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
@@ -66,7 +73,7 @@ fn with_a_directory_its_configuration_is_read() {
     assert_eq!(clean["verdict"], "read-only", "{clean}");
     assert_eq!(
         clean["requires"],
-        serde_json::json!(["kernel-enforcement", "no-index-refresh"])
+        serde_json::json!(["kernel-enforcement", "no-terminal", "no-index-refresh"])
     );
     git(&["config", "core.fsmonitor", "evil"]);
     let dirty = verdict(&question);
