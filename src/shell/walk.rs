@@ -17,8 +17,10 @@ use super::refusal::Refusal;
 use super::source::Source;
 use super::word::Word;
 
-/// Commands that read their operands to the end, so that no process substitution outlives them.
-const READ_ALL: &[&str] = &["cat", "comm", "diff", "join", "paste", "sort", "wc"];
+/// Commands that read their operands to the end, so that no process substitution outlives them, and
+/// letters of options that neither fail nor change that.
+const READ_ALL: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
+const READ_ON: &str = "bBilnruw123";
 
 /// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
@@ -393,8 +395,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         simple: ParsedCommand<'tree>,
         place: Place,
     ) -> Result<(), Refusal> {
-        if let Some(document) = simple.here_document {
-            let body = redirection::body(self.source.0, &document)?;
+        if let Some(document) = &simple.here_document {
+            let body = redirection::body(self.source.0, document)?;
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,
@@ -408,8 +410,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 ));
             }
         }
-        let name = simple.words.first().and_then(Word::literal);
-        let waits = name.is_some_and(|name| READ_ALL.contains(&name));
+        let waits = self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
                 let place = place.in_process_substitution();
@@ -419,6 +420,35 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a command surely reads all of its substitutions: it has no other operand or
+    /// redirection, which could fail and end it at once.
+    fn reads_all(&self, owner: Node<'tree>, simple: &ParsedCommand<'tree>) -> bool {
+        let Some((name, arguments)) = simple.words.split_first() else {
+            return false;
+        };
+        let spans: Vec<_> = simple
+            .substitutions
+            .iter()
+            .map(|node| self.source.trimmed(*node))
+            .collect();
+        let is_fine = |word: &Word| {
+            let letters = word.literal().and_then(|text| text.strip_prefix('-'));
+            letters.is_some_and(|letters| {
+                !letters.is_empty() && letters.chars().all(|letter| READ_ON.contains(letter))
+            }) || spans.contains(&word.span)
+        };
+        let mut end = self.source.trimmed(owner).start;
+        let stands_alone = simple.words.iter().all(|word| {
+            let gap = end..word.span.start;
+            end = word.span.end;
+            self.source.only_blanks(gap).is_ok()
+        });
+        stands_alone
+            && end == owner.end_byte()
+            && name.literal().is_some_and(|name| READ_ALL.contains(&name))
+            && arguments.iter().all(is_fine)
     }
 
     /// Checks substitutions in places where no command waits for a process.
