@@ -318,6 +318,13 @@ fn an_old_gemini_document_has_no_lines() {
         facts.last_activity.unwrap().to_string(),
         "2026-01-01T10:00:09Z"
     );
+    // As `jq -c` prints it.
+    let document = std::fs::read_to_string(data("session-document.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let line = directory.path().join("line.json");
+    std::fs::write(&line, format!("{document}\n")).unwrap();
+    assert_eq!(outline(line.to_str().unwrap(), Scope::Live), expected);
 }
 
 #[test]

@@ -64,7 +64,8 @@ pub(super) fn agent_of(record: &str) -> Option<Agent> {
     if row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none() {
         return Some(Agent::Pi);
     }
-    if row.project.is_some() && row.session.is_some()
+    // With its messages in it, it is no record but a whole session.
+    if row.project.is_some() && row.session.is_some() && row.messages.is_none()
         || row.set.is_some()
         || row.rewind_to.is_some()
         || kind == Some("gemini") && row.id.is_some()
