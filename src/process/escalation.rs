@@ -9,6 +9,16 @@ use std::time::Duration;
 use super::cancel::Level;
 use super::{Ended, Limits};
 
+/// How long to keep killing what a call leaves behind, on a machine that this may keep busy.
+pub(super) const PERSISTENCE: Duration = Duration::from_secs(10);
+
+/// What becomes of a call's orphans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Treatment {
+    Spared,
+    Killed,
+}
+
 /// How long the kernel gets to end a killed child before we stop waiting for it.
 const UNKILLABLE: Duration = Duration::from_secs(10);
 

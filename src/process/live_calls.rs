@@ -95,7 +95,7 @@ impl Registration {
         &self,
         leader: Pid,
         pipes: &[u64],
-        treatment: super::supervise::Treatment,
+        treatment: super::escalation::Treatment,
     ) -> orphans::Found {
         let claim = orphans::Claim {
             leader,
@@ -144,7 +144,7 @@ pub(super) fn kill_all() {
     }
     kill(&leaders);
     #[cfg(target_os = "linux")]
-    orphans::kill_all(std::time::Instant::now() + super::supervise::PERSISTENCE);
+    orphans::kill_all(std::time::Instant::now() + super::escalation::PERSISTENCE);
 }
 
 /// Takes a child that even KILL did not end (it hangs in the kernel). It is waited for when a later

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use super::escalation::Treatment;
 use super::guardian;
 use super::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
-use super::supervise::Treatment;
 
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 

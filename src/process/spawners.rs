@@ -156,6 +156,9 @@ impl Spawners {
         let tree = ProcessTree::of(started.leader);
         let spill = &self.spill_directory;
         let finished = supervise(tree, registration, ours, command, cancel, spill);
+        if let Some(directory) = temporary {
+            self.pool.give_back(directory);
+        }
         if let Some(confinement) = started.confinement {
             let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
             self.witness(confinement, enforces && looks_denied(&finished));

@@ -11,7 +11,9 @@ use rustix::io::Errno;
 
 use super::cancel::Level;
 use super::capture_buffer::CaptureBuffer;
-use super::escalation::{Escalation, Leader, Observation, Pipes, Rest, Step};
+use super::escalation::{
+    Escalation, Leader, Observation, PERSISTENCE, Pipes, Rest, Step, Treatment,
+};
 use super::live_calls::{self, Registration};
 use super::pipes::OurEnds;
 use super::process_tree::ProcessTree;
@@ -35,16 +37,6 @@ const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
 /// How often ended orphans are waited for while a call runs, since it may make many.
 #[cfg(target_os = "linux")]
 const REAPING: Duration = Duration::from_millis(100);
-
-/// How long to keep killing what a call leaves behind, on a machine that this may keep busy.
-pub(super) const PERSISTENCE: Duration = Duration::from_secs(10);
-
-/// What becomes of a call's orphans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Treatment {
-    Spared,
-    Killed,
-}
 
 /// One of the child's output pipes and what came out of it.
 struct Output<'a> {

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Agent;
-use super::folders::{Keep, walk};
-
-/// The folder that holds the files of subagents.
-pub(super) const SUBAGENTS: &str = "subagents";
+use super::folders::{FolderContext, Keep, SUBAGENTS, walk};
 
 /// A folder to search for session files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,17 +37,6 @@ pub struct Found {
     pub path: PathBuf,
     /// What else the folder holds.
     pub(super) context: FolderContext,
-}
-
-/// What else the folder of a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FolderContext {
-    /// A side file of turnpipe.
-    pub(super) side_file: bool,
-    /// A folder of subagents.
-    pub(super) subagents: bool,
-    /// Whether the user named the file itself and not a folder that holds it.
-    pub(super) is_named: bool,
 }
 
 /// The folder was not read.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::archive;
-use super::discover::{FolderContext, SUBAGENTS};
 use super::record::SIDE_FILE_SUFFIX;
+
+/// The folder that holds the files of subagents.
+pub(super) const SUBAGENTS: &str = "subagents";
 
 /// How many levels of folders below a root may hold session files.
 const DEEPEST: u32 = 8;
@@ -19,6 +21,17 @@ const BELONGINGS: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_module
 
 /// After this many files, threads are worth starting for the remaining folders.
 const MANY: usize = 512;
+
+/// What else the folder of a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FolderContext {
+    /// A side file of turnpipe.
+    pub(super) side_file: bool,
+    /// A folder of subagents.
+    pub(super) subagents: bool,
+    /// Whether the user named the file itself and not a folder that holds it.
+    pub(super) is_named: bool,
+}
 
 /// A folder to read.
 struct Folder {

@@ -8,8 +8,9 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::codex_index::ThreadNames;
-use super::discover::{FolderContext, subagent_files};
+use super::discover::subagent_files;
 use super::each::each;
+use super::folders::FolderContext;
 use super::opened::{Session, SessionError, SideFile};
 use super::project::project_hash;
 use super::{Agent, Candidate, Facts, Found};

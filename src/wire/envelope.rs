@@ -2,7 +2,6 @@
 
 use super::anthropic::{Message, StreamEvent};
 use super::object::object;
-use super::openai;
 
 object! {
     /// A record, one level deep.
@@ -40,16 +39,6 @@ impl<'a> Envelope<'a> {
             parts: self.parts,
             stop_reason: self.stop_reason,
             tool_calls: self.tool_calls,
-        }
-    }
-
-    /// The members that a bare `OpenAI` message has.
-    pub(super) fn as_openai_message(&self) -> openai::Message<'a> {
-        openai::Message {
-            role: self.role,
-            content: self.content,
-            tool_calls: self.tool_calls,
-            function_call: self.function_call,
         }
     }
 

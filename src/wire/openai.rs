@@ -70,7 +70,17 @@ impl Call<'_> {
     }
 }
 
-impl Message<'_> {
+impl<'a> Message<'a> {
+    /// The message that a record is.
+    pub(super) fn bare(record: &Envelope<'a>) -> Self {
+        Self {
+            role: record.role,
+            content: record.content,
+            tool_calls: record.tool_calls,
+            function_call: record.function_call,
+        }
+    }
+
     fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
         let calls = Call::list(self.tool_calls);
         calls

@@ -165,7 +165,7 @@ fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
             })
         }
         "assistant" if non_null(record.tool_calls.or(record.function_call)).is_some() => {
-            Shape::OpenaiAssistant(record.as_openai_message())
+            Shape::OpenaiAssistant(openai::Message::bare(record))
         }
         "assistant" => Shape::Assistant(record.as_message()),
         "user" => Shape::User,
