@@ -40,7 +40,8 @@ impl Ledger {
             return false;
         }
         match event {
-            Event::Message(_) => self.messages += 1,
+            // Calls on lines of their own, without a message, belong to what follows a prompt.
+            Event::Message(_) | Event::Prompt => self.messages += 1,
             Event::Call(call) => self.open_call(&call.id),
             Event::Invalid(call) => self.open_call(&call.id),
             Event::Result(result) => {
@@ -118,7 +119,8 @@ mod tests {
     use super::*;
     use crate::wire::Decoder;
 
-    /// `m`: a message begins; a letter: a call; a capital: a result for the call of that letter.
+    /// `m`: a message begins; `p`: a prompt; another letter: a call; a capital: a result for the call
+    /// of that letter.
     fn answered(input: &str) -> String {
         let mut ledger = Ledger::default();
         let mut decoder = Decoder::detecting();
@@ -127,6 +129,8 @@ mod tests {
             let id = letter.to_ascii_lowercase();
             let record = if letter == 'm' {
                 r#"{"role":"assistant","content":[]}"#.to_owned()
+            } else if letter == 'p' {
+                r#"{"role":"user","content":"next"}"#.to_owned()
             } else if letter.is_lowercase() {
                 ids.push(letter);
                 format!(r#"{{"type":"tool_use","id":"{id}","name":"x","input":{{"n":{number}}}}}"#)
@@ -154,6 +158,7 @@ mod tests {
             ("maaA", "+-"),
             ("maAAma", "+-"),
             ("Ama", "-"),
+            ("papapaA", "--+"),
             ("abAaA", "+-+"),
         ];
         for (input, expected) in rows {
