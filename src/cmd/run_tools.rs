@@ -171,7 +171,9 @@ impl Run for RunToolsArguments {
             trace,
         };
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
-        report_foreign_stream(end.understanding, globals.quiet, &io.messages);
+        if matches!(end.cause, EndCause::EndOfInput) {
+            report_foreign_stream(end.understanding, globals.quiet, &io.messages);
+        }
         Ok(self.outcome(&end, io))
     }
 }

@@ -27,6 +27,18 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
     wait_for("the children to end", || !is_marked_process_alive(&marker));
 }
 
+/// What was not read may still be understood.
+#[test]
+fn a_reader_that_leaves_is_told_nothing() {
+    let bench = Bench::new();
+    let records = bench.write("records", "{\"event\":\"x\"}\n".repeat(100_000));
+    let run = bench.shell(&format!(
+        "turnpipe run-tools < {} | head -n 1",
+        records.display()
+    ));
+    assert_eq!(run.stderr, "", "{run:?}");
+}
+
 #[test]
 fn a_full_disk_is_told_and_ends_the_children() {
     let bench = Bench::new();
