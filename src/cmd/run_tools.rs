@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
-use super::inputs::{report_foreign_stream, take_stdin};
+use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
@@ -259,15 +259,12 @@ impl RunToolsArguments {
         io: &Io,
     ) -> anyhow::Result<ToolContext> {
         let here = match &self.cwd {
-            Some(directory) => std::fs::canonicalize(directory)
-                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?,
+            Some(path) => directory("--cwd", path)?,
             None => std::env::current_dir().context("cannot find the working directory")?,
         };
         let mut allowed = vec![here.clone()];
-        for directory in &self.add_dir {
-            let directory = std::fs::canonicalize(directory)
-                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?;
-            allowed.push(directory);
+        for path in &self.add_dir {
+            allowed.push(directory("--add-dir", path)?);
         }
         Ok(ToolContext {
             directory: here.clone(),

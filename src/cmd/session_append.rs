@@ -10,13 +10,12 @@ use clap::Args;
 use serde_json::Value;
 
 use super::command::Run;
-use super::inputs::{report_foreign_stream, take_stdin};
+use super::inputs::{report_foreign_stream, session_to_write, take_stdin};
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
-use crate::session::Session;
 use crate::session::durable::{FileSystems, OpenError, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, RecordError, Recorded, SessionFacts,
@@ -146,7 +145,7 @@ impl SessionAppendArguments {
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Ours(None));
         }
-        let session = Session::open(&self.file).map_err(|problem| error(&problem))?;
+        let session = session_to_write(&self.file)?;
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;

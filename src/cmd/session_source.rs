@@ -13,7 +13,8 @@ use crate::config::session_roots;
 use crate::io::Environment;
 use crate::jsonl::Mapping;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, discover_names, discover_with,
+    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover_names,
+    discover_with,
 };
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
@@ -131,11 +132,16 @@ impl SourceArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Reports the folders that were named and cannot be read.
+    /// Reports the folders that were named and cannot be read. A single session may stand for one.
     pub(super) fn check_roots(&self, errors: &mut InputErrors) {
         for root in &self.root {
-            if let Err(error) = std::fs::metadata(root) {
-                errors.report(root.display(), &UsageError::reason(error));
+            let problem = if root.is_dir() {
+                std::fs::read_dir(root).err().map(UsageError::reason)
+            } else {
+                Session::open(root).err().map(UsageError::reason)
+            };
+            if let Some(problem) = problem {
+                errors.report(root.display(), &problem);
             }
         }
     }

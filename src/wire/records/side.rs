@@ -46,7 +46,7 @@ pub struct ToolUseSummaryRecord {
 }
 
 /// The title of a session, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "title")]
 #[schemars(transform = tagged("title"))]
 pub struct TitleRecord {
