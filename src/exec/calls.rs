@@ -178,15 +178,10 @@ impl Calls {
             session: session.id().clone(),
         };
         let job = move |(): &()| {
-            let progress = |text: &str| {
-                let text = text.to_owned();
-                let _ = events.send(RunnerEvent::Progress { call: index, text });
-            };
             let context = CallContext {
                 id: &id,
                 session: &context,
                 cancel: &cancel,
-                progress: &progress,
             };
             let completed = Box::new(lifecycle.execute(&ready, &context, &place));
             let _ = events.send(RunnerEvent::Finished {
@@ -415,12 +410,6 @@ impl Calls {
             open: self.schedule.len(),
             oldest: oldest.map(|call| call.label.as_str()),
         }
-    }
-
-    /// A call that runs, with the time since its start.
-    pub(super) fn running_call(&self, index: CallIndex) -> Option<(&Call, Duration)> {
-        let call = self.by_index.get(&index).filter(|call| call.is_running())?;
-        Some((call, self.time_since_start(call)))
     }
 
     pub(super) fn is_empty(&self) -> bool {

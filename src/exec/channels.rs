@@ -17,13 +17,6 @@ pub enum RunnerEvent {
     Arrival(
         #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
     ),
-    /// A running call says something.
-    Progress {
-        /// Which one.
-        call: CallIndex,
-        /// What.
-        text: String,
-    },
     /// A call has ended.
     Finished {
         /// Which one.
@@ -86,7 +79,7 @@ impl Channels {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
         let twice = match &source {
             Input::Descriptor(file) => ReadAhead::of(file)?,
-            Input::Bytes(_) | Input::Closed => None,
+            Input::Closed => None,
         };
         std::thread::Builder::new()
             .name("input".to_owned())

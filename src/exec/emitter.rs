@@ -31,15 +31,6 @@ pub(super) struct Emitter<Sink: Write> {
     boundary: Boundary,
 }
 
-/// What a progress record says.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ProgressKind<'a> {
-    /// The call still runs.
-    Heartbeat,
-    /// The tool says something.
-    Note(&'a str),
-}
-
 impl<Sink: Write> Emitter<Sink> {
     pub(super) fn new(
         sink: Sink,
@@ -134,23 +125,15 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    pub(super) fn progress(
-        &mut self,
-        call: &Call,
-        elapsed: Duration,
-        kind: ProgressKind<'_>,
-    ) -> Result<(), WriteError> {
-        let (heartbeat, note) = match kind {
-            ProgressKind::Heartbeat => (Some(True), None),
-            ProgressKind::Note(note) => (None, Some(note.to_owned())),
-        };
+    /// Says that a call still runs.
+    pub(super) fn progress(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
             parent_tool_use_id: None,
             elapsed_time_seconds: elapsed.as_secs_f64(),
-            heartbeat,
-            note,
+            heartbeat: Some(True),
+            note: None,
             uuid: Some(self.uuid()),
             session_id: Some(self.session.clone()),
         };
@@ -208,16 +191,12 @@ impl<Sink: Write> Emitter<Sink> {
 fn content(content: Content) -> ResultContent {
     match content {
         Content::Text(text) => ResultContent::Text(text),
-        Content::Image { text, image } => {
-            let image = ResultBlock::Image {
-                source: ImageSource {
-                    media_type: image.media_type.to_owned(),
-                    data: image.data,
-                },
-            };
-            let text = (!text.is_empty()).then_some(ResultBlock::Text { text });
-            ResultContent::Blocks(text.into_iter().chain([image]).collect())
-        }
+        Content::Image(image) => ResultContent::Blocks(vec![ResultBlock::Image {
+            source: ImageSource {
+                media_type: image.media_type.to_owned(),
+                data: image.data,
+            },
+        }]),
     }
 }
 

@@ -15,7 +15,7 @@ use super::calls::{Calls, Force};
 use super::channels::{Channels, RunnerEvent};
 use super::completed::CancelReason;
 use super::delivery::Delivery;
-use super::emitter::{Emitter, ProgressKind};
+use super::emitter::Emitter;
 use super::intake::{Arrival, Item};
 use super::interruption::{Demand, Interruption, Open, StageKind};
 use super::lifecycle::refuse_cut_off;
@@ -214,12 +214,6 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.backlog.end(events);
             }
             RunnerEvent::Arrival(Arrival::Failed(_)) => {}
-            RunnerEvent::Progress { call, text } => {
-                if let Some((call, elapsed)) = self.calls.running_call(call) {
-                    let note = ProgressKind::Note(&text);
-                    self.output.emitter.progress(call, elapsed, note)?;
-                }
-            }
             RunnerEvent::Finished { call, completed } => {
                 self.calls.finish(call, *completed, &mut self.session);
             }
@@ -410,8 +404,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running() {
-                let heartbeat = ProgressKind::Heartbeat;
-                self.output.emitter.progress(call, elapsed, heartbeat)?;
+                self.output.emitter.progress(call, elapsed)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT);
         }
