@@ -208,7 +208,7 @@ fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
     let watched = Arc::clone(&session);
     let is = |now| *session.lock().unwrap() = now;
     let sees = || shown.try_iter().collect::<Vec<String>>();
-    let watcher = std::thread::spawn(move || watch(theirs, clock, &watched, &sender));
+    let thread = std::thread::spawn(move || watch(theirs, clock, &watched, &sender));
 
     person.reads(REPORT_FOCUS);
     let told = vec!["Where it stands".to_owned()];
@@ -260,7 +260,7 @@ fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
             .intersects(LocalModes::ECHO | LocalModes::ICANON)
     );
     person.terminal.write_all(b"q").unwrap();
-    watcher.join().unwrap();
+    thread.join().unwrap();
     let after = tcgetattr(kept.as_fd()).unwrap();
     assert_eq!(after.local_modes, before.local_modes);
     person.reads(REPORT_NO_FOCUS);
@@ -269,7 +269,7 @@ fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
 /// Lines of a session of Claude Code: prompts and answers in turn, with these numbers.
 fn talk(numbers: std::ops::Range<usize>) -> String {
     let line = |number: usize| {
-        let (kind, message) = if number % 2 == 0 {
+        let (kind, message) = if number.is_multiple_of(2) {
             let prompt = "Port the config parser to Rust";
             ("user", json!({"role": "user", "content": prompt}))
         } else {

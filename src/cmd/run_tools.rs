@@ -49,10 +49,6 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
 /// gets exactly one result record, in call order. Recordings of other agents, transcripts, and calls
 /// that already have a result are copied and never run.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field for each switch of the command line"
-)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl
   turnpipe run-tools --plan < reply.jsonl

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::UsageError;
 use super::inputs::InputErrors;
-use super::times::parse_moment;
+use super::times::Moment;
 use crate::config::session_roots;
 use crate::io::Environment;
 use crate::jsonl::Mapping;
@@ -51,10 +51,10 @@ pub(super) struct SourceArguments {
 pub(super) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
     #[arg(long, value_name = "TIME")]
-    since: Option<String>,
+    since: Option<Moment>,
     /// Only sessions last active before this time
     #[arg(long, value_name = "TIME")]
-    before: Option<String>,
+    before: Option<Moment>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -178,17 +178,9 @@ pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
 
 impl FilterArguments {
     /// Narrows a filter.
-    ///
-    /// # Errors
-    /// A time makes no sense.
-    pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) -> Result<(), UsageError> {
-        let moment = |option: &str, text: &Option<String>| {
-            let moment = text.as_deref().map(|text| parse_moment(option, text, now));
-            moment.transpose()
-        };
-        filter.since = moment("--since", &self.since)?;
-        filter.before = moment("--before", &self.before)?;
+    pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) {
+        filter.since = self.since.map(|since| since.time(now));
+        filter.before = self.before.map(|before| before.time(now));
         filter.untitled = self.untitled;
-        Ok(())
     }
 }

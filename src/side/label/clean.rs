@@ -52,12 +52,11 @@ pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, Rejection>
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.ok_or(Rejection::Empty)?;
     let line = without_bullet(line);
-    let label = match announced(line) {
-        Some(label) => without_quotes(without_emphasis(label)),
-        None => {
-            let label = without_quotes(without_emphasis(line));
-            announced(label).map_or(label, without_quotes)
-        }
+    let label = if let Some(label) = announced(line) {
+        without_quotes(without_emphasis(label))
+    } else {
+        let label = without_quotes(without_emphasis(line));
+        announced(label).map_or(label, without_quotes)
     };
     if label.is_empty() {
         return Err(Rejection::Empty);
