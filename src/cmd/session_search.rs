@@ -111,7 +111,7 @@ impl Run for SessionSearchArguments {
         let mut listing = self.source.listing(Depth::Ends);
         self.filter.apply(&mut listing.filter, io.clock.now())?;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named(&self.sessions, io)?;
+        let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
         let progress = ProgressLine::spinner("searching", globals.quiet, io);
@@ -135,8 +135,8 @@ impl Run for SessionSearchArguments {
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
-                    if sessions.iter().any(|named| named.is_copy(&listed.path)) {
-                        listed.path = "-".into();
+                    if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
+                        listed.path = named.name.clone().into();
                     }
                     printer.session(*listed)
                 }

@@ -67,7 +67,7 @@ impl Run for SessionStatsArguments {
                 errors.report(path.display(), &UsageError::reason(error));
             }
         }
-        for named in self.source.named(&self.sessions, io)? {
+        for named in self.source.named_for_reading(&self.sessions, io)? {
             let session = named.open();
             let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
             if let Err(error) = added {

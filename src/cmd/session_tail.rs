@@ -80,7 +80,7 @@ pub(super) struct SessionTailArguments {
 
 impl Run for SessionTailArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let named = self.source.one(&self.session, io)?;
+        let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = open_safely(path).map_err(|error| failed(error.into()))?;
