@@ -15,7 +15,7 @@ use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, DecidedBy, Decision,
     ExecutorRecord, ImageSource, Permission, Persisted, PlanRecord, Replacement, ResultBlock,
     ResultContent, ResultMessage, SandboxReport, ToolProgressRecord, ToolResultBlock,
-    ToolResultExtension, ToolResultRecord, True, TurnEndRecord,
+    ToolResultExtension, ToolResultRecord, TurnEndRecord,
 };
 use crate::wire::{Lane, SessionId, ToolUseId};
 
@@ -141,7 +141,7 @@ impl<Sink: Write> Emitter<Sink> {
         kind: ProgressKind<'_>,
     ) -> Result<(), WriteError> {
         let (heartbeat, note) = match kind {
-            ProgressKind::Heartbeat => (Some(True), None),
+            ProgressKind::Heartbeat => (Some(true), None),
             ProgressKind::Note(note) => (None, Some(note.to_owned())),
         };
         let record = ToolProgressRecord {
@@ -250,7 +250,7 @@ fn permission(admission: Admission, mode: PermissionMode) -> Permission {
         },
         Admission::Denied => Permission {
             decision: Decision::Deny,
-            by: DecidedBy::default_decision(),
+            by: DecidedBy::Default { default: true },
         },
     }
 }

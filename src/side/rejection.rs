@@ -1,23 +1,6 @@
 //! Why a model's answer cannot be used.
 
-use crate::wire::records::TextRejection;
-
-/// Why a model's answer cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
-    /// Nothing is left after cleaning.
-    #[error("nothing is left of it")]
-    Empty,
-    /// The model refuses, or reports a failure.
-    #[error("it is a refusal")]
-    Refusal,
-    /// It has no `<recap>` tag. The text may be the model's reasoning.
-    #[error("it has no `<recap>` tag")]
-    NoTag,
-    /// It repeats an example of the prompt.
-    #[error("it repeats an example of the prompt")]
-    PromptEcho,
-}
+pub use crate::wire::records::Rejection;
 
 /// How models refuse in the first person.
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
@@ -50,17 +33,6 @@ pub(super) fn begins_with_words(text: &str, words: &str) -> bool {
     let head = text.get(..words.len());
     head.is_some_and(|head| head.eq_ignore_ascii_case(words))
         && !(words.ends_with(is_word) && text[words.len()..].starts_with(is_word))
-}
-
-impl From<Rejection> for TextRejection {
-    fn from(rejection: Rejection) -> Self {
-        match rejection {
-            Rejection::Empty => Self::Empty,
-            Rejection::Refusal => Self::Refusal,
-            Rejection::NoTag => Self::NoTag,
-            Rejection::PromptEcho => Self::PromptEcho,
-        }
-    }
 }
 
 #[cfg(test)]
