@@ -71,7 +71,7 @@ impl ModelArguments {
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
                 .map_err(|error| UsageError::reason(error).about("--record-http"))?;
-            connector = connector.recording_to(recorder);
+            connector.recorder = Some(Arc::new(recorder));
         }
         Ok(Models {
             flag,
@@ -84,11 +84,9 @@ impl ModelArguments {
 
 impl Models {
     /// Sends all requests at this pace.
-    pub(super) fn at_pace(self, pace: Pace) -> Self {
-        Self {
-            connector: self.connector.at_pace(pace),
-            ..self
-        }
+    pub(super) fn at_pace(mut self, pace: Pace) -> Self {
+        self.connector.pace = Some(Arc::new(pace));
+        self
     }
 
     /// The model for labels, titles and recaps: `--model`, else what is configured; `None` if

@@ -109,8 +109,7 @@ impl Batches {
                 }
                 Event::Result(seen) => {
                     if let Some(content) = results.next() {
-                        let found = BatchResult::new(content, self.need);
-                        self.result(&seen.id, found);
+                        self.result(&seen.id, content);
                     }
                 }
                 Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
@@ -207,12 +206,12 @@ impl Batches {
         });
     }
 
-    fn result(&mut self, id: &ToolUseId, found: BatchResult) {
+    fn result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
         // An id that comes again is answered in the last message that has it.
         let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
         let mut calls = batches.flatten();
         if let Some(call) = calls.find(|call| call.id == *id && call.result.is_none()) {
-            call.result = Some(found);
+            call.result = Some(BatchResult::new(content, &call.name, self.need));
         }
     }
 

@@ -28,9 +28,11 @@ mod transport;
 #[cfg(test)]
 mod provider_tests;
 #[cfg(test)]
-mod socks_server;
+mod test_samples;
 #[cfg(test)]
 mod test_server;
+#[cfg(test)]
+mod test_socks_server;
 
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
 pub use dialect::{Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm, Temperature};

@@ -166,7 +166,7 @@ fn giant_lines_pass_in_constant_memory() {
     let bench = Bench::new();
     let script = "
         { echo '{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"Bash\",\"input\":{\"command\":\"echo a\"}}'
-          printf '{\"type\":\"x\",\"t\":\"'; head -c 200000000 /dev/zero | tr '\\0' 'x'; echo '\"}'
+          printf '{\"type\":\"x\",\"t\":\"'; head -c 60000000 /dev/zero | tr '\\0' 'x'; echo '\"}'
           echo '{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"Bash\",\"input\":{\"command\":\"echo b\"}}'
         } > input
         turnpipe run-tools --permission-mode bypassPermissions < input > output &
