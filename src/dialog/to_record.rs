@@ -1,9 +1,9 @@
 //! The record of a message in a stream.
 
-use super::{Block, Media, Message, Origin, Part, Role, Thread, Usage};
+use super::{Block, Media, Message, Part, Role, Thread, Usage};
 use crate::wire::records::{
-    MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
-    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
+    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
+    SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub enum DialogRecord {
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
-        origin: message_origin(message.origin),
+        origin: message.origin,
         subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
         agent_id: about.agent_id.clone(),
     };
@@ -117,33 +117,16 @@ fn content(mut parts: Vec<Part>) -> SpokenResult {
 }
 
 fn image(media: Media) -> SpokenBlock {
-    let kind = if media.data.is_some() {
-        "base64"
-    } else {
-        "omitted"
+    let kind = match media.data {
+        Some(_) => "base64",
+        None => "omitted",
     };
-    SpokenBlock::Image(SpokenImage {
+    SpokenBlock::Image {
         source: SpokenImageSource {
             r#type: kind.to_owned(),
             media_type: media.media_type,
             data: media.data,
         },
-    })
-}
-
-/// The origin of a message, as in records.
-pub fn message_origin(origin: Origin) -> MessageOrigin {
-    match origin {
-        Origin::Prompt => MessageOrigin::Prompt,
-        Origin::Reply => MessageOrigin::Reply,
-        Origin::Results => MessageOrigin::Results,
-        Origin::Injected => MessageOrigin::Injected,
-        Origin::Summary => MessageOrigin::Summary,
-        Origin::Compaction => MessageOrigin::Compaction,
-        Origin::Error => MessageOrigin::Error,
-        Origin::Recap => MessageOrigin::Recap,
-        Origin::Label => MessageOrigin::Label,
-        Origin::Meter => MessageOrigin::Meter,
     }
 }
 
@@ -151,6 +134,7 @@ pub fn message_origin(origin: Origin) -> MessageOrigin {
 mod tests {
     use super::*;
     use crate::dialog::Call;
+    use crate::dialog::Origin;
 
     #[test]
     fn a_record_stands_on_one_line() {

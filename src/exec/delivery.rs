@@ -13,7 +13,7 @@ use super::{Dedup, Emit, Options};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::results::{
-    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, ToolResultStore, decide, decision_key,
+    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
@@ -147,8 +147,7 @@ impl<Sink: Write> Delivery<Sink> {
                 .note(&format!("cannot save the result of {id}: {error}"));
         };
         let directory = session.directory().map_err(|error| failed(&error)).ok()?;
-        let persisted = ToolResultStore::new(directory)
-            .persist(id, |sink| sink.write_all(text.as_bytes()))
+        let persisted = persist(directory, id, |sink| sink.write_all(text.as_bytes()))
             .map_err(|error| failed(&error))
             .ok()?;
         let text = stand_in(&persisted, text);

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::PermissionMode;
 use super::completed::{Completed, Phases};
 use crate::results::{
-    InlineLimit, PREVIEW_UNITS, PersistError, Persisted, ToolLimits, ToolResultStore, empty_result,
-    persisted_output, preview, stale_read_hint, tool_use_error,
+    PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
+    stale_read_hint, tool_use_error,
 };
 use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
@@ -277,7 +277,7 @@ impl Lifecycle {
         let mut completed = Completed {
             changes: reply.changes,
             cancels_siblings: reply.cancels_siblings,
-            replaceable: limit != InlineLimit::Unlimited,
+            replaceable: limit.is_some(),
             ..Completed::new(outcome, reply.content, reply.structured)
         };
         let Content::Text(text) = &completed.content else {
@@ -287,13 +287,12 @@ impl Lifecycle {
             completed.content = Content::Text(empty_result(ready.tool.name()));
             return completed;
         }
-        let is_excerpt = reply.full.is_some() && limit != InlineLimit::Unlimited;
-        if !is_excerpt && limit.admits(utf16_length(text)) {
+        let is_excerpt = reply.full.is_some() && limit.is_some();
+        if !is_excerpt && limit.is_none_or(|limit| utf16_length(text) <= limit) {
             return completed;
         }
-        let session = self.state_root.session(session).map_err(PersistError::from);
-        let written = session.and_then(|session| {
-            ToolResultStore::new(&session).persist(id, |sink| match &reply.full {
+        let written = self.state_root.session(session).and_then(|session| {
+            persist(&session, id, |sink| match &reply.full {
                 Some(full) => full.write_to(sink).map(drop),
                 None => sink.write_all(text.as_bytes()),
             })

@@ -105,7 +105,7 @@ impl Session {
             context.todos = Arc::new(todos);
         }
         context.read_log = Arc::new(ReadLog::with_entries(state.reads));
-        self.seen = Seen::with_results(state.results);
+        self.seen.results = state.results;
         self.replacements = state.replacements;
         self.directory = Some(directory);
         Ok(())
@@ -154,13 +154,13 @@ impl Session {
         let nothing_new = !self.changed
             && reads.is_empty()
             && self.replacements.is_empty()
-            && self.seen.results().is_empty();
+            && self.seen.results.is_empty();
         if nothing_new {
             return Ok(());
         }
         let todos = (*self.context.todos != Value::Null).then(|| (*self.context.todos).clone());
         let directory = self.context.directory.clone();
-        let (replacements, results) = (self.replacements.clone(), self.seen.results().clone());
+        let (replacements, results) = (self.replacements.clone(), self.seen.results.clone());
         SessionState::update(self.directory()?, |state| {
             state.directory = Some(directory);
             if todos.is_some() {

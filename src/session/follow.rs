@@ -1,7 +1,7 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
 //! file is replaced, truncated or rewritten.
 //!
-//! [`Lines`] does no I/O. It holds bytes back until their newline arrives. So a record that is
+//! Bytes are held back until their newline arrives. So a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
 use std::io;
@@ -25,13 +25,13 @@ const COMPARED: usize = 4 * 1024;
 
 /// Splits bytes into complete lines.
 #[derive(Debug, Default)]
-pub struct Lines {
+struct Lines {
     held: Vec<u8>,
 }
 
 impl Lines {
     /// Adds bytes. Returns the lines that they complete, with their newlines.
-    pub fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         let Some(newline) = memrchr(b'\n', &bytes) else {
             self.held.extend_from_slice(&bytes);
             return Vec::new();
@@ -47,12 +47,12 @@ impl Lines {
     }
 
     /// The number of bytes held back.
-    pub fn pending(&self) -> u64 {
+    fn pending(&self) -> u64 {
         self.held.len() as u64
     }
 
     /// Takes the bytes held back.
-    pub fn take_rest(&mut self) -> Vec<u8> {
+    fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }
 }

@@ -54,7 +54,7 @@ pub use discover::{
 };
 pub use facts::{Facts, History};
 pub use find::{FindError, LATEST, find};
-pub use follow::{Follower, Lines, Seen};
+pub use follow::{Follower, Seen};
 pub use format::{Change, Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Agent;
 use super::content::time_in;
 use super::format::{Detail, Format, Precedence};
-use super::opened::{Session, SideFile};
+use super::opened::Session;
 use super::recover::each_entry_on;
 use super::side_file::side_file_title;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
@@ -209,10 +209,10 @@ impl Session {
     /// The title that counts, of the one in the file and one in the side file. What stands beside
     /// was asked for, and the agent had no place for it.
     fn or_beside(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
-        let beside = match self.side_file {
-            SideFile::Possible => side_file_title(&self.file.path, mapping)?,
-            SideFile::Absent => None,
-        };
+        if !self.may_have_side_file {
+            return Ok(own);
+        }
+        let beside = side_file_title(&self.file.path, mapping)?;
         let stays = own
             .as_ref()
             .is_some_and(|own| own.source == TitleSource::Manual);

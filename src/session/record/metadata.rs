@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Chain, SessionFacts};
+use super::SessionFacts;
+use super::chain::Chain;
 use crate::session::{Agent, ManualTitle, Title, TitleSource};
 
 /// The suffix of side files.
@@ -55,7 +56,7 @@ impl LineFacts<'_> {
                 "type": "session_info",
                 // The ids of pi are this long.
                 "id": self.uuid.get(self.uuid.len().saturating_sub(8)..),
-                "parentId": self.chain.leaf(),
+                "parentId": self.chain.leaf,
                 "timestamp": self.timestamp,
                 "name": text,
             }),
@@ -76,7 +77,7 @@ impl LineFacts<'_> {
     pub(super) fn recap(&self, agent: Agent, text: &str) -> Option<String> {
         let line = match agent {
             Agent::Claude => json!({
-                "parentUuid": self.chain.leaf(),
+                "parentUuid": self.chain.leaf,
                 "isSidechain": false,
                 "userType": "external",
                 "cwd": self.session.directory,
@@ -106,7 +107,7 @@ impl LineFacts<'_> {
     fn qwen(&self, subtype: &str, payload: Value) -> Value {
         json!({
             "uuid": self.uuid,
-            "parentUuid": self.chain.leaf(),
+            "parentUuid": self.chain.leaf,
             "sessionId": self.session.session_id,
             "timestamp": self.timestamp,
             "type": "system",

@@ -115,7 +115,7 @@ impl Look<'_> {
         let too_long = session.search(self.query, &mut |found| {
             if !is_reported {
                 let listing = self.listing;
-                match listing.examine(&session, &candidate.path, candidate.context, self.names) {
+                match listing.examine(&session, candidate.context, self.names) {
                     Ok(Some(listed)) => self.send(SearchEvent::Session(listed))?,
                     Ok(None) => return ControlFlow::Break(()),
                     Err(error) => {

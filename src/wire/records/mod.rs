@@ -32,12 +32,12 @@ pub use session::{
     UsageShare,
 };
 pub use session_file::{
-    DamageKind, HitPlace, HitRole, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    DamageKind, HitPlace, Role, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
-    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult,
+    SpokenBlock, SpokenImageSource, SpokenMessage, SpokenResult,
 };
 pub use side::{
     AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,

@@ -32,7 +32,7 @@ pub struct SessionHitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
     /// Who speaks.
-    pub role: HitRole,
+    pub role: Role,
     /// What the message is there for.
     pub origin: MessageOrigin,
     /// Whether a subagent's conversation is meant.
@@ -56,9 +56,11 @@ pub struct SessionHitRecord {
 }
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-pub enum HitRole {
+pub enum Role {
     /// A person, or the agent on their behalf.
     User,
     /// The model.
@@ -68,7 +70,7 @@ pub enum HitRole {
 }
 
 /// The part of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HitPlace {
     /// What was said.

@@ -95,7 +95,10 @@ pub enum SpokenBlock {
         is_error: bool,
     },
     /// An image or another attachment.
-    Image(SpokenImage),
+    Image {
+        /// Where it is.
+        source: SpokenImageSource,
+    },
 }
 
 /// What came out of a call.
@@ -106,13 +109,6 @@ pub enum SpokenResult {
     Text(String),
     /// There is more than text.
     Blocks(Vec<SpokenBlock>),
-}
-
-/// An image or another attachment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SpokenImage {
-    /// Where it is.
-    pub source: SpokenImageSource,
 }
 
 /// Where an attachment is.
@@ -148,7 +144,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// What a message is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageOrigin {
     /// A person typed it.
@@ -157,7 +153,7 @@ pub enum MessageOrigin {
     Reply,
     /// It carries results of calls.
     Results,
-    /// The agent put it in for the model.
+    /// The agent added it: context, reminders, notices to the model.
     Injected,
     /// It stands for what was said before a compaction.
     Summary,
@@ -169,7 +165,8 @@ pub enum MessageOrigin {
     Recap,
     /// A label for calls that came before.
     Label,
-    /// A reading of the token meter.
+    /// The reading of a token meter that counts from the start of the session: the usage of the
+    /// message is the sum so far, and there is nothing else in it.
     Meter,
 }
 
