@@ -1,29 +1,25 @@
-//! Why a model's answer cannot be used.
-
-pub use crate::wire::records::Rejection;
+//! What makes a model's answer unusable.
 
 /// How models refuse in the first person.
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
     |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
 
-impl Rejection {
-    /// Whether a text is a refusal in the model's own words.
-    pub(super) fn is_refusal(text: &str) -> bool {
-        REFUSALS
-            .split('|')
-            .any(|refusal| begins_with_words(text, refusal))
-    }
+/// Whether a text is a refusal in the model's own words.
+pub(super) fn is_refusal(text: &str) -> bool {
+    REFUSALS
+        .split('|')
+        .any(|refusal| begins_with_words(text, refusal))
+}
 
-    /// Whether a text repeats an example, whatever its case and what is around it.
-    pub(super) fn is_echo(text: &str, example: &str) -> bool {
-        let bare = |text: &str| {
-            let lowered = text.to_lowercase();
-            let is_around = |character: char| !character.is_alphanumeric();
-            lowered.trim_matches(is_around).to_owned()
-        };
-        let example = bare(example);
-        !example.is_empty() && bare(text) == example
-    }
+/// Whether a text repeats an example, whatever its case and what is around it.
+pub(super) fn is_echo(text: &str, example: &str) -> bool {
+    let bare = |text: &str| {
+        let lowered = text.to_lowercase();
+        let is_around = |character: char| !character.is_alphanumeric();
+        lowered.trim_matches(is_around).to_owned()
+    };
+    let example = bare(example);
+    !example.is_empty() && bare(text) == example
 }
 
 /// Whether a text begins with these words, in any case. What follows them is not part of a word
@@ -47,7 +43,7 @@ mod tests {
             "抱歉，没有",
             "I’m unable to help",
         ] {
-            assert!(Rejection::is_refusal(text), "{text}");
+            assert!(is_refusal(text), "{text}");
         }
         for text in [
             "I cannotate",
@@ -55,7 +51,7 @@ mod tests {
             "Fix: I cannot log in",
             "Sorry state of tests",
         ] {
-            assert!(!Rejection::is_refusal(text), "{text}");
+            assert!(!is_refusal(text), "{text}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct CheckTextRecord {
     /// The cleaned text; empty if it was rejected.
     pub output: String,
     /// Why it was rejected; `null` if it was not.
-    pub rejected: Option<Rejection>,
+    pub rejected: Option<TextRejection>,
 }
 
 impl CheckTextRecord {
@@ -55,7 +55,7 @@ impl CheckTextRecord {
     }
 
     /// A text that did not.
-    pub fn rejected(kind: TextKind, why: Rejection) -> Self {
+    pub fn rejected(kind: TextKind, why: TextRejection) -> Self {
         let check = TextCheck::Only;
         Self {
             check,
@@ -95,20 +95,20 @@ pub enum TextKind {
     Recap,
 }
 
-/// Why a text of a model cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+/// Why a text cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum Rejection {
+pub enum TextRejection {
     /// Nothing is left of it.
     #[error("nothing is left of it")]
     Empty,
-    /// The model refused, or reported a failure.
+    /// The model refused.
     #[error("it is a refusal")]
     Refusal,
-    /// It has no `<recap>` tag. The text may be the model's reasoning.
+    /// The tag that should surround it is not there.
     #[error("it has no `<recap>` tag")]
     NoTag,
-    /// It repeats an example of the prompt.
+    /// It repeats the prompt.
     #[error("it repeats an example of the prompt")]
     PromptEcho,
 }

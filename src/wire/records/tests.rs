@@ -281,7 +281,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             "check-text",
             line(&CheckTextRecord::rejected(
                 TextKind::Recap,
-                Rejection::NoTag,
+                TextRejection::NoTag,
             )),
             r#"{"type":"check","check":"text","as":"recap","output":"","rejected":"no_tag"}"#,
         ),
@@ -343,7 +343,7 @@ fn every_record_has_a_schema_and_an_example() {
     let names = record_names();
     assert!(names.is_sorted());
     for name in names {
-        assert!(schema(&name).is_some(), "{name}");
+        assert!(schema(name).is_some(), "{name}");
         // What the session commands print is held against its schemas in tests/session_append.rs.
         if name.starts_with("session") {
             continue;
