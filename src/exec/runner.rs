@@ -81,22 +81,17 @@ pub fn run<Sink: Write>(
     channels: Channels,
 ) -> RunEnd {
     let Dependencies {
-        sink,
-        messages,
-        clock,
-        ids,
-        observer,
-        trace,
+        messages, clock, ..
     } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
-        None => Naming::Fresh(SessionId(ids.uuid().to_string())),
+        None => Naming::Fresh(SessionId(dependencies.ids.uuid().to_string())),
     };
     let lifecycle = Arc::new(lifecycle);
     let emitter = Emitter::new(
-        sink,
+        dependencies.sink,
         Arc::clone(&clock),
-        ids,
+        dependencies.ids,
         naming.id().clone(),
         options.echo,
     );
@@ -111,7 +106,7 @@ pub fn run<Sink: Write>(
             Arc::clone(&lifecycle),
             clock,
             messages.clone(),
-            trace,
+            dependencies.trace,
             channels.sender,
         ),
         session: Session::new(
@@ -123,7 +118,7 @@ pub fn run<Sink: Write>(
         lifecycle,
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
-        observer,
+        observer: dependencies.observer,
         messages,
         next_heartbeat: None,
         claimed: false,

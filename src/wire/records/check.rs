@@ -99,16 +99,22 @@ pub enum TextKind {
 }
 
 /// Why a text cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, thiserror::Error,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TextRejection {
     /// Nothing is left of it.
+    #[error("nothing is left of it")]
     Empty,
     /// The model refused.
+    #[error("it is a refusal")]
     Refusal,
     /// The tag that should surround it is not there.
+    #[error("it has no `<recap>` tag")]
     NoTag,
     /// It repeats the prompt.
+    #[error("it repeats an example of the prompt")]
     PromptEcho,
 }
 
