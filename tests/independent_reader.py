@@ -24,12 +24,14 @@ TAG = re.compile("|".join(r"<%s[ >].*?(</%s>|\Z)" % (tag, tag) for tag in WHOLE)
 PERMISSIONS = re.compile(r"<permissions instructions>.*?(</permissions instructions>|\Z)", re.S)
 REMARK = re.compile(r"\[(Request interrupted|Image)[^\]]*\]")
 EDITOR = re.compile(r"\s*# Context from my IDE setup:.*?## My request for Codex:", re.S)
+CUT = re.compile("|".join(pattern.pattern for pattern in (PERMISSIONS, TAG, REMARK)), re.S)
 OPENINGS = (
     "<command-", "<local-command", "<session-start-hook", "<user-prompt-submit-hook", "<tick>",
     "<turn_aborted>", "<hook_prompt", "<skill", "<subagent_notification", "<collaboration_mode>",
     "<user_shell_command>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "Caveat:",
     "This session is being continued from a previous conversation",
     "Base directory for this skill:", "Operation stopped by hook:", "Unknown slash command:",
+    "Full transcript available at:", "Read the output file to retrieve the result:",
 )
 
 
@@ -40,6 +42,16 @@ def typed(text):
     for pattern in (EDITOR, PERMISSIONS, TAG, REMARK):
         text = pattern.sub("", text)
     return "" if text.lstrip().startswith(OPENINGS) else text.strip()
+
+
+def apart(text):
+    """What an agent put into a text, and what a person typed, as two texts."""
+    if text.lstrip().startswith(OPENINGS):
+        return [text]
+    put_in, own = "".join(match.group(0) for match in CUT.finditer(text)), CUT.sub("", text).strip()
+    if not put_in or own.startswith(OPENINGS):
+        return [text]
+    return [put_in, own] if own else [put_in]
 
 
 class Account:
@@ -415,7 +427,11 @@ def claude(records):
         while at is not None and at["uuid"] not in seen:
             seen.add(at["uuid"])
             chain.append(at)
-            at = by_uuid.get(at.get("parentUuid"))
+            parent, place = at.get("parentUuid"), order[id(at)]
+            at = by_uuid.get(parent)
+            if parent and at is None:  # The turn before takes the place of a parent that is lost.
+                turns = [r for r in nodes if r["type"] in ("user", "assistant") and not r.get("isSidechain")]
+                at = max((r for r in turns if order[id(r)] < place), key=lambda r: order[id(r)], default=None)
         messages = {r["message"].get("id") for r in chain if r["type"] == "assistant"} - {None}
         calls = set()
         for r in nodes:
@@ -433,11 +449,14 @@ def claude(records):
         live = records
     texts, calls, results = [], [], []
     for r in live:
+        said = text_of((r.get("message") or {}).get("content"))
         if r.get("type") == "attachment" and r["attachment"].get("type") == "queued_command":
-            texts += text_of(r["attachment"].get("prompt"))
+            texts += [part for text in text_of(r["attachment"].get("prompt")) for part in apart(text)]
         if r.get("type") not in ("user", "assistant"):
             continue
-        texts += text_of((r.get("message") or {}).get("content"))
+        by_person = (r.get("origin") or {}).get("kind", "human") == "human"
+        is_typed = r["type"] == "user" and by_person and not (r.get("isMeta") or r.get("isCompactSummary"))
+        texts += [part for text in said for part in apart(text)] if is_typed else said
         for b in blocks(r):
             if b.get("type") == "tool_use" and "id" in b:
                 calls.append(b["id"])

@@ -379,7 +379,7 @@ fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
     let bench = Bench::new();
     let path = bench.path("s.jsonl");
     let large = json!({"type": "user", "uuid": "large",
-        "message": {"role": "user", "content": "x".repeat(6_000_000)}});
+        "message": {"role": "user", "content": "x".repeat(2_000_000)}});
     fs::write(bench.path("large"), format!("{large}\n")).unwrap();
     for _ in 0..10 {
         bench.shell("echo '{\"type\":\"user\",\"uuid\":\"first\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}' |

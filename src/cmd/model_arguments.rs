@@ -84,11 +84,12 @@ impl ModelArguments {
         } else {
             KeyCheck::Demanded
         };
-        let mut connector = Connector::new(settings, world, keys).at_pace(pace);
+        let mut connector = Connector::new(settings, world, keys);
+        connector.pace = Some(Arc::new(pace));
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
                 .map_err(|error| UsageError::reason(error).about("--record-http"))?;
-            connector = connector.recording_to(recorder);
+            connector.recorder = Some(Arc::new(recorder));
         }
         let name = match (name, occasion) {
             (Some(name), _) => name,

@@ -53,7 +53,7 @@ impl Run for SessionCheckArguments {
         let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named(&self.sessions, io)?;
+        let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {

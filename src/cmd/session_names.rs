@@ -1,7 +1,9 @@
 //! Sessions as they are named: by a file, an id or its beginning, a title, `latest`, or a list on
 //! standard input.
 
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -31,10 +33,25 @@ impl SourceArguments {
             }
             match read_stdin(io)? {
                 StandardInput::List(listed) => sessions.extend(listed),
-                StandardInput::Conversation(input) => sessions.push(NamedSession::stored(input)?),
+                StandardInput::Conversation(input) => {
+                    sessions.push(NamedSession::stored("-".to_owned(), input)?);
+                }
             }
         }
         Ok(sessions)
+    }
+
+    /// The same sessions, only to be read.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(super) fn named_for_reading(
+        &self,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
+        let sessions = self.named(names, io)?.into_iter();
+        sessions.map(NamedSession::for_reading).collect()
     }
 
     /// The one session of this name.
@@ -91,7 +108,8 @@ impl SourceArguments {
     }
 
     fn find(&self, name: &str, io: &Io) -> Result<PathBuf, UsageError> {
-        if name.contains('/') || Path::new(name).is_file() {
+        let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
+        if is_file || name.contains('/') {
             return Ok(name.into());
         }
         find(
@@ -111,7 +129,7 @@ pub(super) struct NamedSession {
     /// How it was named.
     pub(super) name: String,
     path: Result<PathBuf, UsageError>,
-    /// A copy of standard input.
+    /// A copy of standard input, or of a pipe.
     temporary: Option<TempPath>,
 }
 
@@ -124,14 +142,34 @@ impl NamedSession {
         }
     }
 
-    /// A session file that comes on standard input. It has to be read from both ends, so it is
-    /// copied.
-    fn stored(mut input: impl Read) -> anyhow::Result<Self> {
-        let mut file = tempfile::NamedTempFile::new().context("cannot store standard input")?;
-        std::io::copy(&mut input, &mut file).context("cannot store standard input")?;
+    /// The same session, only to be read: a link is followed, and a pipe is read to its end.
+    ///
+    /// # Errors
+    /// The pipe cannot be read.
+    pub(super) fn for_reading(mut self) -> anyhow::Result<Self> {
+        let Ok(path) = &mut self.path else {
+            return Ok(self);
+        };
+        let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
+        if kind.is_ok_and(|kind| kind.is_fifo()) {
+            let pipe = File::open(path).with_context(|| format!("cannot read {}", self.name))?;
+            return Self::stored(self.name, pipe);
+        }
+        if path.is_symlink()
+            && let Ok(target) = fs::canonicalize(&*path)
+        {
+            *path = target;
+        }
+        Ok(self)
+    }
+
+    /// A session file that comes on a pipe. It has to be read from both ends, so it is copied.
+    fn stored(name: String, mut input: impl Read) -> anyhow::Result<Self> {
+        let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
+        std::io::copy(&mut input, &mut file).context("cannot store the input")?;
         let copy = file.into_temp_path();
         Ok(Self {
-            name: "-".to_owned(),
+            name,
             path: Ok(copy.to_path_buf()),
             temporary: Some(copy),
         })
@@ -156,7 +194,7 @@ impl NamedSession {
         }
     }
 
-    /// Whether `path` is a copy of standard input.
+    /// Whether `path` is a copy of what came on a pipe.
     pub(super) fn is_copy(&self, path: &Path) -> bool {
         self.temporary.as_deref() == Some(path)
     }

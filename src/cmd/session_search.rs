@@ -17,9 +17,10 @@ use crate::dialog::Role;
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::session::search::{
-    Case, FoundIn, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
+    Case, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
 };
 use crate::session::{Candidate, Depth, Root, discover};
+use crate::wire::records::HitPlace;
 
 /// Find what was said in sessions
 ///
@@ -107,7 +108,7 @@ impl Run for SessionSearchArguments {
         let mut listing = self.source.listing(Depth::Ends);
         self.filter.apply(&mut listing.filter, io.clock.now());
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named(&self.sessions, io)?;
+        let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
         let progress = ProgressLine::spinner("searching", globals.quiet, io);
@@ -131,8 +132,8 @@ impl Run for SessionSearchArguments {
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
-                    if sessions.iter().any(|named| named.is_copy(&listed.path)) {
-                        listed.path = "-".into();
+                    if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
+                        listed.path = named.name.clone().into();
                     }
                     printer.session(*listed)
                 }
@@ -195,18 +196,16 @@ impl SessionSearchArguments {
                 .with_hint("-F takes the pattern as the text itself")
         })?;
         if !self.places.is_empty() {
-            query = query.in_places(self.places.iter().flat_map(|name| name.places()).collect());
+            query.places = self.places.iter().flat_map(|name| name.places()).collect();
         }
-        let most = if self.files_with_matches {
+        query.most = if self.files_with_matches {
             Some(NonZeroUsize::MIN)
         } else {
             self.max_count
         };
-        if let Some(most) = most {
-            query = query.at_most(most);
-        }
-        query = query.with_context(self.context);
-        Ok(query.by_roles(self.role.clone()))
+        query.context = self.context;
+        query.roles.clone_from(&self.role);
+        Ok(query)
     }
 
     /// The files to search.
@@ -235,17 +234,17 @@ impl SessionSearchArguments {
 }
 
 impl PlaceName {
-    fn places(self) -> Vec<FoundIn> {
+    fn places(self) -> Vec<HitPlace> {
         match self {
-            Self::Text => vec![FoundIn::Text],
-            Self::Thinking => vec![FoundIn::Thinking],
-            Self::Calls => vec![FoundIn::Call],
-            Self::Results => vec![FoundIn::Result],
+            Self::Text => vec![HitPlace::Text],
+            Self::Thinking => vec![HitPlace::Thinking],
+            Self::Calls => vec![HitPlace::Call],
+            Self::Results => vec![HitPlace::Result],
             Self::All => vec![
-                FoundIn::Text,
-                FoundIn::Thinking,
-                FoundIn::Call,
-                FoundIn::Result,
+                HitPlace::Text,
+                HitPlace::Thinking,
+                HitPlace::Call,
+                HitPlace::Result,
             ],
         }
     }

@@ -68,7 +68,7 @@ pub(super) struct SessionShowArguments {
 
 impl Run for SessionShowArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let named = self.source.one(&self.session, io)?;
+        let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());

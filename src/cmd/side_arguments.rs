@@ -7,7 +7,6 @@ use clap::Args;
 use super::UsageError;
 use super::model_arguments::ModelArguments;
 use super::output::{self, FormArguments};
-use crate::dialog::tokens;
 use crate::flow::Cost;
 use crate::io::Io;
 use crate::wire::records::SideExtension;
@@ -60,7 +59,7 @@ pub(super) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExten
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
         prompt_id: cost.map(|cost| cost.prompt.as_str().to_owned()),
-        usage: cost.map(|cost| tokens(&cost.usage)),
+        usage: cost.map(|cost| cost.usage),
         ..SideExtension::default()
     }
 }

@@ -32,7 +32,9 @@ Caveat:
 This session is being continued from a previous conversation
 Base directory for this skill:
 Operation stopped by hook:
-Unknown slash command:";
+Unknown slash command:
+Full transcript available at:
+Read the output file to retrieve the result:";
 
 /// Where an editor describes itself before a prompt, and what stands between the two.
 const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");
@@ -192,6 +194,14 @@ mod tests {
             ),
             ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>", ""),
             ("<hook_context>x</hook_context>\n\nhello", "hello"),
+            (
+                "<task-notification>x</task-notification>\nFull transcript available at: /tmp/a.output",
+                "",
+            ),
+            (
+                "<task-notification>x</task-notification>\nRead the output file to retrieve the result: /tmp/b",
+                "",
+            ),
             ("use <skills> here", "use <skills> here"),
         ];
         for (text, expected) in table {

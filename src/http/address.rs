@@ -8,15 +8,7 @@ use reqwest::Url;
 use super::Secret;
 
 /// A value in a query is secret if its name contains one of these.
-const SECRET_NAMES: [&str; 7] = [
-    "key",
-    "token",
-    "secret",
-    "password",
-    "auth",
-    "sig",
-    "credential",
-];
+const SECRET_NAMES: &str = "key token secret password auth sig credential";
 
 /// An `http` or `https` address without credentials in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,21 +81,13 @@ impl Address {
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let is_secret = |name: &str| {
             let name = name.to_lowercase();
-            SECRET_NAMES.iter().any(|part| name.contains(part))
+            SECRET_NAMES.split(' ').any(|part| name.contains(part))
         };
         let pairs = self.url.query_pairs();
         pairs
             .filter(|(name, _)| is_secret(name))
             .map(|(_, value)| Secret::new(value))
             .collect()
-    }
-
-    /// The path, with the query.
-    pub fn path_and_query(&self) -> String {
-        match self.url.query() {
-            Some(query) => format!("{}?{query}", self.url.path()),
-            None => self.url.path().to_owned(),
-        }
     }
 
     /// The host, and the port if there is one.

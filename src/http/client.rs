@@ -13,7 +13,7 @@ const OWN_AUTHORITY: &str = ": the server's certificate is one for an authority;
                              `-addext basicConstraints=critical,CA:FALSE`";
 
 /// The longest error message, in bytes.
-const LONGEST_MESSAGE: usize = 300;
+pub(super) const LONGEST_MESSAGE: usize = 300;
 
 /// Sends requests. Redirects are not followed: they would send keys to another server.
 #[derive(Debug)]
@@ -51,12 +51,15 @@ impl Client {
         let request = self.request(outgoing, &redaction)?;
         let response = timeout(idle, request.send())
             .await
-            .map_err(|_| HttpFailure::TimedOut(idle))?
+            .map_err(|_| HttpFailure::timed_out(idle))?
             .map_err(|error| self.failure(&error, &outgoing.address, &redaction))?;
         let headers: Headers = response
             .headers()
             .iter()
-            .map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
+            .map(|(name, value)| {
+                let value = String::from_utf8_lossy(value.as_bytes());
+                (name.to_string(), value.into_owned())
+            })
             .collect();
         Ok(Response::from_network(response, headers, idle, redaction))
     }
@@ -71,18 +74,18 @@ impl Client {
             .post(outgoing.address.url.clone())
             .header("content-type", "application/json");
         for header in &outgoing.headers {
-            let unusable = |()| {
+            let (Ok(name), Ok(mut value)) = (
+                header.name.parse::<reqwest::header::HeaderName>(),
+                header
+                    .value
+                    .expose()
+                    .parse::<reqwest::header::HeaderValue>(),
+            ) else {
                 let name = redaction.clean_line(&header.name, LONGEST_MESSAGE);
-                HttpFailure::Unusable(format!("header {name}: cannot be sent"))
+                return Err(HttpFailure::unusable(format!(
+                    "header {name}: cannot be sent"
+                )));
             };
-            let name: reqwest::header::HeaderName =
-                header.name.parse().map_err(|_| ()).map_err(unusable)?;
-            let mut value: reqwest::header::HeaderValue = header
-                .value
-                .expose()
-                .parse()
-                .map_err(|_| ())
-                .map_err(unusable)?;
             value.set_sensitive(matches!(header.value, super::HeaderValue::Secret(_)));
             request = request.header(name, value);
         }
@@ -119,7 +122,7 @@ impl Client {
         }
         builder
             .build()
-            .map_err(|error| HttpFailure::Unusable(chain(&error)))
+            .map_err(|error| HttpFailure::unusable(chain(&error)))
     }
 
     fn failure(
@@ -129,13 +132,15 @@ impl Client {
         redaction: &Redaction,
     ) -> HttpFailure {
         if error.is_timeout() && error.is_connect() {
-            return HttpFailure::TimedOut(self.settings.limits.connect);
+            return HttpFailure::timed_out(self.settings.limits.connect);
         }
         let mut message = format!("{}: {}", address.authority(), chain(error));
         if message.contains("CaUsedAsEndEntity") {
             message.push_str(OWN_AUTHORITY);
         }
-        HttpFailure::Unreachable(redaction.clean_line(&message, LONGEST_MESSAGE))
+        HttpFailure::Unreachable {
+            message: redaction.clean_line(&message, LONGEST_MESSAGE),
+        }
     }
 }
 

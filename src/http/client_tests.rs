@@ -94,7 +94,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
     };
     let refused = send(settings, &format!("https://127.0.0.1:{port}/")).unwrap_err();
     assert!(
-        matches!(refused, HttpFailure::Unreachable(_)),
+        matches!(refused, HttpFailure::Unreachable { .. }),
         "{refused:?}"
     );
     assert!(refused.to_string().contains("certificate"), "{refused}");
@@ -124,12 +124,12 @@ fn certificates_are_looked_at_only_for_encrypted_connections() {
     drop(listener);
     let plain = send(nothing(), &format!("http://127.0.0.1:{port}/"));
     assert!(
-        matches!(plain, Err(HttpFailure::Unreachable(_))),
+        matches!(plain, Err(HttpFailure::Unreachable { .. })),
         "{plain:?}"
     );
     let encrypted = send(nothing(), &format!("https://127.0.0.1:{port}/"));
     assert!(
-        matches!(encrypted, Err(HttpFailure::Unusable(_))),
+        matches!(encrypted, Err(HttpFailure::Unusable { .. })),
         "{encrypted:?}"
     );
     let missing = HttpSettings {

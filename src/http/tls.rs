@@ -22,7 +22,7 @@ pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFa
     let mut store = RootCertStore::empty();
     if let Some(path) = &settings.extra_certificates {
         let unusable = |reason: String| {
-            HttpFailure::Unusable(format!("certificates in {}: {reason}", path.display()))
+            HttpFailure::unusable(format!("certificates in {}: {reason}", path.display()))
         };
         let before = store.len();
         let certificates =
@@ -48,7 +48,7 @@ pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFa
     if store.is_empty() {
         let why = system.errors.first().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "the system has no certificates".to_owned());
-        return Err(HttpFailure::Unusable(format!(
+        return Err(HttpFailure::unusable(format!(
             "no root certificates: {why}"
         )));
     }
@@ -59,6 +59,6 @@ fn with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| HttpFailure::Unusable(format!("tls: {error}")))?;
+        .map_err(|error| HttpFailure::unusable(format!("tls: {error}")))?;
     Ok(builder.with_root_certificates(store).with_no_client_auth())
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::key::{Key, KeySource};
 use super::presets::{KeyScheme, Preset, known_providers, preset};
 use super::recording::{Recorder, Recording, Replayed, UnusableRecording};
-use super::remote::{Remote, Shared};
+use super::remote::{Access, Remote, Shared};
 use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
-use crate::http::{Address, Client, Engine, Header, PlainText, UnusableAddress};
+use crate::http::{Address, Client, Engine, Header, UnusableAddress};
 use crate::io::{Clock, Environment, Ids};
 
 /// A model cannot be asked.
@@ -80,10 +80,13 @@ pub struct Connector {
     world: ModelWorld,
     engine: Engine,
     client: Arc<Client>,
-    recorder: Option<Arc<Recorder>>,
     keys: KeyCheck,
-    policy: RetryPolicy,
-    pace: Option<Arc<Pace>>,
+    /// Writes every exchange down.
+    pub recorder: Option<Arc<Recorder>>,
+    /// When requests are tried again.
+    pub policy: RetryPolicy,
+    /// When requests are sent.
+    pub pace: Option<Arc<Pace>>,
 }
 
 impl Connector {
@@ -95,34 +98,10 @@ impl Connector {
             world,
             engine: Engine::default(),
             client,
-            recorder: None,
             keys,
+            recorder: None,
             policy: RetryPolicy::default(),
             pace: None,
-        }
-    }
-
-    /// Records every exchange.
-    #[must_use]
-    pub fn recording_to(self, recorder: Recorder) -> Self {
-        Self {
-            recorder: Some(Arc::new(recorder)),
-            ..self
-        }
-    }
-
-    /// Retries requests by this policy.
-    #[must_use]
-    pub fn with_policy(self, policy: RetryPolicy) -> Self {
-        Self { policy, ..self }
-    }
-
-    /// Sends all requests at this pace.
-    #[must_use]
-    pub fn at_pace(self, pace: Pace) -> Self {
-        Self {
-            pace: Some(Arc::new(pace)),
-            ..self
         }
     }
 
@@ -142,10 +121,7 @@ impl Connector {
     fn remote(&self, model: &RemoteModel) -> Result<Remote, Unconnectable> {
         let (preset, settings) = self.provider(&model.provider)?;
         let base = settings.base_url.as_deref().unwrap_or(&preset.base_url);
-        let base = Address::parse(base).map_err(|source| Unconnectable::Address {
-            provider: model.provider.clone(),
-            source,
-        })?;
+        let target = target(model.clone(), base)?;
         let needs_key = match preset.key {
             KeyScheme::Bearer | KeyScheme::Header(_) => settings.base_url.is_none(),
             KeyScheme::BearerIfAny => false,
@@ -156,30 +132,25 @@ impl Connector {
                 variable: format!("{}_API_KEY", model.provider.to_uppercase()),
             });
         }
-        let transport = match &self.recorder {
-            Some(recorder) => Transport::Recorded(Arc::clone(&self.client), Arc::clone(recorder)),
-            None => Transport::Network(Arc::clone(&self.client)),
-        };
         let is_set = |name: &str| {
             let mut names = settings.headers.iter().map(|header| &header.name);
             names.any(|known| known.eq_ignore_ascii_case(name))
         };
         let fixed = preset.headers.iter().filter(|(name, _)| !is_set(name));
-        let mut headers: Vec<Header> = fixed
-            .map(|(name, value)| Header::open(name, value))
-            .collect();
-        headers.extend(settings.headers.iter().cloned());
-        let dialect = preset.dialect(&model.model).with(&settings.dialect);
-        let mut shared = self.shared(model.clone(), base, dialect, transport);
-        shared.headers = headers;
-        shared.plain_text = settings.plain_text;
-        shared.key = Key {
-            source: settings.key.clone(),
-            scheme: preset.key.clone(),
-            environment: self.world.environment.clone(),
-            fetched: OnceLock::new(),
+        let fixed = fixed.map(|(name, value)| Header::open(name, value));
+        let access = Access {
+            headers: fixed.chain(settings.headers.iter().cloned()).collect(),
+            key: Key {
+                source: settings.key.clone(),
+                scheme: preset.key.clone(),
+                environment: self.world.environment.clone(),
+                fetched: OnceLock::new(),
+            },
+            plain_text: settings.plain_text,
         };
-        Ok(self.assemble(shared))
+        let dialect = preset.dialect(&model.model).with(&settings.dialect);
+        let transport = Transport::Network(Arc::clone(&self.client), self.recorder.clone());
+        Ok(self.model(target, access, dialect, transport))
     }
 
     /// A provider: its preset, and its settings in the configuration.
@@ -215,68 +186,33 @@ impl Connector {
     fn replay(&self, path: &Path) -> Result<Arc<dyn Provider>, Unconnectable> {
         let recording = Arc::new(Recording::read(path)?);
         let mut models: Vec<Remote> = Vec::new();
-        for exchange in recording.models() {
-            let known = |model: &Remote| {
-                let target = &model.shared.target;
-                target.provider == exchange.provider
-                    && target.model == exchange.model
-                    && target.base == exchange.base_url
-            };
-            // A model that was adapted appears in several dialects; the first is the original.
-            if models.iter().any(known) {
-                continue;
-            }
-            let base =
-                Address::parse(&exchange.base_url).map_err(|source| Unconnectable::Address {
-                    provider: exchange.provider.clone(),
-                    source,
-                })?;
+        for exchange in recording.exchanges() {
             let model = RemoteModel {
-                provider: exchange.provider,
-                model: exchange.model,
+                provider: exchange.provider.clone(),
+                model: exchange.model.clone(),
             };
-            let transport = Transport::Replayed(Arc::clone(&recording));
-            let shared = self.shared(model, base, exchange.dialect, transport);
-            models.push(self.assemble(shared));
-        }
-        let mut models = models.into_iter();
-        let Some(first) = models.next() else {
-            return Err(UnusableRecording::Empty {
-                path: path.to_owned(),
+            let target = target(model, &exchange.base_url)?;
+            // A model that was adapted appears in several dialects; the first is the original.
+            if models.iter().all(|model| model.shared.target != target) {
+                let transport = Transport::Replayed(Arc::clone(&recording));
+                let dialect = exchange.dialect.clone();
+                models.push(self.model(target, Access::default(), dialect, transport));
             }
-            .into());
-        };
-        Ok(Arc::new(Replayed {
-            recording,
-            first,
-            others: models.collect(),
-        }))
+        }
+        Ok(Arc::new(Replayed { recording, models }))
     }
 
-    /// A model without a key.
-    fn shared(
+    fn model(
         &self,
-        model: RemoteModel,
-        base: Address,
+        target: Target,
+        access: Access,
         dialect: Dialect,
         transport: Transport,
-    ) -> Shared {
-        Shared {
-            name: model.to_string(),
-            target: Target {
-                provider: model.provider,
-                model: model.model,
-                base: base.to_string(),
-            },
-            base,
-            plain_text: PlainText::Nearby,
-            headers: Vec::new(),
-            key: Key {
-                source: KeySource::None,
-                scheme: KeyScheme::BearerIfAny,
-                environment: Environment::default(),
-                fetched: OnceLock::new(),
-            },
+    ) -> Remote {
+        let shared = Shared {
+            name: target.model.to_string(),
+            target,
+            access,
             dialect: Mutex::new(dialect),
             transport,
             limits: self.settings.http.limits,
@@ -284,14 +220,21 @@ impl Connector {
             pace: self.pace.clone(),
             clock: Arc::clone(&self.world.clock),
             ids: Arc::clone(&self.world.ids),
-        }
-    }
-
-    fn assemble(&self, shared: Shared) -> Remote {
+        };
         Remote {
             engine: self.engine.clone(),
             shared: Arc::new(shared),
         }
+    }
+}
+
+fn target(model: RemoteModel, base: &str) -> Result<Target, Unconnectable> {
+    match Address::parse(base) {
+        Ok(base) => Ok(Target { model, base }),
+        Err(source) => Err(Unconnectable::Address {
+            provider: model.provider,
+            source,
+        }),
     }
 }
 

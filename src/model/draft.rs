@@ -4,10 +4,13 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use super::text_parts::{SplitText, without_think_tags};
 use super::{Cut, Event, Failure, Finish, Input, Reply, Silence, ToolCall};
 use crate::dialog::Usage;
 use crate::io::Ids;
+use crate::wire::object::{bytes, is_object, text};
 
 /// A reply under construction.
 pub(super) struct Draft {
@@ -77,25 +80,25 @@ impl Draft {
         }
     }
 
-    /// More text.
-    pub(super) fn text(&mut self, part: &[u8]) {
-        let text = self.text.push(part);
+    /// More text, if it is a string.
+    pub(super) fn text(&mut self, part: Option<&RawValue>) {
+        let text = self.text.push(&bytes(part).unwrap_or_default());
         if !text.is_empty() {
             self.events.push(Event::Text(text));
         }
     }
 
-    /// More thinking.
-    pub(super) fn thinking(&mut self, part: &[u8]) {
-        let text = self.thinking.push(part);
+    /// More thinking, if it is a string.
+    pub(super) fn thinking(&mut self, part: Option<&RawValue>) {
+        let text = self.thinking.push(&bytes(part).unwrap_or_default());
         if !text.is_empty() {
             self.events.push(Event::Thinking(text));
         }
     }
 
-    /// More of the model's refusal.
-    pub(super) fn refusal(&mut self, part: &[u8]) {
-        self.refusal.push(part);
+    /// More of the model's refusal, if it is a string.
+    pub(super) fn refusal(&mut self, part: Option<&RawValue>) {
+        self.refusal.push(&bytes(part).unwrap_or_default());
     }
 
     /// The position of the latest call in `slot`.
@@ -111,6 +114,18 @@ impl Draft {
     /// The id of a call, if the server gave one.
     pub(super) fn id_of(&self, position: usize) -> Option<&str> {
         self.calls.get(position)?.id.as_deref()
+    }
+
+    /// A call that comes in one part.
+    pub(super) fn whole_call(
+        &mut self,
+        id: Option<&RawValue>,
+        name: Option<&RawValue>,
+        input: Option<&RawValue>,
+    ) {
+        let position = self.begin_call(u64::MAX);
+        self.name_call(position, text(id).as_deref(), text(name).as_deref());
+        self.call_input(position, input);
     }
 
     /// Begins a call; returns its position.
@@ -152,12 +167,19 @@ impl Draft {
         }
     }
 
-    /// More of a call's arguments.
-    pub(super) fn call_input(&mut self, position: usize, part: &[u8]) {
+    /// More of a call's arguments: a piece of their text, or the whole object. An empty object adds
+    /// nothing, because it may stand for arguments that are still to come.
+    pub(super) fn call_input(&mut self, position: usize, part: Option<&RawValue>) {
         let Some(call) = self.calls.get_mut(position) else {
             return;
         };
-        let fragment = call.input.push(part);
+        let fragment = match (bytes(part), part) {
+            (Some(text), _) => call.input.push(&text),
+            (None, Some(object)) if is_object(part) && !is_empty(object) => {
+                call.input.push(object.get().as_bytes())
+            }
+            (None, _) => return,
+        };
         if call.announced && !fragment.is_empty() {
             self.events.push(Event::CallInput {
                 index: position,
@@ -255,4 +277,9 @@ impl Draft {
             usage,
         })
     }
+}
+
+fn is_empty(object: &RawValue) -> bool {
+    let inner = object.get().trim_start_matches('{').trim_end_matches('}');
+    inner.trim().is_empty()
 }

@@ -4,17 +4,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::apis::{read_part, read_whole, senseless};
+use super::apis::{Extent, read, senseless};
 use super::dialect::Api;
 use super::draft::{Delivered, Draft};
 use super::listener::Listener;
 use super::server_error::ServerError;
-use super::transport::{Incoming, failure};
-use super::{Delivery, Failure, Refused, Reply};
+use super::transport::Incoming;
+use super::{Cut, Delivery, Failure, Refused, Reply};
 use crate::dialog::Usage;
-use crate::http::{ContentType, EventStream, JsonLines, retry_after};
+use crate::http::{
+    ContentType, EventStream, Headers, HttpFailure, JsonLines, Response, retry_after,
+};
 use crate::io::{Clock, Ids};
 
 /// How much of an error is read, in bytes.
@@ -34,15 +37,12 @@ pub(super) struct Reading<'a> {
     pub(super) listener: Listener<'a>,
 }
 
-/// How the body of an answer is framed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an answer is framed.
 enum Framing {
     /// One JSON value.
     Value,
-    /// Server-sent events.
-    Events,
-    /// One JSON value per line.
-    Lines,
+    /// A stream of values.
+    Stream(Frames),
 }
 
 impl Reading<'_> {
@@ -57,60 +57,67 @@ impl Reading<'_> {
             if (300..400).contains(&status) {
                 return Err(redirected(status, &incoming));
             }
-            let body = beginning(&mut incoming).await;
-            let kind = incoming.response.content_type();
-            return Err(refused(status, kind, &body, wait));
+            let body = match incoming.response.content_type() {
+                // The markup of an error page is useless in a message.
+                ContentType::Html => "a web page".to_owned(),
+                _ => beginning(&mut incoming).await,
+            };
+            return Err(ServerError::of_body(&body).failure(Some(status), wait));
         }
-        match framing(self.api, self.delivery, incoming.response.content_type())? {
-            Some(Framing::Value) => self.value(incoming).await,
-            Some(framing) => self.stream(incoming, framing).await,
-            None => self.unsaid(incoming).await,
-        }
-    }
-
-    async fn value(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
-        let body = whole_body(incoming).await?;
-        let draft = Draft::new(Arc::clone(&self.ids));
-        self.whole(&String::from_utf8_lossy(&body), draft).await
-    }
-
-    async fn whole(&mut self, body: &str, mut draft: Draft) -> Result<Reply, Failure> {
-        let json: Result<&serde_json::value::RawValue, _> = serde_json::from_str(body.trim());
-        if let Err(error) = json {
-            if error.is_eof() && !body.trim().is_empty() {
-                // A body that is shorter than its declared length fails elsewhere; this one had no length.
-                return Err(Failure::Cut {
-                    cut: super::Cut::Connection,
-                    usage: draft.usage,
-                });
+        let framing = match framing(self.api, self.delivery, incoming.response.content_type())? {
+            Some(Framing::Stream(frames)) => return self.stream(incoming, frames).await,
+            other => other,
+        };
+        let mut body = Vec::new();
+        incoming.read(&mut body, usize::MAX).await?;
+        let text = String::from_utf8_lossy(&body);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        match framing.map_or_else(|| guessed(self.api, text), Ok)? {
+            Framing::Value => self.whole(text).await,
+            Framing::Stream(frames) => {
+                let again = Response::recorded(status, Headers::new(), vec![body], None);
+                self.stream(Incoming::untaped(again), frames).await
             }
-            return Err(senseless(body));
         }
-        read_whole(self.api, body.trim(), &mut draft)?;
+    }
+
+    async fn whole(&mut self, json: &str) -> Result<Reply, Failure> {
+        let mut draft = Draft::new(Arc::clone(&self.ids));
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
+            if error.is_eof() && !json.is_empty() {
+                // A body that is shorter than its declared length fails elsewhere; this one had no length.
+                return Err(cut_off(Usage::default()));
+            }
+            return Err(senseless(json));
+        }
+        read(self.api, json, Extent::Whole, &mut draft)?;
         self.listener.tell(draft.take_events()).await;
         self.listener.finish().await;
         draft.settle(Delivered::AsOneValue)
     }
 
-    async fn stream(&mut self, mut incoming: Incoming, framing: Framing) -> Result<Reply, Failure> {
+    async fn stream(
+        &mut self,
+        mut incoming: Incoming,
+        mut frames: Frames,
+    ) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
-        let mut frames = Frames::of(framing);
         let mut parts = 0;
         loop {
             let piece = match incoming.piece().await {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
-                Err(error @ crate::http::HttpFailure::Broken(_)) => {
+                Err(HttpFailure::Broken { .. }) => {
                     self.listener.tell(draft.take_events()).await;
                     // What the server said is more useful than that the connection broke.
                     return draft
                         .settle(Delivered::InPart)
                         .map_err(|settled| match settled {
-                            Failure::Empty { usage, .. } => failure(error, usage),
+                            Failure::Empty { usage, .. } => cut_off(usage),
                             other => other,
                         });
                 }
-                Err(error) => return Err(failure(error, draft.usage)),
+                Err(error) => return Err(error.into()),
             };
             for json in frames.push(&piece)? {
                 self.part(&json, &mut draft)
@@ -126,7 +133,7 @@ impl Reading<'_> {
         }
         if let Some(json) = frames.rest() {
             // A torn end of a stream means that it was cut, not that it is malformed.
-            let torn = serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err();
+            let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
                 self.listener.tell(draft.take_events()).await;
@@ -141,47 +148,13 @@ impl Reading<'_> {
             draft.closed = true;
             return Ok(());
         }
-        read_part(self.api, json, draft)
-    }
-
-    /// The server does not say what it sends: the first character decides.
-    async fn unsaid(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
-        let mut draft = Draft::new(Arc::clone(&self.ids));
-        let body = whole_body(incoming).await?;
-        let text = String::from_utf8_lossy(&body);
-        let first = text.trim_start_matches('\u{feff}').trim_start();
-        let framing = match first.bytes().next() {
-            Some(b'{' | b'[') if self.api == Api::OllamaChat => Framing::Lines,
-            Some(b'{' | b'[') => Framing::Value,
-            Some(b':') => Framing::Events,
-            Some(_) if first.starts_with("data:") || first.starts_with("event:") => Framing::Events,
-            _ => return Err(senseless(&text)),
-        };
-        if framing == Framing::Value {
-            return self.whole(first, draft).await;
-        }
-        let mut frames = Frames::of(framing);
-        let mut parts = frames.push(&body)?;
-        parts.extend(frames.rest());
-        for json in parts {
-            self.part(&json, &mut draft)?;
-        }
-        self.listener.tell(draft.take_events()).await;
-        self.listener.finish().await;
-        draft.settle(Delivered::ToTheEnd)
+        read(self.api, json, Extent::Part, draft)
     }
 }
 
-async fn whole_body(mut incoming: Incoming) -> Result<Vec<u8>, Failure> {
-    let mut body = Vec::new();
-    while let Some(piece) = incoming
-        .piece()
-        .await
-        .map_err(|error| failure(error, Usage::default()))?
-    {
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
+fn cut_off(usage: Usage) -> Failure {
+    let cut = Cut::Connection;
+    Failure::Cut { cut, usage }
 }
 
 /// What `OpenAI`'s streams end with.
@@ -194,13 +167,6 @@ enum Frames {
 }
 
 impl Frames {
-    fn of(framing: Framing) -> Self {
-        match framing {
-            Framing::Events => Self::Events(EventStream::default()),
-            Framing::Lines | Framing::Value => Self::Lines(JsonLines::default()),
-        }
-    }
-
     fn push(&mut self, piece: &[u8]) -> Result<Vec<String>, Failure> {
         let parts = match self {
             Self::Events(stream) => stream.push(piece),
@@ -222,6 +188,16 @@ impl Frames {
     }
 }
 
+impl Framing {
+    fn events() -> Self {
+        Self::Stream(Frames::Events(EventStream::default()))
+    }
+
+    fn lines() -> Self {
+        Self::Stream(Frames::Lines(JsonLines::default()))
+    }
+}
+
 /// How an answer is framed: by what the server says, not by what was requested. `None` if it does
 /// not say.
 fn framing(
@@ -230,10 +206,10 @@ fn framing(
     content_type: ContentType,
 ) -> Result<Option<Framing>, Failure> {
     Ok(Some(match content_type {
-        ContentType::EventStream => Framing::Events,
-        ContentType::JsonLines => Framing::Lines,
+        ContentType::EventStream => Framing::events(),
+        ContentType::JsonLines => Framing::lines(),
         ContentType::Json if api == Api::OllamaChat && delivery == Delivery::Streamed => {
-            Framing::Lines
+            Framing::lines()
         }
         ContentType::Json => Framing::Value,
         ContentType::Html => {
@@ -243,6 +219,23 @@ fn framing(
         }
         ContentType::Other | ContentType::Unsaid => return Ok(None),
     }))
+}
+
+/// How a body is framed, by its beginning.
+fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
+    if body.starts_with(['{', '[']) {
+        return Ok(match api {
+            Api::OllamaChat => Framing::lines(),
+            _ => Framing::Value,
+        });
+    }
+    if [":", "data:", "event:"]
+        .iter()
+        .any(|field| body.starts_with(field))
+    {
+        return Ok(Framing::events());
+    }
+    Err(senseless(body))
 }
 
 /// A server that sent good parts before a malformed one may do better next time.
@@ -259,22 +252,9 @@ fn spoiled(failure: Failure, good_parts: usize) -> Failure {
 
 async fn beginning(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
-    while let Ok(Some(piece)) = incoming.piece().await {
-        body.extend_from_slice(&piece);
-        if body.len() > LONGEST_ERROR {
-            break;
-        }
-    }
+    // What came before the connection broke is better than nothing.
+    let _ = incoming.read(&mut body, LONGEST_ERROR).await;
     String::from_utf8_lossy(&body).into_owned()
-}
-
-fn refused(status: u16, kind: ContentType, body: &str, wait: Option<Duration>) -> Failure {
-    let body = match kind {
-        // The markup of an error page is useless in a message.
-        ContentType::Html => "a web page",
-        _ => body,
-    };
-    ServerError::of_body(body).failure(Some(status), wait)
 }
 
 fn redirected(status: u16, incoming: &Incoming) -> Failure {
@@ -282,7 +262,7 @@ fn redirected(status: u16, incoming: &Incoming) -> Failure {
         .response
         .headers
         .get("location")
-        .unwrap_or("nowhere");
+        .map_or("nowhere", String::as_str);
     Failure::Rejected {
         status: Some(status),
         message: format!("redirects are not followed; it points to {to}"),
@@ -290,9 +270,6 @@ fn redirected(status: u16, incoming: &Incoming) -> Failure {
     }
 }
 
-#[cfg(test)]
-#[path = "samples.rs"]
-pub(super) mod samples;
 #[cfg(test)]
 #[path = "exchange_tests.rs"]
 pub(super) mod tests;

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 
-use super::samples::{SAMPLES, Sample};
 use super::*;
 use crate::http::{Headers, HttpFailure, Redaction, Response};
 use crate::io::{FixedClock, SeededIds};
+use crate::model::test_samples::{SAMPLES, Sample};
 use crate::model::{Cut, Event, Input, Silence};
 
 /// What a reply says, on one line.
@@ -41,7 +41,8 @@ struct Answer<'a> {
 
 /// Reads an answer; also returns the events that were told.
 fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<Event>) {
-    let header = answer.content_type.map(|value| ("content-type", value));
+    let content_type = answer.content_type.map(str::to_owned);
+    let header = content_type.map(|value| ("content-type".to_owned(), value));
     let headers: Headers = header.into_iter().collect();
     let response = Response::recorded(answer.status, headers, answer.pieces, answer.ending);
     let (listener, mut heard) = mpsc::channel(10_000);
@@ -186,7 +187,9 @@ fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
                 status: 200,
                 content_type: Some(sample.content_type),
                 pieces: vec![sample.body.as_bytes()[..end].to_vec()],
-                ending: Some(HttpFailure::Broken("reset".to_owned())),
+                ending: Some(HttpFailure::Broken {
+                    message: "reset".to_owned(),
+                }),
             };
             let (outcome, _) = read(answer, Delivery::Whole);
             assert!(

@@ -34,7 +34,7 @@ pub enum KeySource {
 }
 
 /// A key, fetched when it is first needed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Key {
     pub(super) source: KeySource,
     pub(super) scheme: KeyScheme,

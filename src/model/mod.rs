@@ -28,9 +28,11 @@ mod transport;
 #[cfg(test)]
 mod provider_tests;
 #[cfg(test)]
-mod socks_server;
+mod test_samples;
 #[cfg(test)]
 mod test_server;
+#[cfg(test)]
+mod test_socks_server;
 
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
 pub use dialect::{Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm, Temperature};
@@ -41,8 +43,8 @@ pub use pace::Pace;
 pub use presets::known_providers;
 pub use provider::{Delivery, Event, Model, Provider};
 pub use recording::{Recorder, UnusableRecording};
-pub use reply::{Finish, Input, Reply, ToolCall, Unstructured};
+pub use reply::{Finish, Input, Reply, ToolCall};
 pub use request::{Answer, Attempts, Function, PromptId, Request, SharedPrefix, Thinking, Turn};
-pub use retry::{Decision, Retry, RetryPolicy};
+pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};
 pub use stop::Stop;

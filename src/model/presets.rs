@@ -35,12 +35,13 @@ pub(super) struct Preset {
 }
 
 /// How a provider takes the key.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyScheme {
     /// As a bearer token; a request without one is refused.
     Bearer,
     /// As a bearer token, if there is one.
+    #[default]
     BearerIfAny,
     /// In this header.
     Header(String),

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::exchange::samples::SAMPLES;
 use super::exchange::tests::describe;
-use super::socks_server::SocksServer;
+use super::test_samples::SAMPLES;
 use super::test_server::{Seen, Step, TestServer, answer, open_answer};
+use super::test_socks_server::SocksServer;
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::{Environment, FixedClock, SeededIds};
@@ -59,7 +59,9 @@ fn quick() -> RetryPolicy {
 }
 
 fn connector(settings: ModelSettings) -> Connector {
-    Connector::new(settings, world(), KeyCheck::Demanded).with_policy(quick())
+    let mut connector = Connector::new(settings, world(), KeyCheck::Demanded);
+    connector.policy = quick();
+    connector
 }
 
 fn provider(connector: &Connector, name: &str) -> Arc<dyn Provider> {
@@ -444,7 +446,8 @@ fn no_key_is_ever_shown() {
         let described = settings.providers.get_mut("openai").unwrap();
         described.headers = vec![Header::secret("x-team", "team-canary-77")];
         assert!(!format!("{settings:?}").contains("canary"));
-        let connector = connector(settings).recording_to(Recorder::open(&file).unwrap());
+        let mut connector = connector(settings);
+        connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
         let failure = provider(&connector, "openai:m")
             .complete(&request(), &Stop::default())
             .unwrap_err();

@@ -10,10 +10,10 @@ use super::exchange::Reading;
 use super::key::Key;
 use super::listener::Listener;
 use super::pace::{Front, Pace};
-use super::retry::{Decision, Retry, RetryPolicy};
+use super::retry::{Retry, RetryPolicy};
 use super::transport::{Target, Transport};
 use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
-use crate::http::{Address, Engine, Header, Outgoing, PlainText, Task, TimeLimits};
+use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
 /// How often a request is adapted after a refusal.
@@ -29,10 +29,7 @@ pub(super) struct Remote {
 pub(super) struct Shared {
     pub(super) name: String,
     pub(super) target: Target,
-    pub(super) base: Address,
-    pub(super) plain_text: PlainText,
-    pub(super) headers: Vec<Header>,
-    pub(super) key: Key,
+    pub(super) access: Access,
     /// Adapted to what the server refuses.
     pub(super) dialect: Mutex<Dialect>,
     pub(super) transport: Transport,
@@ -42,6 +39,15 @@ pub(super) struct Shared {
     pub(super) pace: Option<Arc<Pace>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
+}
+
+/// What requests carry besides their body; nothing where a recording answers.
+#[derive(Debug, Default)]
+pub(super) struct Access {
+    pub(super) headers: Vec<Header>,
+    pub(super) key: Key,
+    /// Where secrets may be sent without encryption.
+    pub(super) plain_text: PlainText,
 }
 
 impl Provider for Remote {
@@ -63,7 +69,7 @@ impl Provider for Remote {
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
-        self.shared.body(request, delivery)
+        self.shared.outgoing(request, delivery).body
     }
 }
 
@@ -78,7 +84,8 @@ impl Remote {
         if stop.is_stopped() {
             return Err(Failure::Aborted);
         }
-        let headers = self.shared.all_headers()?;
+        let mut headers = self.shared.access.headers.clone();
+        headers.extend(self.shared.access.key.header(self.shared.limits.total)?);
         let (shared, request, stop) = (Arc::clone(&self.shared), request.clone(), stop.clone());
         let limit = shared.limits.total;
         let task = move |listener: Task<Event>| async move {
@@ -105,33 +112,20 @@ impl Remote {
 }
 
 impl Shared {
-    pub(super) fn body(&self, request: &Request, delivery: Delivery) -> String {
-        encode(&self.dialect(), &self.target.model, request, delivery)
-    }
-
     /// A request as it would be sent, without a key.
     pub(super) fn outgoing(&self, request: &Request, delivery: Delivery) -> Outgoing {
         let dialect = self.dialect();
-        let path = dialect.api.path(&self.target.model, delivery);
+        let model = &self.target.model.model;
         Outgoing {
-            address: self.base.join(&path),
+            address: self.target.base.join(&dialect.api.path(model, delivery)),
             headers: Vec::new(),
-            body: encode(&dialect, &self.target.model, request, delivery),
+            body: encode(&dialect, model, request, delivery),
         }
     }
 
     fn dialect(&self) -> Dialect {
         let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         dialect.clone()
-    }
-
-    fn all_headers(&self) -> Result<Vec<Header>, Failure> {
-        if !self.transport.carries_keys() {
-            return Ok(Vec::new());
-        }
-        let mut headers = self.headers.clone();
-        headers.extend(self.key.header(self.limits.total)?);
-        Ok(headers)
     }
 
     /// Waits until a request may be sent.
@@ -192,8 +186,8 @@ impl Shared {
                 pace.failed(&failure, self.policy.longest_asked);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
-                Decision::GiveUp => return Err(failure),
-                Decision::Wait(wait) => sleep(wait).await,
+                Some(wait) => sleep(wait).await,
+                None => return Err(failure),
             }
             self.turn(&mut front).await?;
             if has_begun {
@@ -211,7 +205,7 @@ impl Shared {
         if outgoing.has_secrets() {
             outgoing
                 .address
-                .admit_secrets(self.plain_text)
+                .admit_secrets(self.access.plain_text)
                 .map_err(|error| Failure::Unusable {
                     message: error.to_string(),
                 })?;

@@ -2,36 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 use super::{Failure, Refused};
-use crate::wire::object::{elements, non_null, object, text};
-
-object! {
-    /// Anything that may hold an error.
-    Outer { error = "error", message = "message", detail = "detail", code = "code", kind = "type" }
-}
-object! {
-    /// An error.
-    Inner {
-        message = "message",
-        kind = "type",
-        code = "code",
-        status = "status",
-        details = "details",
-    }
-}
-object! {
-    /// One of the details of an error.
-    Detail { delay = "retryDelay", violations = "violations", error_code = "error_code" }
-}
-object! {
-    /// A quota that was used up.
-    Violation { quota = "quotaId" }
-}
+use crate::jsonl::replace_lone_surrogates;
 
 /// What a server says about an error.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerError {
     message: String,
     /// A status in the text, which is the only one inside of a reply.
@@ -46,7 +23,7 @@ const SPENT: &str = "insufficient_quota credit_balance_exhausted billing_error \
     billing_hard_limit_reached enforced_spend_limit_reached insufficient_balance \
     quota_exceeded arrearage";
 
-/// Phrases in messages about a quota that will not return soon.
+/// Phrases in messages and kinds about a quota that will not return soon.
 const SPENT_WORDS: &str = "credit balance is too low|limit: 0|per day|perday|insufficient balance";
 
 /// Permanent kinds of errors inside of replies, which have no status.
@@ -55,164 +32,127 @@ const FINAL: &str = "invalid_request_error invalid_parameter_error authenticatio
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
 
-/// Client errors that concern every request: the key, the account, the model.
-const EVERYTHING: &[u16] = &[401, 402, 403, 404, 407];
-
-/// Temporary client errors.
-const LATER: &[u16] = &[408, 409, 425, 429];
-
-/// Permanent server errors.
-const NEVER: &[u16] = &[501, 505];
-
 impl ServerError {
     /// The error in a reply with a success status.
     pub(super) fn inside(json: &str) -> Option<Self> {
-        let json = first_element(json);
-        let outer = Outer::read(&json)?;
-        let error = non_null(outer.error)?;
-        Some(Self::read(error))
+        if !json.contains("\"error\"") {
+            return None;
+        }
+        let reply = first_value(json)?;
+        let error = &reply["error"];
+        (!error.is_null()).then(|| Self::read(error))
     }
 
     /// The error in an answer with another status, which may be any text.
     pub(super) fn of_body(body: &str) -> Self {
-        let first = first_element(body);
-        let Some(outer) = Outer::read(&first) else {
-            return Self {
-                message: body.trim().to_owned(),
-                ..Self::default()
-            };
+        let answer = first_value(body).unwrap_or_default();
+        let mut error = match &answer["error"] {
+            Value::Null => Self::read(&answer),
+            error => Self::read(error),
         };
-        if let Some(error) = non_null(outer.error) {
-            let mut read = Self::read(error);
-            if read.message.is_empty()
-                && let Some(message) = text(outer.message)
-            {
-                read.message = message.into_owned();
-            }
-            return read;
+        if error.message.is_empty() {
+            let elsewhere = [&answer["message"], &answer["detail"]];
+            let message = elsewhere.into_iter().find_map(Value::as_str);
+            message
+                .unwrap_or(body.trim())
+                .clone_into(&mut error.message);
         }
-        let message = text(outer.message).or_else(|| text(outer.detail));
+        error
+    }
+
+    fn read(error: &Value) -> Self {
+        let message = match error {
+            Value::String(message) => message.clone(),
+            Value::Object(_) | Value::Null => {
+                error["message"].as_str().unwrap_or_default().to_owned()
+            }
+            other => other.to_string(),
+        };
+        let mut kinds = vec![&error["type"], &error["code"], &error["status"]];
+        let mut retry_after = None;
+        // One, or a list.
+        let details = &error["details"];
+        let details = details
+            .as_array()
+            .map_or(std::slice::from_ref(details), Vec::as_slice);
+        for detail in details {
+            kinds.push(&detail["error_code"]);
+            let violations = detail["violations"].as_array().into_iter().flatten();
+            kinds.extend(violations.map(|violation| &violation["quotaId"]));
+            retry_after = retry_after.or(detail["retryDelay"].as_str().and_then(seconds));
+        }
+        let kinds = kinds.into_iter().filter_map(Value::as_str);
         Self {
-            message: message.map_or_else(|| body.trim().to_owned(), std::borrow::Cow::into_owned),
-            kinds: kinds([outer.code, outer.kind]),
-            ..Self::default()
+            message,
+            status: status(&error["code"]),
+            kinds: kinds.map(str::to_ascii_lowercase).collect(),
+            retry_after,
         }
     }
 
     /// The failure that it stands for, with the status and the wait from the headers of the answer.
     pub(super) fn failure(self, status: Option<u16>, retry_after: Option<Duration>) -> Failure {
         let status = status.or(self.status);
-        let message = if self.message.is_empty() {
-            "no reason given".to_owned()
-        } else {
-            self.message.clone()
+        let is_spent = self.is_spent();
+        let may_pass = match status {
+            Some(408 | 409 | 425 | 429) => true,
+            Some(501 | 505) => false,
+            Some(status) => status >= 500,
+            // A server that began to answer had accepted the request.
+            None => !self.is_one_of(FINAL),
         };
-        if self.may_pass(status) {
-            Failure::Overloaded {
+        let retry_after = retry_after.or(self.retry_after);
+        let message = match self.message {
+            message if message.is_empty() => "no reason given".to_owned(),
+            message => message,
+        };
+        if may_pass && !is_spent {
+            return Failure::Overloaded {
                 status,
                 message,
-                retry_after: retry_after.or(self.retry_after),
-            }
-        } else {
-            let is_about_all = status.is_some_and(|status| EVERYTHING.contains(&status));
-            let what = if is_about_all || self.is_spent() {
-                Refused::Everything
-            } else {
-                Refused::Request
+                retry_after,
             };
-            Failure::Rejected {
-                status,
-                message,
-                what,
-            }
+        }
+        // The key, the account, the address or the model is wrong for every request.
+        let what = if is_spent || matches!(status, Some(401..=404 | 407)) {
+            Refused::Everything
+        } else {
+            Refused::Request
+        };
+        Failure::Rejected {
+            status,
+            message,
+            what,
         }
     }
 
-    fn is(&self, table: &str) -> bool {
-        let mut known = table.split_whitespace();
+    fn is_one_of(&self, kinds: &str) -> bool {
+        let mut known = kinds.split_whitespace();
         known.any(|known| self.kinds.iter().any(|kind| kind == known))
     }
 
     /// Whether a quota is used up that will not return soon.
     fn is_spent(&self) -> bool {
-        let lower = self.message.to_lowercase();
-        self.is(SPENT) || SPENT_WORDS.split('|').any(|words| lower.contains(words))
-    }
-
-    fn may_pass(&self, status: Option<u16>) -> bool {
-        if self.is_spent() {
-            return false;
-        }
-        match status {
-            Some(status) if LATER.contains(&status) => true,
-            Some(status) if status >= 500 => !NEVER.contains(&status),
-            Some(_) => false,
-            // A server that began to answer had accepted the request.
-            None => !self.is(FINAL),
-        }
-    }
-
-    fn read(error: &RawValue) -> Self {
-        if let Some(message) = text(Some(error)) {
-            return Self {
-                message: message.into_owned(),
-                ..Self::default()
-            };
-        }
-        let Some(inner) = Inner::of(Some(error)) else {
-            return Self {
-                message: error.get().to_owned(),
-                ..Self::default()
-            };
-        };
-        let mut read = Self {
-            message: text(inner.message).unwrap_or_default().into_owned(),
-            status: status(inner.code),
-            kinds: kinds([inner.kind, inner.code, inner.status]),
-            retry_after: None,
-        };
-        let details = inner.details;
-        let one = Detail::of(details).into_iter();
-        for detail in Detail::list(details).into_iter().chain(one) {
-            read.kinds.extend(kinds([detail.error_code]));
-            if let Some(delay) = text(detail.delay) {
-                read.retry_after = seconds(&delay);
-            }
-            for violation in Violation::list(detail.violations) {
-                read.kinds
-                    .extend(kinds([violation.quota]).into_iter().map(|quota| {
-                        if quota.contains("perday") {
-                            "quota_exceeded".to_owned()
-                        } else {
-                            quota
-                        }
-                    }));
-            }
-        }
-        read
+        let message = self.message.to_lowercase();
+        let mut texts = self.kinds.iter().chain([&message]);
+        self.is_one_of(SPENT)
+            || texts.any(|text| SPENT_WORDS.split('|').any(|words| text.contains(words)))
     }
 }
 
-/// The first element of an array, which is how a stream without event framing begins.
-fn first_element(json: &str) -> std::borrow::Cow<'_, str> {
-    let trimmed = json.trim();
-    if trimmed.starts_with('[')
-        && let Ok(raw) = serde_json::from_str::<&RawValue>(trimmed)
-        && let Some(first) = elements(Some(raw)).first()
-    {
-        return first.get().to_owned().into();
+/// A JSON value, or the first of an array, which is how a stream without event framing begins.
+fn first_value(json: &str) -> Option<Value> {
+    let repaired = replace_lone_surrogates(json);
+    match serde_json::from_str(repaired.as_deref().unwrap_or(json)).ok()? {
+        Value::Array(values) => values.into_iter().next(),
+        value => Some(value),
     }
-    trimmed.into()
-}
-
-fn kinds<const COUNT: usize>(values: [Option<&RawValue>; COUNT]) -> Vec<String> {
-    let texts = values.into_iter().filter_map(text);
-    texts.map(|text| text.to_ascii_lowercase()).collect()
 }
 
 /// A status as a number or a string.
-fn status(code: Option<&RawValue>) -> Option<u16> {
-    let number = code?.get().trim_matches('"').parse().ok()?;
+fn status(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    let number = u16::try_from(number).ok()?;
     (400..600).contains(&number).then_some(number)
 }
 

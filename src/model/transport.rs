@@ -1,40 +1,30 @@
 //! How requests are sent: over the network, with or without a recording, or not at all.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::Failure;
 use super::recording::{Recorder, Recording, Tape};
+use super::{Cut, Dialect, Failure, RemoteModel};
 use crate::dialog::Usage;
-use crate::http::{Client, HttpFailure, Outgoing, Response};
+use crate::http::{Address, Client, HttpFailure, Outgoing, Response};
 
 /// How requests are sent.
 #[derive(Debug, Clone)]
 pub(super) enum Transport {
-    /// Over the network.
-    Network(Arc<Client>),
-    /// Over the network, with a recording of every exchange.
-    Recorded(Arc<Client>, Arc<Recorder>),
+    /// Over the network. A recorder writes every exchange down.
+    Network(Arc<Client>, Option<Arc<Recorder>>),
     /// Not at all: a recording answers.
     Replayed(Arc<Recording>),
 }
 
-/// The model that is asked, for the recording.
-#[derive(Debug, Clone)]
+/// The model that is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    pub(super) provider: String,
-    pub(super) model: String,
-    pub(super) base: String,
+    pub(super) model: RemoteModel,
+    pub(super) base: Address,
 }
 
 impl Transport {
-    /// Whether requests carry a key.
-    pub(super) fn carries_keys(&self) -> bool {
-        match self {
-            Self::Network(_) | Self::Recorded(..) => true,
-            Self::Replayed(_) => false,
-        }
-    }
-
     /// Sends a request.
     ///
     /// # Errors
@@ -43,31 +33,28 @@ impl Transport {
         &self,
         outgoing: &Outgoing,
         target: &Target,
-        dialect: &super::Dialect,
+        dialect: &Dialect,
     ) -> Result<Incoming, Failure> {
-        match self {
-            Self::Network(client) => {
-                let response = client
-                    .send(outgoing)
-                    .await
-                    .map_err(|error| failure(error, Usage::default()))?;
-                Ok(Incoming::untaped(response))
+        let (client, recorder) = match self {
+            Self::Network(client, recorder) => (client, recorder),
+            Self::Replayed(recording) => {
+                return Ok(Incoming::untaped(recording.answer(outgoing)?));
             }
-            Self::Recorded(client, recorder) => {
-                let tape = recorder.tape(outgoing, target, dialect);
-                match client.send(outgoing).await {
-                    Ok(response) => {
-                        let tape = Some(tape.answered(response.status, &response.headers));
-                        Ok(Incoming { response, tape })
-                    }
-                    Err(error) => {
-                        tape.failed(&error)
-                            .map_err(|error| self::failure(error, Usage::default()))?;
-                        Err(failure(error, Usage::default()))
-                    }
+        };
+        let tape = recorder
+            .as_ref()
+            .map(|recorder| recorder.tape(outgoing, target, dialect));
+        match client.send(outgoing).await {
+            Ok(response) => {
+                let tape = tape.map(|tape| tape.answered(response.status, &response.headers));
+                Ok(Incoming { response, tape })
+            }
+            Err(error) => {
+                if let Some(tape) = tape {
+                    tape.failed(&error)?;
                 }
+                Err(error.into())
             }
-            Self::Replayed(recording) => Ok(Incoming::untaped(recording.answer(outgoing)?)),
         }
     }
 }
@@ -94,39 +81,52 @@ impl Incoming {
     /// There is no more, or it cannot be recorded.
     pub(super) async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = self.response.piece().await;
-        match &piece {
-            Ok(Some(bytes)) => {
-                if let Some(tape) = &mut self.tape {
-                    tape.push(bytes);
-                }
+        if let Ok(Some(bytes)) = &piece {
+            if let Some(tape) = &mut self.tape {
+                tape.push(bytes);
             }
-            Ok(None) => {
-                if let Some(tape) = self.tape.take() {
-                    tape.ended()?;
-                }
-            }
-            Err(error) => {
-                if let Some(tape) = self.tape.take() {
-                    tape.failed(error)?;
-                }
+        } else if let Some(tape) = self.tape.take() {
+            match &piece {
+                Ok(_) => tape.ended()?,
+                Err(error) => tape.failed(error)?,
             }
         }
         piece
     }
+
+    /// Reads the body to its end, or until it has more than `limit` bytes.
+    ///
+    /// # Errors
+    /// There is no more. What came before is in `body`.
+    pub(super) async fn read(
+        &mut self,
+        body: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<(), HttpFailure> {
+        while body.len() <= limit
+            && let Some(piece) = self.piece().await?
+        {
+            body.extend_from_slice(&piece);
+        }
+        Ok(())
+    }
 }
 
-/// The failure of a reply whose transport failed.
-pub(super) fn failure(error: HttpFailure, usage: Usage) -> Failure {
-    match error {
-        HttpFailure::Unreachable(message) => Failure::Unreachable { message },
-        HttpFailure::Broken(_) => Failure::Cut {
-            cut: super::Cut::Connection,
-            usage,
-        },
-        HttpFailure::TimedOut(limit) => Failure::TimedOut { limit },
-        HttpFailure::TooLarge(_) => Failure::Malformed {
-            reason: error.to_string(),
-        },
-        HttpFailure::Unusable(message) => Failure::Unusable { message },
+impl From<HttpFailure> for Failure {
+    fn from(error: HttpFailure) -> Self {
+        match error {
+            HttpFailure::Unreachable { message } => Self::Unreachable { message },
+            HttpFailure::Broken { .. } => Self::Cut {
+                cut: Cut::Connection,
+                usage: Usage::default(),
+            },
+            HttpFailure::TimedOut { ms } => Self::TimedOut {
+                limit: Duration::from_millis(ms),
+            },
+            HttpFailure::TooLarge { .. } => Self::Malformed {
+                reason: error.to_string(),
+            },
+            HttpFailure::Unusable { message } => Self::Unusable { message },
+        }
     }
 }

@@ -38,7 +38,7 @@ impl Key {
 pub(super) enum Reach {
     /// All of it, across compactions and gaps.
     Everything,
-    /// Only what follows the last compaction or gap.
+    /// Only what follows the last compaction.
     SinceCompaction,
 }
 
@@ -167,21 +167,18 @@ impl Tree {
         self.by_id.get(&id?).copied()
     }
 
-    /// The parent of a record. After a compaction the agent names a logical parent. If the parent
-    /// is missing, the previous turn in the file takes its place.
+    /// The parent of a record. After a compaction there is only a logical parent. If the parent is
+    /// missing, the previous turn in the file takes its place.
     fn before(&self, at: usize, reach: Reach) -> Option<usize> {
         let node = &self.nodes[at];
-        let parent = self.place_of(node.parent);
-        if parent.is_some() || reach == Reach::SinceCompaction {
-            return parent;
+        let logical = node.logical_parent.filter(|_| reach == Reach::Everything);
+        if node.parent.is_none() && logical.is_none() {
+            return None;
         }
-        let is_gap = node.parent.is_some() || node.logical_parent.is_some();
-        self.place_of(node.logical_parent).or_else(|| {
-            let mut turns = self.nodes[..at].iter();
-            turns
-                .rposition(|node| node.part == Part::Turn)
-                .filter(|_| is_gap)
-        })
+        let mut earlier = self.nodes[..at].iter();
+        self.place_of(node.parent)
+            .or_else(|| self.place_of(logical))
+            .or_else(|| earlier.rposition(|node| node.part == Part::Turn))
     }
 
     /// The live branch.

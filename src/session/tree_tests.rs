@@ -146,6 +146,9 @@ fn the_branch_goes_on_before_compactions_and_gaps() {
     assert_eq!((offsets, whole.left_out), (vec![0, 2, 3, 4], 1));
     gap.nodes[3].logical_parent = Some(Key::of("lost"));
     assert_eq!(gap.branch(Reach::Everything), whole);
+    // A parent that is not in the file is no compaction.
+    gap.nodes[3].parent = Some(Key::of("lost"));
+    assert_eq!(gap.branch(Reach::SinceCompaction), whole);
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn ids_that_differ_have_keys_that_differ() {
 }
 
 #[test]
-fn circles_and_missing_parents_end_the_walk() {
+fn circles_end_the_walk_and_missing_parents_do_not() {
     let circle = [
         ("c>a", TURN, None),
         ("a>b", TURN, None),
@@ -177,7 +180,7 @@ fn circles_and_missing_parents_end_the_walk() {
     let own = tree(&[("a>a", TURN, None), ("a>b", TURN, None)]);
     assert_eq!(branch(&own).0, [0, 1]);
     let gap = tree(&[(">a", TURN, None), ("x>b", TURN, None), ("b>c", TURN, None)]);
-    assert_eq!(branch(&gap), (vec![1, 2], 1));
+    assert_eq!(branch(&gap), (vec![0, 1, 2], 0));
     assert_eq!(gap.missing_parents().len(), 1);
     assert!(gap.cycles().is_empty());
     assert_eq!(branch(&Tree::default()), (vec![], 0));

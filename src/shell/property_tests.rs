@@ -234,7 +234,7 @@ fn what_is_too_long_is_not_analysed() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn no_text_panics(command in "\\PC{0,80}|[ -~\n\t]{0,120}") {
@@ -267,7 +267,7 @@ proptest! {
 /// The grammar's own scanner crashes on some of these.
 #[test]
 fn characters_beyond_ascii_are_harmless() {
-    for letter in (0x80..0x2_0000_u32).step_by(7).filter_map(char::from_u32) {
+    for letter in (0x80..0x2_0000_u32).step_by(31).filter_map(char::from_u32) {
         let _ = analyse(&format!(
             "{letter}\\{letter} {{{letter}\"$x{letter}<{letter}`{letter}"
         ));

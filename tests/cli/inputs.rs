@@ -11,7 +11,7 @@ const OF_SESSIONS: [&str; 11] = [
     "recap --model builtin",
     "session show",
     "session tail",
-    "session search x",
+    "session search .",
     "session check",
     "session stats",
     "session path",
@@ -66,6 +66,15 @@ const ODD_INPUTS: [(&str, Odd, &str); 14] = [
     ("long", Odd::File(&[b'x'; 200_000]), NO_SESSION),
 ];
 
+/// The commands that only read what they are given: links are followed, pipes are read to their end.
+const READERS: [&str; 5] = [
+    "session show",
+    "session tail",
+    "session search .",
+    "session check",
+    "session stats",
+];
+
 const NO_SESSION: &str = "not a session file of a known agent";
 
 impl Odd {
@@ -116,6 +125,9 @@ fn every_command_refuses_every_odd_session_in_the_same_words() {
     for command in OF_SESSIONS {
         let folder = tempfile::tempdir().unwrap();
         for (name, odd, reason) in ODD_INPUTS {
+            if READERS.contains(&command) && matches!(odd, Odd::Pipe | Odd::Link) {
+                continue;
+            }
             let path = folder.path().join(name);
             odd.make(&path);
             let run = with_files(command, &[&path]);
@@ -128,6 +140,29 @@ fn every_command_refuses_every_odd_session_in_the_same_words() {
                 assert_refused(&run, command, &path, reason);
             }
         }
+    }
+}
+
+#[test]
+fn commands_that_only_read_follow_links_and_read_pipes() {
+    let good = data("qwen-rewound.jsonl");
+    let content = std::fs::read(&good).unwrap();
+    for command in READERS {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, pipe] = ["link", "pipe"].map(|name| folder.path().join(name));
+        Odd::Link.make(&link);
+        Odd::Pipe.make(&pipe);
+        let expected = with_files(command, &[Path::new(&good)]);
+        assert_eq!(expected.status, Some(0), "{command}: {expected:?}");
+        assert_eq!(with_files(command, &[&link]), expected, "{command}");
+        let writer = std::thread::spawn({
+            let (pipe, content) = (pipe.clone(), content.clone());
+            move || std::fs::write(pipe, content)
+        });
+        let read = with_files(command, &[&pipe]);
+        let named = expected.stdout.replace(&good, pipe.to_str().unwrap());
+        assert_eq!((read.status, read.stdout), (Some(0), named), "{command}");
+        writer.join().unwrap().unwrap();
     }
 }
 

@@ -144,7 +144,7 @@ fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
     many(100);
     wait_for_threads(threads + own_threads);
     let before = descriptors();
-    many(2000);
+    many(800);
     wait_for_threads(threads + own_threads);
     assert_eq!(descriptors(), before);
     assert_eq!(children(), Vec::<String>::new());

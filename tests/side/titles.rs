@@ -228,6 +228,25 @@ fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
 }
 
 #[test]
+fn what_was_asked_first_names_a_session_with_a_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let talk = [&TALK[..], &["now add a test for it", "Added."]].concat();
+    let lines = claude(&talk);
+    let mut rows: Vec<&str> = lines.lines().collect();
+    rows.remove(1);
+    let text = rows.join("\n");
+    let path = write(folder.path(), "g.jsonl", &text);
+    let titled = run(
+        &["title", "--model", "builtin", path.to_str().unwrap()],
+        b"",
+    );
+    assert_eq!(
+        records(&titled.stdout)[0]["title"],
+        "Port the config parser to Rust"
+    );
+}
+
+#[test]
 fn what_was_asked_first_names_a_compacted_session() {
     let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../data/side/compacted.jsonl");

@@ -1,16 +1,16 @@
 //! Anthropic's messages.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::spoken::{EARLIER, Spoken, arguments, attachment, spoken};
+use super::spoken::{Spoken, arguments, attachment, spoken_to_user};
 use super::temperature;
 use crate::dialog::{Block, CallResult, Part, Role};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request, SharedPrefix};
-use crate::wire::object::{bytes, is_object, number, object, text};
+use crate::wire::object::{number, object, text};
 
 /// The body of a request.
 pub(super) fn encode(
@@ -18,14 +18,13 @@ pub(super) fn encode(
     model: &str,
     request: &Request,
     delivery: Delivery,
-) -> Map<String, Value> {
+) -> Value {
     let ask = Ask::of(request, dialect);
-    let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
-    body.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
-    body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
+    let mut body = json!({"model": model});
+    body[&dialect.budget_key] = request.max_output_tokens.into();
+    body["stream"] = (delivery == Delivery::Streamed).into();
     if let Some(temperature) = temperature(dialect, request) {
-        body.insert("temperature".to_owned(), temperature);
+        body["temperature"] = temperature;
     }
     let functions: Vec<Value> = ask
         .functions()
@@ -59,26 +58,24 @@ pub(super) fn encode(
         }
     }
     if !instructions.is_empty() {
-        body.insert("system".to_owned(), system);
+        body["system"] = system;
     }
-    body.insert("messages".to_owned(), messages.into());
+    body["messages"] = messages.into();
     if !functions.is_empty() {
-        body.insert("tools".to_owned(), functions.into());
+        body["tools"] = functions.into();
     }
     match ask {
         Ask::Call(function) => {
-            let choice = json!({
+            body["tool_choice"] = json!({
                 "type": "tool", "name": function.name, "disable_parallel_tool_use": true,
             });
-            body.insert("tool_choice".to_owned(), choice);
         }
         Ask::AnyCall(_) => {
-            let choice = json!({"type": "any", "disable_parallel_tool_use": true});
-            body.insert("tool_choice".to_owned(), choice);
+            body["tool_choice"] = json!({"type": "any", "disable_parallel_tool_use": true});
         }
         Ask::Schema(function) => {
             let format = json!({"type": "json_schema", "schema": function.parameters});
-            body.insert("output_config".to_owned(), json!({"format": format}));
+            body["output_config"] = json!({"format": format});
         }
         Ask::Text | Ask::Object(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
     }
@@ -91,21 +88,13 @@ fn mark(block: &mut Value) {
 
 /// The user speaks first, and both in turn.
 fn messages(request: &Request) -> Vec<Value> {
-    let conversation = spoken(request);
     let mut messages = Vec::new();
-    if conversation
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
-        let content = json!([{"type": "text", "text": EARLIER}]);
-        messages.push(json!({"role": "user", "content": content}));
-    }
-    for spoken in &conversation {
+    for spoken in spoken_to_user(request) {
         let role = match spoken.role {
             Role::User | Role::System => "user",
             Role::Assistant => "assistant",
         };
-        let content = content(spoken);
+        let content = content(&spoken);
         if !content.is_empty() {
             messages.push(json!({"role": role, "content": content}));
         }
@@ -231,9 +220,9 @@ pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
         }
         "content_block_delta" => {
             let delta = Content::of(event.delta).unwrap_or_default();
-            match (bytes(delta.partial_json), draft.call_in(index)) {
-                (Some(part), Some(position)) => draft.call_input(position, &part),
-                _ => read_text(&delta, draft),
+            read_text(&delta, draft);
+            if let Some(position) = draft.call_in(index) {
+                draft.call_input(position, delta.partial_json);
             }
         }
         "message_delta" => {
@@ -260,26 +249,12 @@ fn begin_block(index: u64, block: &Content<'_>, draft: &mut Draft) {
         text(block.name).as_deref(),
     );
     // In a stream the input comes later, and this is an empty object.
-    if let Some(input) = block
-        .input
-        .filter(|input| is_object(Some(input)) && !is_empty(input))
-    {
-        draft.call_input(position, input.get().as_bytes());
-    }
-}
-
-fn is_empty(object: &RawValue) -> bool {
-    let inner = object.get().trim_start_matches('{').trim_end_matches('}');
-    inner.trim().is_empty()
+    draft.call_input(position, block.input);
 }
 
 fn read_text(content: &Content<'_>, draft: &mut Draft) {
-    if let Some(part) = bytes(content.text) {
-        draft.text(&part);
-    }
-    if let Some(part) = bytes(content.thinking) {
-        draft.thinking(&part);
-    }
+    draft.text(content.text);
+    draft.thinking(content.thinking);
 }
 
 fn read_stop_reason(reason: Option<&RawValue>, draft: &mut Draft) {

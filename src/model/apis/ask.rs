@@ -30,19 +30,13 @@ impl<'a> Ask<'a> {
             // Some servers refuse an empty list.
             Answer::Tools(functions) if functions.is_empty() => Self::Text,
             Answer::Tools(functions) => Self::Tools(functions),
-            Answer::Forced(function) => match dialect.forced_call {
-                ForcedCall::Named => Self::Call(function),
-                ForcedCall::Any => Self::AnyCall(function),
-                ForcedCall::Json => Self::json(function, dialect.json),
+            Answer::Forced(function) => match (dialect.forced_call, dialect.json) {
+                (ForcedCall::Named, _) => Self::Call(function),
+                (ForcedCall::Any, _) => Self::AnyCall(function),
+                (ForcedCall::Json, JsonForm::Schema) => Self::Schema(function),
+                (ForcedCall::Json, JsonForm::Object) => Self::Object(function),
+                (ForcedCall::Json, JsonForm::Instructions) => Self::Instructions(function),
             },
-        }
-    }
-
-    fn json(function: &'a Function, form: JsonForm) -> Self {
-        match form {
-            JsonForm::Schema => Self::Schema(function),
-            JsonForm::Object => Self::Object(function),
-            JsonForm::Instructions => Self::Instructions(function),
         }
     }
 
@@ -57,21 +51,17 @@ impl<'a> Ask<'a> {
 
     /// The instructions, with the schema if there is no other place for it.
     pub(super) fn instructions(self, request: &Request) -> String {
-        match self {
-            Self::Object(function) | Self::Instructions(function) => {
-                let schema = &function.parameters;
-                let wish = format!(
-                    "Answer with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
-                );
-                if request.system.is_empty() {
-                    wish
-                } else {
-                    format!("{}\n\n{wish}", request.system)
-                }
-            }
-            Self::Text | Self::Call(_) | Self::AnyCall(_) | Self::Schema(_) | Self::Tools(_) => {
-                request.system.clone()
-            }
+        let (Self::Object(function) | Self::Instructions(function)) = self else {
+            return request.system.clone();
+        };
+        let schema = &function.parameters;
+        let wish = format!(
+            "Answer with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+        );
+        if request.system.is_empty() {
+            wish
+        } else {
+            format!("{}\n\n{wish}", request.system)
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Gemini's `generateContent`.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::spoken::{EARLIER, Spoken, arguments, attachment, function_of, result_text, spoken};
+use super::spoken::{Spoken, arguments, attachment, function_of, result_text, spoken_to_user};
 use super::temperature;
 use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request};
 use crate::tools::gemini_schema;
-use crate::wire::object::{bytes, elements, is_object, number, object, text};
+use crate::wire::object::{elements, number, object, text};
 
 /// The path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {
@@ -24,43 +24,33 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
 }
 
 /// The body of a request.
-pub(super) fn encode(dialect: &Dialect, request: &Request) -> Map<String, Value> {
+pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     let ask = Ask::of(request, dialect);
-    let mut body = Map::new();
+    let mut body = json!({});
     let instructions = ask.instructions(request);
     if !instructions.is_empty() {
-        let parts = json!({"parts": [{"text": instructions}]});
-        body.insert("systemInstruction".to_owned(), parts);
+        body["systemInstruction"] = json!({"parts": [{"text": instructions}]});
     }
-    body.insert("contents".to_owned(), contents(request).into());
+    body["contents"] = contents(request).into();
     let declarations: Vec<Value> = ask.functions().iter().map(declaration).collect();
     if !declarations.is_empty() {
-        let tools = json!([{"functionDeclarations": declarations}]);
-        body.insert("tools".to_owned(), tools);
+        body["tools"] = json!([{"functionDeclarations": declarations}]);
     }
     if let Ask::Call(function) | Ask::AnyCall(function) = ask {
         let config = json!({"mode": "ANY", "allowedFunctionNames": [function.name]});
-        body.insert(
-            "toolConfig".to_owned(),
-            json!({"functionCallingConfig": config}),
-        );
+        body["toolConfig"] = json!({"functionCallingConfig": config});
     }
-    let mut generation = Map::new();
-    generation.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    let mut generation = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
     if let Some(temperature) = temperature(dialect, request) {
-        generation.insert("temperature".to_owned(), temperature);
+        generation["temperature"] = temperature;
+    }
+    if let Ask::Schema(_) | Ask::Object(_) = ask {
+        generation["responseMimeType"] = "application/json".into();
     }
     if let Ask::Schema(function) = ask {
-        generation.insert("responseMimeType".to_owned(), "application/json".into());
-        generation.insert(
-            "responseSchema".to_owned(),
-            gemini_schema(&function.parameters),
-        );
+        generation["responseSchema"] = gemini_schema(&function.parameters);
     }
-    if let Ask::Object(_) = ask {
-        generation.insert("responseMimeType".to_owned(), "application/json".into());
-    }
-    body.insert("generationConfig".to_owned(), generation.into());
+    body["generationConfig"] = generation;
     body
 }
 
@@ -78,14 +68,8 @@ fn declaration(function: &Function) -> Value {
 }
 
 fn contents(request: &Request) -> Vec<Value> {
-    let conversation = spoken(request);
+    let conversation = spoken_to_user(request);
     let mut contents = Vec::new();
-    if conversation
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
-        contents.push(json!({"role": "user", "parts": [{"text": EARLIER}]}));
-    }
     for spoken in &conversation {
         let role = match spoken.role {
             Role::User | Role::System => "user",
@@ -107,8 +91,7 @@ fn parts(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
         }
         Block::Result(result) => {
             let key = if result.failed { "error" } else { "output" };
-            let mut response = Map::new();
-            response.insert(key.to_owned(), result_text(result).into());
+            let response = json!({key: result_text(result)});
             // The API knows calls by the function's name.
             let name = function_of(conversation, &result.id).unwrap_or(&result.id);
             Some(json!({"functionResponse": {"name": name, "response": response}}))
@@ -158,21 +141,17 @@ object! {
     }
 }
 
-/// Reads a reply, or an array of its parts. `None` if it is neither.
-pub(super) fn read_whole(json: &str, draft: &mut Draft) -> Option<()> {
-    let trimmed = json.trim();
-    if !trimmed.starts_with('[') {
-        return read_part(trimmed, draft);
+/// Reads a reply, a part of one, or an array of parts. `None` if it is none of them.
+pub(super) fn read(json: &str, draft: &mut Draft) -> Option<()> {
+    if json.starts_with('[') {
+        let raw: &RawValue = serde_json::from_str(json).ok()?;
+        let parts = elements(Some(raw)).into_iter();
+        return parts.map(|part| read_object(part.get(), draft)).collect();
     }
-    let raw: &RawValue = serde_json::from_str(trimmed).ok()?;
-    for part in elements(Some(raw)) {
-        read_part(part.get(), draft)?;
-    }
-    Some(())
+    read_object(json, draft)
 }
 
-/// Reads a part of a reply. `None` if it is not one.
-pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
+fn read_object(json: &str, draft: &mut Draft) -> Option<()> {
     let generated = Generated::read(json)?;
     if let (None, None, None) = (generated.candidates, generated.feedback, generated.usage) {
         return None;
@@ -200,58 +179,31 @@ pub(super) fn read_part(json: &str, draft: &mut Draft) -> Option<()> {
 
 fn read_content(part: &ContentPart<'_>, draft: &mut Draft) {
     if let Some(call) = Call::of(part.call) {
-        let slot = draft.last_call().map_or(0, |last| last + 1);
-        let position = draft.begin_call(u64::try_from(slot).unwrap_or(u64::MAX));
-        draft.name_call(
-            position,
-            text(call.id).as_deref(),
-            text(call.name).as_deref(),
-        );
-        if let Some(args) = call.args.filter(|args| is_object(Some(args))) {
-            draft.call_input(position, args.get().as_bytes());
-        }
-        return;
-    }
-    let Some(content) = bytes(part.text) else {
-        return;
-    };
-    if part.thought.is_some_and(|thought| thought.get() == "true") {
-        draft.thinking(&content);
+        draft.whole_call(call.id, call.name, call.args);
+    } else if part.thought.is_some_and(|thought| thought.get() == "true") {
+        draft.thinking(part.text);
     } else {
-        draft.text(&content);
+        draft.text(part.text);
     }
 }
 
 /// Reasons to end a reply early because of its content.
-const DECLINED: &[&str] = &[
-    "SAFETY",
-    "RECITATION",
-    "LANGUAGE",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "IMAGE_SAFETY",
-];
+const DECLINED: &str = "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY";
 
 /// Reasons that may not occur in another attempt.
-const FAILED: &[&str] = &[
-    "OTHER",
-    "MALFORMED_FUNCTION_CALL",
-    "UNEXPECTED_TOOL_CALL",
-    "TOO_MANY_TOOL_CALLS",
-];
+const FAILED: &str = "OTHER MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS";
 
 fn end_of(reason: &str, message: Option<&RawValue>) -> End {
     let explanation = || match text(message) {
         Some(message) => format!("{reason}: {message}"),
         None => reason.to_owned(),
     };
+    let is_one_of = |reasons: &str| reasons.split(' ').any(|known| known == reason);
     match reason {
-        // A call ends with `STOP` as well.
-        "STOP" => End::Regular,
         "MAX_TOKENS" => End::Budget,
-        reason if DECLINED.contains(&reason) => End::Declined(explanation()),
-        reason if FAILED.contains(&reason) => End::Failed(explanation()),
+        _ if is_one_of(DECLINED) => End::Declined(explanation()),
+        _ if is_one_of(FAILED) => End::Failed(explanation()),
+        // `STOP` ends calls as well.
         _ => End::Regular,
     }
 }

@@ -51,45 +51,37 @@ pub(super) fn encode(
         merge(&mut body, &dialect.thinking_off);
     }
     merge(&mut body, &dialect.extra_body);
-    Value::Object(body).to_string()
+    body.to_string()
 }
 
-/// Reads a reply that came as one JSON value.
+/// How much of a reply a JSON value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// A part, which came in a stream.
+    Part,
+}
+
+/// Reads a reply or a part of one.
 ///
 /// # Errors
-/// It is an error, or not a reply.
-pub(super) fn read_whole(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
-    check_errors(json)?;
-    let read = match api {
-        Api::OpenaiChat => openai_chat::read_whole(json, draft),
-        Api::AnthropicMessages => anthropic_messages::read_whole(json, draft),
-        Api::Gemini => gemini::read_whole(json, draft),
-        Api::OllamaChat => ollama_chat::read(json, draft),
-    };
-    read.ok_or_else(|| senseless(json))
-}
-
-/// Reads a part of a reply that comes as a stream.
-///
-/// # Errors
-/// It is an error, or not a part of a reply.
-pub(super) fn read_part(api: Api, json: &str, draft: &mut Draft) -> Result<(), Failure> {
-    check_errors(json)?;
-    let read = match api {
-        Api::OpenaiChat => openai_chat::read_part(json, draft),
-        Api::AnthropicMessages => anthropic_messages::read_part(json, draft),
-        Api::Gemini => gemini::read_part(json, draft),
-        Api::OllamaChat => ollama_chat::read(json, draft),
-    };
-    read.ok_or_else(|| senseless(json))
-}
-
-/// Errors count before everything else, whatever the status is.
-fn check_errors(json: &str) -> Result<(), Failure> {
-    match ServerError::inside(json) {
-        Some(error) => Err(error.failure(None, None)),
-        None => Ok(()),
+/// It is an error, or something else.
+pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> Result<(), Failure> {
+    let json = json.trim();
+    // Errors count before everything else, whatever the status is.
+    if let Some(error) = ServerError::inside(json) {
+        return Err(error.failure(None, None));
     }
+    let read = match (api, extent) {
+        (Api::OpenaiChat, Extent::Whole) => openai_chat::read_whole(json, draft),
+        (Api::OpenaiChat, Extent::Part) => openai_chat::read_part(json, draft),
+        (Api::AnthropicMessages, Extent::Whole) => anthropic_messages::read_whole(json, draft),
+        (Api::AnthropicMessages, Extent::Part) => anthropic_messages::read_part(json, draft),
+        (Api::Gemini, _) => gemini::read(json, draft),
+        (Api::OllamaChat, _) => ollama_chat::read(json, draft),
+    };
+    read.ok_or_else(|| senseless(json))
 }
 
 /// An answer that does not follow the API.
@@ -114,13 +106,11 @@ fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
 }
 
 /// Merges one object into another, recursively.
-fn merge(under: &mut Map<String, Value>, over: &Map<String, Value>) {
+fn merge(under: &mut Value, over: &Map<String, Value>) {
     for (key, value) in over {
-        match (under.get_mut(key), value) {
-            (Some(Value::Object(under)), Value::Object(over)) => merge(under, over),
-            _ => {
-                under.insert(key.clone(), value.clone());
-            }
+        match value {
+            Value::Object(over) if under[key].is_object() => merge(&mut under[key], over),
+            _ => under[key] = value.clone(),
         }
     }
 }

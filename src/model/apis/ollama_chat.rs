@@ -1,6 +1,6 @@
 //! Ollama's `/api/chat`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::openai_chat::function;
@@ -10,7 +10,7 @@ use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request};
-use crate::wire::object::{bytes, is_object, number, object, text};
+use crate::wire::object::{number, object, text};
 
 /// The default context of a server, in tokens. A longer prompt is silently cut at the front.
 const USUAL_CONTEXT: usize = 4096;
@@ -27,38 +27,31 @@ pub(super) fn encode(
     model: &str,
     request: &Request,
     delivery: Delivery,
-) -> Map<String, Value> {
+) -> Value {
     let ask = Ask::of(request, dialect);
-    let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
     // The default is to stream.
-    body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
+    let mut body = json!({"model": model, "stream": delivery == Delivery::Streamed});
     let messages = Value::from(messages(&ask.instructions(request), request));
     let functions: Vec<Value> = ask.functions().iter().map(function).collect();
-    let mut options = Map::new();
-    options.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    let mut options = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
     if let Some(temperature) = temperature(dialect, request) {
-        options.insert("temperature".to_owned(), temperature);
+        options["temperature"] = temperature;
     }
     let bytes = messages.to_string().len() + Value::from(functions.clone()).to_string().len();
     if let Some(context) = context(bytes, request.max_output_tokens) {
-        options.insert("num_ctx".to_owned(), context.into());
+        options["num_ctx"] = context.into();
     }
-    body.insert("messages".to_owned(), messages);
+    body["messages"] = messages;
     if !functions.is_empty() {
-        body.insert("tools".to_owned(), functions.into());
+        body["tools"] = functions.into();
     }
     match ask {
-        Ask::Schema(function) => {
-            body.insert("format".to_owned(), function.parameters.clone());
-        }
-        Ask::Object(_) => {
-            body.insert("format".to_owned(), "json".into());
-        }
+        Ask::Schema(function) => body["format"] = function.parameters.clone(),
+        Ask::Object(_) => body["format"] = "json".into(),
         // A call cannot be forced.
         Ask::Text | Ask::Call(_) | Ask::AnyCall(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
     }
-    body.insert("options".to_owned(), options.into());
+    body["options"] = options;
     body
 }
 
@@ -152,26 +145,11 @@ pub(super) fn read(json: &str, draft: &mut Draft) -> Option<()> {
         return None;
     }
     let message = Message::of(answer.message).unwrap_or_default();
-    if let Some(part) = bytes(message.thinking) {
-        draft.thinking(&part);
-    }
-    if let Some(part) = bytes(message.content) {
-        draft.text(&part);
-    }
+    draft.thinking(message.thinking);
+    draft.text(message.content);
     for call in Call::list(message.tool_calls) {
         let called = Called::of(call.function).unwrap_or_default();
-        let slot = draft.last_call().map_or(0, |last| last + 1);
-        let position = draft.begin_call(u64::try_from(slot).unwrap_or(u64::MAX));
-        draft.name_call(
-            position,
-            text(call.id).as_deref(),
-            text(called.name).as_deref(),
-        );
-        if let Some(part) = bytes(called.arguments) {
-            draft.call_input(position, &part);
-        } else if let Some(object) = called.arguments.filter(|raw| is_object(Some(raw))) {
-            draft.call_input(position, object.get().as_bytes());
-        }
+        draft.whole_call(call.id, called.name, called.arguments);
     }
     if answer.done.is_some_and(|done| done.get() == "true") {
         draft.closed = true;

@@ -1,7 +1,7 @@
 //! `OpenAI`'s chat completions, and compatible servers.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ask::{Ask, is_strict};
 use super::openai_messages::{mark, messages};
@@ -10,7 +10,7 @@ use crate::dialog::Usage;
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request, SharedPrefix};
-use crate::wire::object::{bytes, elements, is_object, non_null, number, object, text};
+use crate::wire::object::{elements, is_object, non_empty, non_null, number, object, text};
 
 /// The body of a request.
 pub(super) fn encode(
@@ -18,18 +18,17 @@ pub(super) fn encode(
     model: &str,
     request: &Request,
     delivery: Delivery,
-) -> Map<String, Value> {
+) -> Value {
     let ask = Ask::of(request, dialect);
-    let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
-    // Always sent: some gateways stream by default.
-    body.insert("stream".to_owned(), (delivery == Delivery::Streamed).into());
-    if delivery == Delivery::Streamed {
-        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    let is_streamed = delivery == Delivery::Streamed;
+    // `stream` is always sent: some gateways stream by default.
+    let mut body = json!({"model": model, "stream": is_streamed});
+    if is_streamed {
+        body["stream_options"] = json!({"include_usage": true});
     }
-    body.insert(dialect.budget_key.clone(), request.max_output_tokens.into());
+    body[&dialect.budget_key] = request.max_output_tokens.into();
     if let Some(temperature) = temperature(dialect, request) {
-        body.insert("temperature".to_owned(), temperature);
+        body["temperature"] = temperature;
     }
     let functions: Vec<Value> = ask.functions().iter().map(function).collect();
     let mut messages = messages(&ask.instructions(request), request);
@@ -52,31 +51,25 @@ pub(super) fn encode(
     {
         mark(last);
     }
-    body.insert("messages".to_owned(), messages.into());
+    body["messages"] = messages.into();
     if !functions.is_empty() {
-        body.insert("tools".to_owned(), functions.into());
+        body["tools"] = functions.into();
     }
     match ask {
         Ask::Call(function) => {
-            let choice = json!({"type": "function", "function": {"name": function.name}});
-            body.insert("tool_choice".to_owned(), choice);
-            body.insert("parallel_tool_calls".to_owned(), false.into());
+            body["tool_choice"] = json!({"type": "function", "function": {"name": function.name}});
+            body["parallel_tool_calls"] = false.into();
         }
-        Ask::AnyCall(_) => {
-            body.insert("tool_choice".to_owned(), "required".into());
-        }
+        Ask::AnyCall(_) => body["tool_choice"] = "required".into(),
         Ask::Schema(function) => {
             let schema = json!({
                 "name": function.name,
                 "strict": is_strict(function),
                 "schema": function.parameters,
             });
-            let format = json!({"type": "json_schema", "json_schema": schema});
-            body.insert("response_format".to_owned(), format);
+            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
         }
-        Ask::Object(_) => {
-            body.insert("response_format".to_owned(), json!({"type": "json_object"}));
-        }
+        Ask::Object(_) => body["response_format"] = json!({"type": "json_object"}),
         Ask::Text | Ask::Instructions(_) | Ask::Tools(_) => {}
     }
     body
@@ -183,7 +176,7 @@ fn read(completion: &Completion<'_>, draft: &mut Draft) {
     let message = Message::of(choice.delta)
         .or_else(|| Message::of(choice.message))
         .unwrap_or_default();
-    let end = text(choice.finish_reason).filter(|reason| !reason.is_empty());
+    let end = non_empty(choice.finish_reason);
     let end = end.map(|reason| end_of(&reason, &choice, &message));
     if !matches!(end, Some(End::Failed(_))) {
         read_message(&message, draft);
@@ -211,27 +204,14 @@ fn end_of(reason: &str, choice: &Choice<'_>, message: &Message<'_>) -> End {
 }
 
 fn read_message(message: &Message<'_>, draft: &mut Draft) {
-    for thoughts in [message.reasoning_content, message.reasoning] {
-        if let Some(part) = bytes(thoughts) {
-            draft.thinking(&part);
-            break;
+    draft.thinking(non_null(message.reasoning_content).or(message.reasoning));
+    draft.text(message.content);
+    for part in ContentPart::list(message.content) {
+        if text(part.kind).is_none_or(|kind| kind == "text" || kind == "output_text") {
+            draft.text(part.text);
         }
     }
-    match bytes(message.content) {
-        Some(part) => draft.text(&part),
-        None => {
-            for part in ContentPart::list(message.content) {
-                if text(part.kind).is_none_or(|kind| kind == "text" || kind == "output_text")
-                    && let Some(part) = bytes(part.text)
-                {
-                    draft.text(&part);
-                }
-            }
-        }
-    }
-    if let Some(part) = bytes(message.refusal) {
-        draft.refusal(&part);
-    }
+    draft.refusal(message.refusal);
     for call in Call::list(message.tool_calls) {
         read_call(&call, draft);
     }
@@ -247,8 +227,8 @@ fn read_message(message: &Message<'_>, draft: &mut Draft) {
 /// Only the index is required in a delta, and some servers omit even that.
 fn read_call(call: &Call<'_>, draft: &mut Draft) {
     let called = Called::of(call.function).unwrap_or_default();
-    let id = text(call.id).filter(|id| !id.is_empty());
-    let name = text(called.name).filter(|name| !name.is_empty());
+    let id = non_empty(call.id);
+    let name = non_empty(called.name);
     let slot = number(call.index);
     let position = match slot {
         Some(slot) => draft.call_in(slot),
@@ -265,11 +245,7 @@ fn read_call(call: &Call<'_>, draft: &mut Draft) {
         _ => draft.begin_call(slot.unwrap_or(u64::MAX)),
     };
     draft.name_call(position, id.as_deref(), name.as_deref());
-    if let Some(fragment) = bytes(called.arguments) {
-        draft.call_input(position, &fragment);
-    } else if let Some(object) = called.arguments.filter(|raw| is_object(Some(raw))) {
-        draft.call_input(position, object.get().as_bytes());
-    }
+    draft.call_input(position, called.arguments);
 }
 
 /// Cached tokens are part of the prompt's tokens.

@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::exchange_record::{ExchangeRecord, RecordedFailure, UnusableRecording};
+use super::exchange_record::{ExchangeRecord, UnusableRecording};
 use super::nearest::nearest;
-use crate::dialog::Usage;
 use crate::http::{Outgoing, Response};
-use crate::model::transport::failure;
-use crate::model::{Dialect, Failure};
+use crate::model::Failure;
 
 /// A recording in memory.
 #[derive(Debug)]
@@ -19,14 +17,6 @@ pub(in crate::model) struct Recording {
     exchanges: Vec<ExchangeRecord>,
     /// How often each request has been answered.
     answered: Mutex<HashMap<String, usize>>,
-}
-
-/// The model of an exchange.
-pub(in crate::model) struct RecordedModel {
-    pub(in crate::model) provider: String,
-    pub(in crate::model) model: String,
-    pub(in crate::model) base_url: String,
-    pub(in crate::model) dialect: Dialect,
 }
 
 impl Recording {
@@ -64,14 +54,9 @@ impl Recording {
         })
     }
 
-    /// The model of every exchange.
-    pub(in crate::model) fn models(&self) -> impl Iterator<Item = RecordedModel> {
-        self.exchanges.iter().map(|exchange| RecordedModel {
-            provider: exchange.provider.clone(),
-            model: exchange.model.clone(),
-            base_url: exchange.base_url.clone(),
-            dialect: exchange.dialect.clone(),
-        })
+    /// All exchanges; at least one.
+    pub(in crate::model) fn exchanges(&self) -> &[ExchangeRecord] {
+        &self.exchanges
     }
 
     /// Whether a request has an answer.
@@ -98,18 +83,14 @@ impl Recording {
             turn
         };
         let exchange = known[turn];
-        let ending = exchange.failure.as_ref().map(RecordedFailure::again);
-        match exchange.status {
-            Some(status) => Ok(Response::recorded(
-                status,
-                exchange.headers(),
-                vec![exchange.body_bytes()],
-                ending,
-            )),
-            None => Err(ending.map_or_else(
-                || self.not_recorded(std::slice::from_ref(outgoing)),
-                |ending| failure(ending, Usage::default()),
-            )),
+        match (exchange.status, exchange.failure.clone()) {
+            (Some(status), ending) => {
+                let pieces = vec![exchange.body_bytes()];
+                let headers = exchange.headers.clone();
+                Ok(Response::recorded(status, headers, pieces, ending))
+            }
+            (None, Some(failure)) => Err(failure.into()),
+            (None, None) => Err(self.not_recorded(std::slice::from_ref(outgoing))),
         }
     }
 

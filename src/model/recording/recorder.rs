@@ -5,9 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
-use super::exchange_record::{ExchangeRecord, RecordType, RecordedFailure, UnusableRecording};
+use super::exchange_record::{ExchangeRecord, UnusableRecording};
 use crate::http::{Headers, HttpFailure, Outgoing, Redaction};
 use crate::model::Dialect;
 use crate::model::transport::Target;
@@ -54,15 +56,14 @@ impl Recorder {
         let redaction = outgoing.redaction();
         let request = redaction.clean(&outgoing.body);
         let record = ExchangeRecord {
-            r#type: RecordType::Exchange,
-            provider: target.provider.clone(),
-            model: target.model.clone(),
-            base_url: redaction.clean(&target.base),
+            provider: target.model.provider.clone(),
+            model: target.model.model.clone(),
+            base_url: redaction.clean(&target.base.to_string()),
             dialect: dialect.clone(),
             url: redaction.clean(&outgoing.address.to_string()),
             request: RawValue::from_string(request).unwrap_or_default(),
             status: None,
-            headers: std::collections::BTreeMap::new(),
+            headers: Headers::new(),
             body: None,
             body_base64: None,
             failure: None,
@@ -70,14 +71,15 @@ impl Recorder {
         Tape {
             recorder: Arc::clone(self),
             redaction,
-            record: Some(Box::new(record)),
+            record,
             received: Vec::new(),
+            is_done: false,
         }
     }
 
     fn write(&self, record: &ExchangeRecord) -> Result<(), HttpFailure> {
         let unusable = |error: std::io::Error| {
-            HttpFailure::Unusable(format!("cannot record to {}: {error}", self.path.display()))
+            HttpFailure::unusable(format!("cannot record to {}: {error}", self.path.display()))
         };
         let mut line = serde_json::to_vec(record).map_err(|error| unusable(error.into()))?;
         line.push(b'\n');
@@ -91,23 +93,22 @@ impl Recorder {
 pub(in crate::model) struct Tape {
     recorder: Arc<Recorder>,
     redaction: Redaction,
-    record: Option<Box<ExchangeRecord>>,
+    record: ExchangeRecord,
     received: Vec<u8>,
+    /// It was written, or is not to be.
+    is_done: bool,
 }
 
 impl Tape {
     /// The answer has begun.
     pub(in crate::model) fn answered(mut self, status: u16, headers: &Headers) -> Self {
-        if let Some(record) = &mut self.record {
-            record.status = Some(status);
-            for name in KEPT_HEADERS {
-                if let Some(value) = headers.get(name) {
-                    record
-                        .headers
-                        .insert((*name).to_owned(), self.redaction.clean(value));
-                }
-            }
-        }
+        self.record.status = Some(status);
+        let kept = headers
+            .iter()
+            .filter(|(name, _)| KEPT_HEADERS.contains(&name.as_str()));
+        self.record.headers = kept
+            .map(|(name, value)| (name.clone(), self.redaction.clean(value)))
+            .collect();
         self
     }
 
@@ -124,42 +125,32 @@ impl Tape {
         self.write()
     }
 
-    /// The exchange failed.
+    /// The exchange failed. Failures before the request was sent are not recorded.
     ///
     /// # Errors
     /// The file cannot be written.
     pub(in crate::model) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
-        let Some(failure) = RecordedFailure::of(failure) else {
-            self.record = None;
-            return Ok(());
-        };
-        if let Some(record) = &mut self.record {
-            record.failure = Some(failure);
-        }
+        self.is_done = matches!(failure, HttpFailure::Unusable { .. });
+        self.record.failure = Some(failure.clone());
         self.write()
     }
 
     fn write(&mut self) -> Result<(), HttpFailure> {
-        let Some(mut record) = self.record.take() else {
+        if std::mem::replace(&mut self.is_done, true) {
             return Ok(());
-        };
-        let received = std::mem::take(&mut self.received);
-        record.set_body(match String::from_utf8(received) {
-            Ok(text) => self.redaction.clean(&text).into_bytes(),
-            Err(error) => error.into_bytes(),
-        });
-        self.recorder.write(&record)
+        }
+        match String::from_utf8(std::mem::take(&mut self.received)) {
+            Ok(text) => self.record.body = Some(self.redaction.clean(&text)),
+            Err(error) => self.record.body_base64 = Some(STANDARD.encode(error.as_bytes())),
+        }
+        self.recorder.write(&self.record)
     }
 }
 
 impl Drop for Tape {
     fn drop(&mut self) {
         // Without an answer there is nothing to replay.
-        if self
-            .record
-            .as_ref()
-            .is_some_and(|record| record.status.is_some())
-        {
+        if self.record.status.is_some() {
             let _ = self.write();
         }
     }

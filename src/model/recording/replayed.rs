@@ -11,33 +11,27 @@ use crate::model::{Delivery, Event, Failure, Provider, Reply, Request, Stop};
 pub(in crate::model) struct Replayed {
     pub(in crate::model) recording: Arc<Recording>,
     /// The recorded models; at least one.
-    pub(in crate::model) first: Remote,
-    pub(in crate::model) others: Vec<Remote>,
+    pub(in crate::model) models: Vec<Remote>,
 }
 
 impl Replayed {
-    fn models(&self) -> impl Iterator<Item = &Remote> {
-        std::iter::once(&self.first).chain(&self.others)
-    }
-
     fn model_for(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
-        let known = |model: &&Remote| {
-            let outgoing = model.shared.outgoing(request, delivery);
-            self.recording.knows(&outgoing)
-        };
-        self.models().find(known).ok_or_else(|| {
-            let forms: Vec<Outgoing> = self
-                .models()
-                .map(|model| model.shared.outgoing(request, delivery))
-                .collect();
-            self.recording.not_recorded(&forms)
-        })
+        let forms = self
+            .models
+            .iter()
+            .map(|model| model.shared.outgoing(request, delivery));
+        let forms: Vec<Outgoing> = forms.collect();
+        let mut models = self.models.iter().zip(&forms);
+        let known = models.find(|(_, form)| self.recording.knows(form));
+        known
+            .map(|(model, _)| model)
+            .ok_or_else(|| self.recording.not_recorded(&forms))
     }
 }
 
 impl Provider for Replayed {
     fn name(&self) -> &str {
-        self.first.name()
+        self.models.first().map_or("", Remote::name)
     }
 
     fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
@@ -56,7 +50,10 @@ impl Provider for Replayed {
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
-        let model = self.model_for(request, delivery).unwrap_or(&self.first);
-        model.body(request, delivery)
+        let model = self
+            .model_for(request, delivery)
+            .ok()
+            .or(self.models.first());
+        model.map_or_else(String::new, |model| model.body(request, delivery))
     }
 }

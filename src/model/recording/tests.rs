@@ -31,7 +31,9 @@ fn connector(providers: &[(&str, String)]) -> Connector {
         first_wait: std::time::Duration::from_millis(5),
         ..RetryPolicy::default()
     };
-    Connector::new(settings, world, KeyCheck::Demanded).with_policy(policy)
+    let mut connector = Connector::new(settings, world, KeyCheck::Demanded);
+    connector.policy = policy;
+    connector
 }
 
 fn provider(connector: &Connector, name: &ModelName) -> Arc<dyn Provider> {
@@ -88,8 +90,8 @@ fn what_was_recorded_is_answered_again_without_network_and_key() {
         (outcomes, events, model.name().to_owned())
     };
     let recorded = {
-        let connector = connector(&[("openai", server.url("/v1"))])
-            .recording_to(Recorder::open(&file).unwrap());
+        let mut connector = connector(&[("openai", server.url("/v1"))]);
+        connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
         ask(&*provider(&connector, &"openai:m".parse().unwrap()))
     };
     drop(server);
@@ -114,8 +116,8 @@ fn a_request_that_was_not_recorded_is_compared_with_the_nearest() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let server = TestServer::answering([said("one"), said("two")]);
-    let connector =
-        connector(&[("openai", server.url("/v1"))]).recording_to(Recorder::open(&file).unwrap());
+    let mut connector = connector(&[("openai", server.url("/v1"))]);
+    connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let model = provider(&connector, &"openai:m".parse().unwrap());
     for text in ["What is this?", "Something else altogether"] {
         model.complete(&request(text), &Stop::default()).unwrap();
@@ -150,8 +152,8 @@ fn several_models_may_be_in_one_recording() {
         &[JSON],
         r#"{"message":{"content":"two"},"done":true,"done_reason":"stop"}"#,
     )]);
-    let connector = connector(&[("openai", openai.url("/v1")), ("ollama", ollama.url(""))])
-        .recording_to(Recorder::open(&file).unwrap());
+    let mut connector = connector(&[("openai", openai.url("/v1")), ("ollama", ollama.url(""))]);
+    connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let stop = Stop::default();
     for (name, text) in [("openai:m", "a"), ("ollama:n", "b")] {
         let model = provider(&connector, &name.parse().unwrap());
@@ -167,8 +169,8 @@ fn failures_are_recorded_too() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let server = TestServer::answering([said("one")[..100].to_vec()]);
-    let connector =
-        connector(&[("openai", server.url("/v1"))]).recording_to(Recorder::open(&file).unwrap());
+    let mut connector = connector(&[("openai", server.url("/v1"))]);
+    connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let once = Request {
         attempts: Attempts::One,
         ..request("a")

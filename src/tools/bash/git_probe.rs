@@ -77,12 +77,15 @@ impl GitProbe {
     }
 
     fn look(&self, place: &GitUse, directory: &Path) -> Result<(), String> {
-        let listed = self.git(&["config", "--list", "-z", "--includes"], directory)?;
+        let question = ["config", "--list", "-z", "--includes", "--show-scope"];
+        let listed = self.git(&question, directory)?;
         let settings =
             String::from_utf8(listed).map_err(|_| "git's configuration is not UTF-8".to_owned())?;
-        for setting in settings.split_terminator('\0') {
+        let mut fields = settings.split_terminator('\0');
+        while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            if runs_something(key, value, place.scope) {
+            let is_persons = matches!(origin, "system" | "global");
+            if runs_something(key, value, place.scope) || !(is_persons || is_known(key)) {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
@@ -156,6 +159,7 @@ impl GitProbe {
 /// them), and which values count: `set` for any, `on` unless it is switched off, `signatures` if it
 /// asks for them.
 const SETTINGS: &str = "
+    objects core alternaterefscommand set
     # Signatures are verified by another program.
     objects log showsignature on
     objects format pretty signatures
@@ -180,6 +184,25 @@ const SETTINGS: &str = "
     worktree diff submodule set
     worktree status submodulesummary on
 ";
+
+/// The sections of a repository's own settings that git 2.47 or a common extension knows. What others
+/// do is not known.
+const SECTIONS: &str = "
+    add advice alias am apply attr author bitmappseudomerge blame branch browser bundle checkout clean
+    color column commit commitgraph committer completion core credential credentialcache
+    credentialstore diff difftool extensions fastimport feature fetch filter format fsck fsmonitor gc
+    gitcvs gitweb gpg grep gui guitool help http i18n imap include includeif index init instaweb
+    interactive lfs log lsrefs mailinfo mailmap maintenance man merge mergetool notes pack pager pretty
+    promisor protocol pull push rebase receive reftable remote remotes repack rerere revert safe
+    sendemail sequence showbranch sparse splitindex ssh stash status submodule svn-remote tag tar trace2
+    transfer uploadarchive uploadpack uploadpackfilter url user versionsort web worktree
+";
+
+fn is_known(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    let mut known = SECTIONS.split_whitespace();
+    known.any(|known| known.eq_ignore_ascii_case(section))
+}
 
 fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
     let key = key.to_ascii_lowercase();

@@ -7,6 +7,7 @@ fn settings_by_scope() {
         ("core.fsmonitor", "x", GitScope::Objects, false),
         ("core.fsmonitor", "true", GitScope::WorkTree, true),
         ("core.fsmonitor", "FALSE", GitScope::WorkTree, false),
+        ("core.alternateRefsCommand", "x", GitScope::Objects, true),
         ("diff.external", "", GitScope::WorkTree, false),
         ("diff.A.b.textconv", "x", GitScope::WorkTree, true),
         ("diff.renames", "true", GitScope::WorkTree, false),
@@ -53,7 +54,14 @@ fn what_cannot_be_read_is_not_clean() {
     for name in ["objects", "refs"] {
         std::fs::create_dir(directory.path().join(".git").join(name)).unwrap();
     }
-    std::fs::write(directory.path().join(".git/config"), "[broken\n").unwrap();
+    let config = directory.path().join(".git/config");
+    for (section, is_known) in [("user", true), ("hook \"x\"", false)] {
+        std::fs::write(&config, format!("[{section}]\nname = x\n")).unwrap();
+        let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
+        let is_clean = probe.settle(&place, directory.path()).is_ok();
+        assert_eq!(is_clean, is_known, "{section}");
+    }
+    std::fs::write(&config, "[broken\n").unwrap();
     let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
     assert!(probe.settle(&place, directory.path()).is_err());
     let probe = GitProbe::outside_of_a_session(spawners, &environment("/nowhere"));
