@@ -339,12 +339,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         self.calls
             .admit(id.clone(), name.to_owned(), weight, prepared);
-        if !self.interruption.lets_calls_start() {
-            let reason = if self.interruption.is_for_time() {
-                CancelReason::TimeUp
-            } else {
-                CancelReason::Interrupt
-            };
+        if let Some(reason) = self.interruption.refusal() {
             self.calls.refuse_queued(&reason, &mut self.session);
         }
     }

@@ -11,7 +11,7 @@ use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
-use crate::http::{Address, Client, Engine, Header, UnusableAddress};
+use crate::http::{Address, Client, Engine, Header};
 use crate::io::{Clock, Environment, Ids};
 
 /// A model cannot be asked.
@@ -40,14 +40,6 @@ pub enum Unconnectable {
         provider: String,
         /// The variable that may hold one.
         variable: String,
-    },
-    /// The address cannot be used.
-    #[error("address of {provider}: {source}")]
-    Address {
-        /// The provider.
-        provider: String,
-        /// What is wrong with it.
-        source: UnusableAddress,
     },
     /// The recording cannot be used.
     #[error(transparent)]
@@ -231,9 +223,9 @@ impl Connector {
 fn target(model: RemoteModel, base: &str) -> Result<Target, Unconnectable> {
     match Address::parse(base) {
         Ok(base) => Ok(Target { model, base }),
-        Err(source) => Err(Unconnectable::Address {
-            provider: model.provider,
-            source,
+        Err(error) => Err(Unconnectable::UnusableProvider {
+            name: model.provider,
+            reason: error.to_string(),
         }),
     }
 }
