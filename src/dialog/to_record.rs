@@ -1,9 +1,9 @@
 //! The record of a message in a stream.
 
-use super::{Block, Media, Message, Part, Role, Thread, Usage};
+use super::{Block, Media, Message, Part, Role, Thread};
 use crate::wire::records::{
     MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
-    SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
+    SpokenImageSource, SpokenMessage, SpokenResult,
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
             role: speaker,
             model: message.model,
             content: message.blocks.into_iter().map(block).collect(),
-            usage: message.usage.map(|usage| tokens(&usage)),
+            usage: message.usage,
         },
         parent_tool_use_id: None,
         uuid: message.uuid,
@@ -62,17 +62,6 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
         timestamp: message.time,
         turnpipe,
     }))
-}
-
-/// Token counts as records give them.
-pub fn tokens(usage: &Usage) -> TokenUsage {
-    TokenUsage {
-        input_tokens: usage.input,
-        output_tokens: usage.output,
-        cache_read_input_tokens: usage.cache_read,
-        cache_creation_input_tokens: usage.cache_write,
-        cost_usd: usage.cost,
-    }
 }
 
 fn block(block: Block) -> SpokenBlock {

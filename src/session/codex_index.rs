@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::claude::title_source;
 use super::content::string;
 use super::lines::for_each_line;
-use super::open::{OpenError, open_safely};
+use super::open::{SessionError, open_safely};
 use super::{Agent, Facts, Session, Title};
 use crate::wire::object::{object, text};
 
@@ -26,7 +26,7 @@ object! {
 }
 
 /// The names in an index by thread id.
-fn read(index: &Path) -> Result<HashMap<String, Title>, OpenError> {
+fn read(index: &Path) -> Result<HashMap<String, Title>, SessionError> {
     let index = open_safely(index)?;
     let mut names = HashMap::new();
     let read: io::Result<Option<()>> = for_each_line(&index.file, 0, &mut |line| {

@@ -60,8 +60,8 @@ pub use lines::{Line, Place, for_each_line};
 pub use listing::{
     Depth, Filter, Listed, Listing, Sessions, Texts, WriteListed, list, list_as_text,
 };
-pub use open::{Identity, OpenError, SessionFile, open_safely};
-pub use opened::{Session, SessionError, holds_only_lines};
+pub use open::{Identity, SessionError, SessionFile, open_safely};
+pub use opened::{Session, holds_only_lines};
 pub use project::project_hash;
 pub use stats::{Share, Stats, Tally, ToolCalls};
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};

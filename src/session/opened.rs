@@ -11,7 +11,7 @@ use super::detect::agent_of;
 use super::ends::{BYTE_ORDER_MARK, Head};
 use super::format::{Detail, Entry, Format};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
-use super::open::{OpenError, SessionFile, open_safely};
+use super::open::{SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::{elements, object};
@@ -28,20 +28,6 @@ const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
 /// Reading failed.
 pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
     Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
-}
-
-/// Why a session cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The file cannot be opened.
-    #[error("{0}")]
-    Open(#[from] OpenError),
-    /// Reading failed.
-    #[error("{0}")]
-    Read(#[from] io::Error),
-    /// The format is unknown.
-    #[error("not a session file of a known agent")]
-    Unknown,
 }
 
 /// An open session.
@@ -85,15 +71,13 @@ impl Session {
         Self::unpacking(file, Unpack::Whole)
     }
 
-    fn unpacking(file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
-        let (mut file, mut head) = (file, None);
-        let first = Head::read(&file)?;
-        let is_archive = first.starts_with(&archive::MAGIC);
+    fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
+        let mut head = Head::read(&file)?;
+        let is_archive = head.starts_with(&archive::MAGIC);
         if is_archive {
             file = unpacked(file, wanted)?;
-            head = Some(Head::read(&file)?);
+            head = Head::read(&file)?;
         }
-        let head = head.unwrap_or(first);
         let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
             Some(agent) => Some(agent),
             None => detected(&file)?,

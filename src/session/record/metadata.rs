@@ -76,19 +76,15 @@ impl LineFacts<'_> {
     /// The line for a recap, or `None` if the agent has no record for recaps.
     pub(super) fn recap(&self, agent: Agent, text: &str) -> Option<String> {
         let line = match agent {
-            Agent::Claude => json!({
-                "parentUuid": self.chain.leaf,
-                "isSidechain": false,
-                "userType": "external",
-                "cwd": self.session.directory,
-                "sessionId": self.session.session_id,
-                "version": env!("CARGO_PKG_VERSION"),
-                "type": "system",
-                "subtype": "away_summary",
-                "content": text,
-                "uuid": self.uuid,
-                "timestamp": self.timestamp,
-            }),
+            Agent::Claude => {
+                let mut line =
+                    self.session
+                        .message(self.chain.leaf.as_deref(), &self.uuid, &self.timestamp);
+                line["type"] = "system".into();
+                line["subtype"] = "away_summary".into();
+                line["content"] = text.into();
+                line
+            }
             Agent::Qwen => self.qwen(
                 "slash_command",
                 json!({

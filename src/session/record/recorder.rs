@@ -28,6 +28,22 @@ pub struct SessionFacts {
     pub directory: String,
 }
 
+impl SessionFacts {
+    /// The members of a line in Claude Code's form that belongs to the conversation.
+    pub(super) fn message(&self, parent: Option<&str>, uuid: &str, timestamp: &str) -> Value {
+        json!({
+            "parentUuid": parent,
+            "isSidechain": false,
+            "userType": "external",
+            "cwd": self.directory,
+            "sessionId": self.session_id,
+            "version": env!("CARGO_PKG_VERSION"),
+            "uuid": uuid,
+            "timestamp": timestamp,
+        })
+    }
+}
+
 /// Converts records to the lines of a transcript in Claude Code's form, so that tools for those
 /// files read ours. Every line has the key `turnpipe`.
 pub(super) struct Recorder {
@@ -76,27 +92,23 @@ impl Recorder {
         let turnpipe = record.get("turnpipe").cloned().filter(Value::is_object);
         let mut line = match (text("type")?.as_str(), text("subtype").as_deref()) {
             ("user" | "assistant", _) if record.get("message").is_some_and(Value::is_object) => {
-                let mut line = self.link(&record);
-                line.extend(taken(&mut record, ["type", "message"])?);
+                let mut own = taken(&mut record, ["type", "message"])?;
                 if let Some(output) = record.shift_remove("tool_use_result") {
-                    line.insert("toolUseResult".to_owned(), output);
+                    own.insert("toolUseResult".to_owned(), output);
                 }
-                line
+                self.chained(&record, own)
             }
             ("system", Some("away_summary")) => {
                 let own = taken(&mut record, ["type", "subtype", "content"])?;
-                let mut line = self.link(&record);
-                line.extend(own);
-                line
+                self.chained(&record, own)
             }
             ("title", _) if record.get("ok") == Some(&Value::Bool(true)) => {
                 let title = record.shift_remove("title")?;
-                match turnpipe.as_ref().map(manual_title) {
-                    Some(ManualTitle::Supersede) => self.unchained(
-                        "custom-title",
-                        members([("customTitle", title), ("titleSource", "auto".into())]),
-                    ),
-                    _ => self.unchained("ai-title", members([("aiTitle", title)])),
+                if turnpipe.as_ref().map(manual_title) == Some(ManualTitle::Supersede) {
+                    let own = [("customTitle", title), ("titleSource", "auto".into())];
+                    self.unchained("custom-title", members(own))
+                } else {
+                    self.unchained("ai-title", members([("aiTitle", title)]))
                 }
             }
             (kind @ "tool_use_summary", _) => {
@@ -117,37 +129,32 @@ impl Recorder {
             _ => return None,
         };
         let turnpipe = turnpipe.unwrap_or_else(|| json!({"v": 1}));
-        line.insert("turnpipe".to_owned(), turnpipe);
-        Some(Value::Object(line).to_string())
+        line["turnpipe"] = turnpipe;
+        Some(line.to_string())
     }
 
-    /// The members of a line that belongs to the conversation.
-    fn link(&mut self, record: &Map<String, Value>) -> Map<String, Value> {
+    /// A line that belongs to the conversation, with these members of its own.
+    fn chained(&mut self, record: &Map<String, Value>, own: Map<String, Value>) -> Value {
         let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
         let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
         let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
         let parent = self.chain.leaf.replace(uuid.clone());
-        members([
-            ("parentUuid", parent.into()),
-            ("isSidechain", false.into()),
-            ("userType", "external".into()),
-            ("cwd", self.facts.directory.clone().into()),
-            ("sessionId", self.facts.session_id.clone().into()),
-            ("version", env!("CARGO_PKG_VERSION").into()),
-            ("uuid", uuid.into()),
-            ("timestamp", timestamp.into()),
-        ])
+        let mut line = self.facts.message(parent.as_deref(), &uuid, &timestamp);
+        for (name, value) in own {
+            line[name] = value;
+        }
+        line
     }
 
-    /// A line outside the conversation.
-    fn unchained(&self, kind: &str, own: Map<String, Value>) -> Map<String, Value> {
-        let mut line = members([("type", kind.into())]);
-        line.extend(own);
-        line.extend(members([
-            ("sessionId", self.facts.session_id.clone().into()),
-            ("uuid", self.moment.uuid().into()),
-            ("timestamp", self.moment.now().into()),
-        ]));
+    /// A line outside the conversation, with these members of its own.
+    fn unchained(&self, kind: &str, own: Map<String, Value>) -> Value {
+        let mut line = json!({"type": kind});
+        for (name, value) in own {
+            line[name] = value;
+        }
+        line["sessionId"] = self.facts.session_id.clone().into();
+        line["uuid"] = self.moment.uuid().into();
+        line["timestamp"] = self.moment.now().into();
         line
     }
 }

@@ -7,7 +7,7 @@ use super::chain::Chain;
 use super::recorder::Recorder;
 use super::{Moment, SessionFacts};
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
-use crate::session::{OpenError, open_safely};
+use crate::session::{SessionError, open_safely};
 
 /// The longest line that is read to find out who wrote a file, in bytes.
 const FIRST_LINE: u64 = 1024 * 1024;
@@ -38,10 +38,10 @@ pub struct Transcript {
 ///
 /// # Errors
 /// It is not a regular file, or cannot be read.
-pub fn ownership(path: &Path) -> Result<Ownership, OpenError> {
+pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
-        Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+        Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Ownership::Nobody);
         }
         Err(error) => return Err(error),

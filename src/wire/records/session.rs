@@ -150,16 +150,23 @@ pub struct SessionPathRecord {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenUsage {
     /// Read by the model, without what came from a cache.
-    pub input_tokens: u64,
+    #[serde(rename = "input_tokens")]
+    pub input: u64,
     /// Written by the model, thinking included.
-    pub output_tokens: u64,
+    #[serde(rename = "output_tokens")]
+    pub output: u64,
     /// Read from a cache.
-    pub cache_read_input_tokens: u64,
+    #[serde(rename = "cache_read_input_tokens")]
+    pub cache_read: u64,
     /// Written to a cache.
-    pub cache_creation_input_tokens: u64,
+    #[serde(rename = "cache_creation_input_tokens")]
+    pub cache_write: u64,
     /// In US dollars, where the agent records it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
+    #[serde(rename = "cost_usd", default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// The part of the output that is thinking, where a model's reply says so. Not in records.
+    #[serde(skip)]
+    pub thinking: u64,
 }
 
 /// What sessions cost.

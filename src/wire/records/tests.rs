@@ -199,7 +199,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     model_used: Some("openai:small".to_owned()),
                     prompt_id: Some("session_title".to_owned()),
                     usage: Some(TokenUsage {
-                        input_tokens: 11,
+                        input: 11,
                         ..TokenUsage::default()
                     }),
                     ..SideExtension::default()
