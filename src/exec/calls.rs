@@ -159,15 +159,10 @@ impl Calls {
         let events = self.events.clone();
         let session = session.id().clone();
         let job = move |(): &()| {
-            let progress = |text: &str| {
-                let text = text.to_owned();
-                let _ = events.send(RunnerEvent::Progress { call: index, text });
-            };
             let context = CallContext {
                 id: &id,
                 session: &context,
                 cancel: &cancel,
-                progress: &progress,
             };
             let completed = Box::new(lifecycle.execute(&ready, &context, &session));
             let _ = events.send(RunnerEvent::Finished {
@@ -368,12 +363,8 @@ impl Calls {
     /// The calls that run, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
-        running.map(move |call| (call, self.time_since_start(call)))
-    }
-
-    fn time_since_start(&self, call: &Call) -> Duration {
         let now = self.clock.elapsed();
-        now.saturating_sub(call.started.unwrap_or(now))
+        running.map(move |call| (call, now.saturating_sub(call.started.unwrap_or(now))))
     }
 
     /// How far the run is.
@@ -386,12 +377,6 @@ impl Calls {
             open: self.schedule.len(),
             oldest: oldest.map(|call| call.label.as_str()),
         }
-    }
-
-    /// A call that runs, with the time since its start.
-    pub(super) fn running_call(&self, index: CallIndex) -> Option<(&Call, Duration)> {
-        let call = self.by_index.get(&index).filter(|call| call.is_running())?;
-        Some((call, self.time_since_start(call)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
