@@ -131,7 +131,7 @@ pub enum DamageKind {
 }
 
 /// The sum for one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_check")]
 #[schemars(transform = tagged("session_check"))]
 pub struct SessionCheckRecord {
