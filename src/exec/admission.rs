@@ -23,7 +23,7 @@ impl PermissionMode {
         let (decision, by) = match (access.is_read_only(), self) {
             (true, _) => (Decision::Allow, DecidedBy::Builtin { builtin: builtin() }),
             (false, Self::BypassPermissions) => (Decision::Allow, DecidedBy::Mode { mode: mode() }),
-            (false, Self::Default) => (Decision::Deny, DecidedBy::default_decision()),
+            (false, Self::Default) => (Decision::Deny, DecidedBy::Default { default: true }),
         };
         Permission { decision, by }
     }

@@ -14,7 +14,7 @@ use crate::tools::Content;
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, ImageSource, Persisted,
     Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolProgressRecord,
-    ToolResultBlock, ToolResultExtension, ToolResultRecord, True, TurnEndRecord,
+    ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
 };
 use crate::wire::{Lane, SessionId, ToolUseId};
 
@@ -126,7 +126,7 @@ impl<Sink: Write> Emitter<Sink> {
             tool_name: call.name.clone(),
             parent_tool_use_id: None,
             elapsed_time_seconds: elapsed.as_secs_f64(),
-            heartbeat: note.is_none().then_some(True),
+            heartbeat: note.is_none().then_some(true),
             note,
             uuid: Some(self.uuid()),
             session_id: Some(self.session.clone()),

@@ -17,10 +17,9 @@ mod tool_result;
 
 pub use catalogue::{record_names, schema};
 pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
-pub use constant::True;
 pub use extension::{
-    DecidedBy, Decision, HookRun, Lane, Outcome, Permission, Persisted, SandboxReport,
-    ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
+    DecidedBy, Decision, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
+    Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord,

@@ -80,7 +80,7 @@ pub fn needed_of_result(tool: &str) -> usize {
         | ToolKind::ReadMany
         | ToolKind::Write
         | ToolKind::Edit
-        | ToolKind::Patch => 1024,
+        | ToolKind::Patch => 768,
         _ => usize::MAX,
     }
 }
