@@ -51,6 +51,6 @@ fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
     };
     match cleaned {
         Ok(text) => CheckTextRecord::passed(kind, text),
-        Err(rejection) => CheckTextRecord::rejected(kind, rejection.into()),
+        Err(rejection) => CheckTextRecord::rejected(kind, rejection),
     }
 }

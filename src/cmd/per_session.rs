@@ -20,8 +20,8 @@ use crate::flow::{Asker, Excerpt, Maker, NoResult, Product, Reason, Source, each
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::model::{Delivery, Pace, Provider, Request};
-use crate::session::durable::{self, FileSystems};
-use crate::session::record::{ForeignSession, Moment, RecordError, Recorded};
+use crate::session::durable::{self, FileSystems, RecordError};
+use crate::session::record::{ForeignSession, Moment, Recorded};
 use crate::side::title::TitleStyle;
 use crate::side::{Language, LanguageChoice};
 use crate::wire::SessionId;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::exec::{Observer, Progress, Unobserved};
+use crate::exec::{Observer, Progress};
 use crate::io::{Io, Output};
 use crate::text::terminal_safe_line;
 
@@ -157,11 +157,7 @@ impl<Sink: Write> Drop for AboveLine<Sink> {
 /// Shows the progress of a run of tools.
 pub(super) fn observer(quiet: bool, io: &mut Io) -> Box<dyn Observer> {
     let line = ProgressLine::new(None, "{spinner} {wide_msg}", quiet, io);
-    if line.bar.is_some() {
-        Box::new(ToolProgress { line: Some(line) })
-    } else {
-        Box::new(Unobserved)
-    }
+    Box::new(ToolProgress { line: Some(line) })
 }
 
 struct ToolProgress {
@@ -173,6 +169,9 @@ impl Observer for ToolProgress {
         let Some(line) = &mut self.line else {
             return;
         };
+        let Some(bar) = line.bar.clone() else {
+            return;
+        };
         line.begin();
         let Progress {
             started,
@@ -181,11 +180,9 @@ impl Observer for ToolProgress {
             oldest,
         } = *progress;
         let oldest = oldest.map(terminal_safe_line).unwrap_or_default();
-        if let Some(bar) = &line.bar {
-            bar.set_message(format!(
-                "{started} started, {running} running, {open} open  {oldest}"
-            ));
-        }
+        bar.set_message(format!(
+            "{started} started, {running} running, {open} open  {oldest}"
+        ));
     }
 
     fn finished(&mut self) {

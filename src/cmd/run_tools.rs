@@ -136,15 +136,21 @@ impl Run for RunToolsArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
-        let options = self.options(&settings, &registry, io)?;
+        let tools_only = self.tools_only.as_ref().map(|names| {
+            let names = names.iter().map(|name| tool_named(&registry, name));
+            names.collect::<Result<_, _>>()
+        });
+        let tools_only = tools_only.transpose()?;
+        let options = self.options(&settings, io);
         let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let context = self.context(&settings, &lane.spawners, io)?;
         let lifecycle = Lifecycle {
             registry,
-            permission_mode: options.permission_mode,
-            limits: options.limits.clone(),
+            permission_mode: self.permission_mode,
+            limits: settings.limits.clone(),
             shell_verdicts: self.lane.shell_verdicts(),
-            tools_only: options.tools_only.clone(),
+            tools_only,
+            state_root: settings.state_root.clone(),
         };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let (dialect, call_ids) = (self.from, options.call_ids.clone());
@@ -204,18 +210,9 @@ fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
 }
 
 impl RunToolsArguments {
-    fn options(
-        &self,
-        settings: &Settings,
-        registry: &Registry,
-        io: &Io,
-    ) -> anyhow::Result<Options> {
+    fn options(&self, settings: &Settings, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
-        let tools_only = self.tools_only.as_ref().map(|names| {
-            let names = names.iter().map(|name| tool_named(registry, name));
-            names.collect::<Result<_, _>>()
-        });
-        Ok(Options {
+        Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
             mode: if self.plan { Mode::Plan } else { Mode::Execute },
             policy: self.schedule,
@@ -232,24 +229,19 @@ impl RunToolsArguments {
             } else {
                 HistoryPolicy::Respect
             },
-            permission_mode: self.permission_mode,
             dedup: if self.dedup { Dedup::On } else { Dedup::Off },
-            limits: settings.limits.clone(),
-            tools_only: tools_only.transpose()?,
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
             start_directory: match self.cwd {
                 Some(_) => StartDirectory::Given,
                 None => StartDirectory::Kept,
             },
-            state_root: Some(settings.state_root.clone()),
-            dialect: self.from,
             unwanted: if self.strict {
                 UnwantedLines::Checked
             } else {
                 UnwantedLines::Unread
             },
-        })
+        }
     }
 
     fn context(

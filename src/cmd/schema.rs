@@ -24,7 +24,7 @@ pub(super) struct SchemaArguments {
 impl Run for SchemaArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let text = match self.record {
-            None => names(),
+            None => record_names().join("\n") + "\n",
             Some(name) => {
                 let schema = schema(&name).ok_or_else(|| unknown(&name))?;
                 format!("{schema:#}\n")
@@ -33,12 +33,6 @@ impl Run for SchemaArguments {
         output::print(io, &text)?;
         Ok(Outcome::Done)
     }
-}
-
-fn names() -> String {
-    let mut lines = record_names();
-    lines.push(String::new());
-    lines.join("\n")
 }
 
 fn unknown(name: &str) -> UsageError {

@@ -17,10 +17,10 @@ use crate::io::{Input, Io, Messages};
 use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::Session;
-use crate::session::durable::{FileSystems, OpenError, Sync};
+use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Moment, Ownership, RecordError, Recorded, SessionFacts,
-    Transcript, TurnWatch, ownership,
+    Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
+    ownership,
 };
 use crate::text::redact;
 use crate::wire::{Decoder, Event, Understanding, prefilter_needles};
@@ -261,7 +261,7 @@ impl Recording<'_> {
             Target::Ours(transcript) => {
                 let transcript = transcript.get_or_insert_with(|| {
                     let (facts, moment) = (self.facts.clone(), self.moment.clone());
-                    Transcript::new(&arguments.file, facts, moment).on(arguments.systems())
+                    Transcript::new(&arguments.file, facts, arguments.systems(), moment)
                 });
                 if transcript.record(recorded).map_err(refused)? {
                     self.understanding = Understanding::Something;
@@ -362,11 +362,12 @@ fn is_message(record: &str) -> bool {
 
 /// A file that must not be written to is a usage error, anything else a failed write.
 pub(super) fn refused(error: RecordError) -> anyhow::Error {
-    match error {
-        RecordError::Open(OpenError::Network { .. }) => UsageError::new(error.to_string())
+    let usage = UsageError::new(error.to_string());
+    match error.cause {
+        RecordFailure::Network(_) => usage
             .with_hint("--force writes all the same; let no other machine write to the file")
             .into(),
-        RecordError::Open(_) => UsageError::new(error.to_string()).into(),
-        RecordError::Append { .. } | RecordError::Io { .. } => error.into(),
+        RecordFailure::Refused(_) | RecordFailure::Locked | RecordFailure::Open(_) => usage.into(),
+        RecordFailure::Append(_) | RecordFailure::Io(_) => error.into(),
     }
 }

@@ -5,12 +5,12 @@ use jiff::tz::TimeZone;
 use super::output::{Form, RecordWriter};
 use super::session_source::about;
 use super::times::to_the_minute;
-use crate::dialog::{Role, Thread, message_origin};
+use crate::dialog::{Role, Thread};
 use crate::jsonl::WriteError;
 use crate::session::Listed;
-use crate::session::search::{Found, FoundIn};
+use crate::session::search::Found;
 use crate::text::terminal_safe_line;
-use crate::wire::records::{AboutSession, HitPlace, HitRole, SessionHitRecord, SessionPathRecord};
+use crate::wire::records::{AboutSession, HitPlace, SessionHitRecord, SessionPathRecord};
 
 /// What is printed of each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,12 +118,12 @@ impl HitPrinter {
 
     fn line(&self, found: &Found) -> String {
         let who = match (found.place, found.role) {
-            (FoundIn::Call, _) => found.tool.as_deref().unwrap_or("call"),
-            (FoundIn::Result, _) => "result",
-            (FoundIn::Thinking, _) => "thinking",
-            (FoundIn::Text, Role::User) => "user",
-            (FoundIn::Text, Role::Assistant) => "assistant",
-            (FoundIn::Text, Role::System) => "system",
+            (HitPlace::Call, _) => found.tool.as_deref().unwrap_or("call"),
+            (HitPlace::Result, _) => "result",
+            (HitPlace::Thinking, _) => "thinking",
+            (HitPlace::Text, Role::User) => "user",
+            (HitPlace::Text, Role::Assistant) => "assistant",
+            (HitPlace::Text, Role::System) => "system",
         };
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = found.time.as_deref().unwrap_or_default();
@@ -168,19 +168,10 @@ fn record(found: Found, about: AboutSession) -> SessionHitRecord {
         path: about.path,
         title: about.title,
         line: found.line,
-        role: match found.role {
-            Role::User => HitRole::User,
-            Role::Assistant => HitRole::Assistant,
-            Role::System => HitRole::System,
-        },
-        origin: message_origin(found.origin),
+        role: found.role,
+        origin: found.origin,
         subagent: found.thread == Thread::Subagent,
-        place: match found.place {
-            FoundIn::Text => HitPlace::Text,
-            FoundIn::Thinking => HitPlace::Thinking,
-            FoundIn::Call => HitPlace::Call,
-            FoundIn::Result => HitPlace::Result,
-        },
+        place: found.place,
         snippet: found.excerpt.text(),
         matched: found.excerpt.matched,
         matches: found.matches,

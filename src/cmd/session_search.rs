@@ -17,9 +17,10 @@ use crate::dialog::Role;
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::session::search::{
-    Case, FoundIn, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
+    Case, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
 };
 use crate::session::{Candidate, Depth, Root, discover};
+use crate::wire::records::HitPlace;
 
 /// Find what was said in sessions
 ///
@@ -199,18 +200,16 @@ impl SessionSearchArguments {
                 .with_hint("-F takes the pattern as the text itself")
         })?;
         if !self.places.is_empty() {
-            query = query.in_places(self.places.iter().flat_map(|name| name.places()).collect());
+            query.places = self.places.iter().flat_map(|name| name.places()).collect();
         }
-        let most = if self.files_with_matches {
+        query.most = if self.files_with_matches {
             Some(NonZeroUsize::MIN)
         } else {
             self.max_count
         };
-        if let Some(most) = most {
-            query = query.at_most(most);
-        }
-        query = query.with_context(self.context);
-        Ok(query.by_roles(self.role.clone()))
+        query.context = self.context;
+        query.roles.clone_from(&self.role);
+        Ok(query)
     }
 
     /// The files to search.
@@ -239,17 +238,17 @@ impl SessionSearchArguments {
 }
 
 impl PlaceName {
-    fn places(self) -> Vec<FoundIn> {
+    fn places(self) -> Vec<HitPlace> {
         match self {
-            Self::Text => vec![FoundIn::Text],
-            Self::Thinking => vec![FoundIn::Thinking],
-            Self::Calls => vec![FoundIn::Call],
-            Self::Results => vec![FoundIn::Result],
+            Self::Text => vec![HitPlace::Text],
+            Self::Thinking => vec![HitPlace::Thinking],
+            Self::Calls => vec![HitPlace::Call],
+            Self::Results => vec![HitPlace::Result],
             Self::All => vec![
-                FoundIn::Text,
-                FoundIn::Thinking,
-                FoundIn::Call,
-                FoundIn::Result,
+                HitPlace::Text,
+                HitPlace::Thinking,
+                HitPlace::Call,
+                HitPlace::Result,
             ],
         }
     }

@@ -13,7 +13,6 @@ use super::session_source::SourceArguments;
 use super::table::table;
 use super::times::parse_moment;
 use super::{Globals, Outcome, UsageError};
-use crate::dialog::tokens;
 use crate::io::Io;
 use crate::session::{Depth, Share, Stats, Tally};
 use crate::text::terminal_safe_line;
@@ -93,7 +92,7 @@ fn record(stats: &Stats) -> SessionStatsRecord {
         let shares = table.iter().map(|(name, share)| UsageShare {
             name: name.clone(),
             replies: share.replies,
-            usage: tokens(&share.usage),
+            usage: share.usage,
         });
         shares.collect()
     };
@@ -106,7 +105,7 @@ fn record(stats: &Stats) -> SessionStatsRecord {
         sessions: stats.sessions,
         prompts: stats.prompts,
         replies: stats.all.replies,
-        usage: tokens(&stats.all.usage),
+        usage: stats.all.usage,
         by_model: shares(&stats.by_model),
         by_day: shares(&stats.by_day),
         by_prompt_id: shares(&stats.by_prompt_id),

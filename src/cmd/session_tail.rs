@@ -83,7 +83,7 @@ impl Run for SessionTailArguments {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
-        let file = open_safely(path).map_err(|error| failed(error.into()))?;
+        let file = open_safely(path).map_err(failed)?;
         // A session that has just begun is empty. Files of nothing but lines have no other form.
         let has_only_lines = self.follow && file.size == 0
             || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
@@ -92,9 +92,7 @@ impl Run for SessionTailArguments {
         } else {
             match Session::of_file(file) {
                 Ok(session) => Ok(session),
-                Err(SessionError::Unknown) if self.raw => {
-                    Err(open_safely(path).map_err(|error| failed(error.into()))?)
-                }
+                Err(SessionError::Unknown) if self.raw => Err(open_safely(path).map_err(failed)?),
                 Err(error) => return Err(failed(error).into()),
             }
         };

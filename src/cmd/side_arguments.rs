@@ -8,7 +8,6 @@ use clap::Args;
 use super::model_arguments::{ModelArguments, Models};
 use super::output::{self, FormArguments};
 use super::{Globals, UsageError};
-use crate::dialog::tokens;
 use crate::flow::Cost;
 use crate::io::{Io, Messages};
 use crate::model::{Model, ModelName, Pace, Provider};
@@ -130,7 +129,7 @@ pub(super) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExten
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
         prompt_id: cost.map(|cost| cost.prompt.as_str().to_owned()),
-        usage: cost.map(|cost| tokens(&cost.usage)),
+        usage: cost.map(|cost| cost.usage),
         ..SideExtension::default()
     }
 }

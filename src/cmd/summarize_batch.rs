@@ -20,7 +20,7 @@ use crate::io::Io;
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::model::{Pace, Stop};
 use crate::process::{EndSignal, report_end_signals};
-use crate::session::durable::Sync;
+use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{
     Moment, Ownership, SessionFacts, Transcript, ownership, side_file_path,
 };
@@ -259,7 +259,12 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         session_id: name.to_string_lossy().into_owned(),
         directory: directory.display().to_string(),
     };
-    Ok(Transcript::new(target, facts, Moment::of(io)))
+    Ok(Transcript::new(
+        target,
+        facts,
+        FileSystems::Local,
+        Moment::of(io),
+    ))
 }
 
 /// Copies the input and adds nothing.

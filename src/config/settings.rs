@@ -9,7 +9,7 @@ use super::variables::{
     CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
 };
 use crate::io::Environment;
-use crate::results::{InlineLimit, ToolLimits};
+use crate::results::ToolLimits;
 use crate::state::StateRoot;
 use crate::tools::ShellTimeouts;
 
@@ -74,15 +74,8 @@ impl Config {
             .state_directory
             .or_else(|| file.state_dir.clone())
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory));
-        let mut limits = ToolLimits::default();
-        for (tool, units) in &file.max_result_chars {
-            let limit = if *units == 0 {
-                InlineLimit::Unlimited
-            } else {
-                InlineLimit::Units(*units)
-            };
-            limits.set(tool.clone(), limit);
-        }
+        let limits = file.max_result_chars.iter();
+        let limits = limits.map(|(tool, units)| (tool.clone(), (*units > 0).then_some(*units)));
         let mut manifests = overrides.manifests;
         manifests.extend(file.tools.iter().cloned());
         Settings {
@@ -97,7 +90,7 @@ impl Config {
                 .or(file.max_concurrency)
                 .unwrap_or(DEFAULT_CONCURRENCY),
             manifests,
-            limits,
+            limits: ToolLimits(limits.collect()),
             shell_timeouts: shell_timeouts(
                 SHELL_TIMEOUT
                     .positive(environment)

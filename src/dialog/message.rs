@@ -2,42 +2,7 @@
 
 use super::{Block, Usage};
 
-/// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
-pub enum Role {
-    /// A person, or the agent on their behalf.
-    User,
-    /// The model.
-    Assistant,
-    /// The agent, to the reader of the file.
-    System,
-}
-
-/// Where a message comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// A person typed it.
-    Prompt,
-    /// The model wrote it.
-    Reply,
-    /// It contains results of calls.
-    Results,
-    /// The agent added it: context, reminders, notices to the model.
-    Injected,
-    /// A summary of the conversation before a compaction.
-    Summary,
-    /// The conversation was compacted here.
-    Compaction,
-    /// A request failed.
-    Error,
-    /// A recap for a person who was away.
-    Recap,
-    /// A label for calls that came before.
-    Label,
-    /// The reading of a token meter that counts from the start of the session: the usage of the
-    /// message is the sum so far, and there is nothing else in it.
-    Meter,
-}
+pub use crate::wire::records::{MessageOrigin as Origin, Role};
 
 /// Whose conversation a message belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

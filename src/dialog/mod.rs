@@ -29,5 +29,5 @@ pub use outline::{Grouping, Outline, Piece, ToolGroup};
 pub use pairs::Pairs;
 pub use selection::{Selection, Thinking, ToolDetail};
 pub use text::{Density, PlainText, Style};
-pub use to_record::{About, DialogRecord, message_origin, to_record, tokens};
+pub use to_record::{About, DialogRecord, to_record};
 pub use usage::Usage;

@@ -95,10 +95,8 @@ impl Outline {
                 }
                 Block::Call(call) => self.group.calls.push((call, None)),
                 Block::Result(result) => self.result(result, &mut pieces),
+                Block::Text(text) | Block::Thinking(text) if text.trim().is_empty() => {}
                 Block::Text(text) => {
-                    if text.trim().is_empty() {
-                        continue;
-                    }
                     self.close(&mut pieces);
                     pieces.push(Piece::Said {
                         role,
@@ -108,9 +106,6 @@ impl Outline {
                     });
                 }
                 Block::Thinking(text) => {
-                    if text.trim().is_empty() {
-                        continue;
-                    }
                     self.close(&mut pieces);
                     pieces.push(Piece::Thought(text));
                 }

@@ -46,11 +46,6 @@ impl Pairs {
         self.ids(|seen| seen.calls == 0)
     }
 
-    /// Ids of more than one call.
-    pub fn repeated(&self) -> Vec<&str> {
-        self.ids(|seen| seen.calls > 1)
-    }
-
     fn ids(&self, wanted: impl Fn(&Seen) -> bool) -> Vec<&str> {
         self.order
             .iter()

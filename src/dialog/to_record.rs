@@ -1,9 +1,9 @@
 //! The record of a message in a stream.
 
-use super::{Block, Media, Message, Origin, Part, Role, Thread, Usage};
+use super::{Block, Media, Message, Part, Role, Thread};
 use crate::wire::records::{
-    MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
-    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage,
+    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
+    SpokenImageSource, SpokenMessage, SpokenResult,
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub enum DialogRecord {
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::wire::records::Version::default(),
-        origin: message_origin(message.origin),
+        origin: message.origin,
         subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
         agent_id: about.agent_id.clone(),
     };
@@ -54,7 +54,7 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
             role: speaker,
             model: message.model,
             content: message.blocks.into_iter().map(block).collect(),
-            usage: message.usage.map(|usage| tokens(&usage)),
+            usage: message.usage,
         },
         parent_tool_use_id: None,
         uuid: message.uuid,
@@ -62,17 +62,6 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
         timestamp: message.time,
         turnpipe,
     }))
-}
-
-/// Token counts as records give them.
-pub fn tokens(usage: &Usage) -> TokenUsage {
-    TokenUsage {
-        input_tokens: usage.input,
-        output_tokens: usage.output,
-        cache_read_input_tokens: usage.cache_read,
-        cache_creation_input_tokens: usage.cache_write,
-        cost_usd: usage.cost,
-    }
 }
 
 fn block(block: Block) -> SpokenBlock {
@@ -117,33 +106,16 @@ fn content(mut parts: Vec<Part>) -> SpokenResult {
 }
 
 fn image(media: Media) -> SpokenBlock {
-    let kind = if media.data.is_some() {
-        "base64"
-    } else {
-        "omitted"
+    let kind = match media.data {
+        Some(_) => "base64",
+        None => "omitted",
     };
-    SpokenBlock::Image(SpokenImage {
+    SpokenBlock::Image {
         source: SpokenImageSource {
             r#type: kind.to_owned(),
             media_type: media.media_type,
             data: media.data,
         },
-    })
-}
-
-/// The origin of a message, as in records.
-pub fn message_origin(origin: Origin) -> MessageOrigin {
-    match origin {
-        Origin::Prompt => MessageOrigin::Prompt,
-        Origin::Reply => MessageOrigin::Reply,
-        Origin::Results => MessageOrigin::Results,
-        Origin::Injected => MessageOrigin::Injected,
-        Origin::Summary => MessageOrigin::Summary,
-        Origin::Compaction => MessageOrigin::Compaction,
-        Origin::Error => MessageOrigin::Error,
-        Origin::Recap => MessageOrigin::Recap,
-        Origin::Label => MessageOrigin::Label,
-        Origin::Meter => MessageOrigin::Meter,
     }
 }
 
@@ -151,6 +123,7 @@ pub fn message_origin(origin: Origin) -> MessageOrigin {
 mod tests {
     use super::*;
     use crate::dialog::Call;
+    use crate::dialog::Origin;
 
     #[test]
     fn a_record_stands_on_one_line() {

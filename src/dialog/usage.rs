@@ -2,22 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// Tokens of a reply, a session or a day. Unknown counts are 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Usage {
-    /// Read by the model, without what came from a cache.
-    pub input: u64,
-    /// Written by the model, thinking included.
-    pub output: u64,
-    /// Read from a cache.
-    pub cache_read: u64,
-    /// Written to a cache.
-    pub cache_write: u64,
-    /// The part of the output that is thinking, if it is counted.
-    pub thinking: u64,
-    /// The cost in US dollars, if the agent reports it.
-    pub cost: Option<f64>,
-}
+pub use crate::wire::records::TokenUsage as Usage;
 
 impl Usage {
     /// Everything that was read or written.
@@ -42,8 +27,8 @@ impl Usage {
             output: self.output.saturating_sub(earlier.output),
             cache_read: self.cache_read.saturating_sub(earlier.cache_read),
             cache_write: self.cache_write.saturating_sub(earlier.cache_write),
-            thinking: self.thinking.saturating_sub(earlier.thinking),
             cost: self.cost,
+            thinking: self.thinking.saturating_sub(earlier.thinking),
         }
     }
 }

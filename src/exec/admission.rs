@@ -2,6 +2,7 @@
 //! when the user said so.
 
 use crate::tools::Access;
+use crate::wire::records::{DecidedBy, Decision, Permission};
 
 /// The permission mode (`--permission-mode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -14,33 +15,17 @@ pub enum PermissionMode {
     BypassPermissions,
 }
 
-/// A decision and what decided it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
-    /// Runs, because it only reads.
-    ReadOnly,
-    /// Runs, because the mode lets everything run.
-    Bypassed,
-    /// Does not run.
-    Denied,
-}
-
 impl PermissionMode {
-    /// The name in records and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::BypassPermissions => "bypassPermissions",
-        }
-    }
-
     /// Decides on a call that touches `access`.
-    pub fn admits(self, access: &Access) -> Admission {
-        match (access.is_read_only(), self) {
-            (true, _) => Admission::ReadOnly,
-            (false, Self::BypassPermissions) => Admission::Bypassed,
-            (false, Self::Default) => Admission::Denied,
-        }
+    pub(super) fn decide(self, access: &Access) -> Permission {
+        let builtin = || "read-only".to_owned();
+        let mode = || "bypassPermissions".to_owned();
+        let (decision, by) = match (access.is_read_only(), self) {
+            (true, _) => (Decision::Allow, DecidedBy::Builtin { builtin: builtin() }),
+            (false, Self::BypassPermissions) => (Decision::Allow, DecidedBy::Mode { mode: mode() }),
+            (false, Self::Default) => (Decision::Deny, DecidedBy::Default { default: true }),
+        };
+        Permission { decision, by }
     }
 }
 
@@ -50,10 +35,11 @@ mod tests {
 
     #[test]
     fn only_reading_needs_no_permission() {
+        let decision = |mode: PermissionMode, access| mode.decide(&access).decision;
         let mode = PermissionMode::Default;
-        assert_eq!(mode.admits(&Access::reads("/a")), Admission::ReadOnly);
-        assert_eq!(mode.admits(&Access::writes("/a")), Admission::Denied);
+        assert_eq!(decision(mode, Access::reads("/a")), Decision::Allow);
+        assert_eq!(decision(mode, Access::writes("/a")), Decision::Deny);
         let bypass = PermissionMode::BypassPermissions;
-        assert_eq!(bypass.admits(&Access::world()), Admission::Bypassed);
+        assert_eq!(decision(bypass, Access::world()), Decision::Allow);
     }
 }

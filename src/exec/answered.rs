@@ -5,14 +5,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
 
-use super::Ledger;
 use super::intake::events;
-use crate::jsonl::Prefilter;
-use crate::jsonl::Reader;
+use super::ledger::Ledger;
+use crate::jsonl::{Prefilter, Reader};
 use crate::wire::Decoder;
 
 /// An input that can be read twice: a file, from the position it has now.
-pub struct ReadAhead {
+pub(super) struct ReadAhead {
     file: File,
     start: u64,
 }
@@ -22,7 +21,7 @@ impl ReadAhead {
     ///
     /// # Errors
     /// The system does not say what it is.
-    pub fn of(file: &File) -> io::Result<Option<Self>> {
+    pub(super) fn of(file: &File) -> io::Result<Option<Self>> {
         if !file.metadata()?.is_file() {
             return Ok(None);
         }

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::intake::{Boundary, Credit, Item};
-use crate::wire::Event;
+use super::intake::{Credit, Item};
 
 /// The runner's end of the input.
 pub(super) struct Backlog {
@@ -25,15 +24,9 @@ impl Backlog {
         self.items.extend(items);
     }
 
-    /// The input is at its end; these events follow from that.
-    pub(super) fn end(&mut self, events: Vec<Event>) {
+    /// The input is at its end.
+    pub(super) fn end(&mut self) {
         self.has_ended = true;
-        self.items.push_back(Item {
-            raw: Vec::new(),
-            events,
-            damage: Vec::new(),
-            boundary: Boundary::Line,
-        });
     }
 
     pub(super) fn front(&self) -> Option<&Item> {

@@ -1,11 +1,13 @@
 //! A call between its arrival and its result record.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::completed::CancelReason;
-use super::{BatchNumber, Completed, Prepared, TurnNumber};
+use super::completed::{CancelReason, Completed};
+use super::lifecycle::{Prepared, Ready};
+use super::turns::{BatchNumber, TurnNumber};
 use crate::process::CancelToken;
-use crate::tools::{InterruptBehavior, ToolKind};
+use crate::tools::ToolKind;
 use crate::wire::records::Verdict;
 use crate::wire::{Lane, ToolUseId};
 
@@ -45,20 +47,15 @@ pub(super) enum Children {
 pub(super) enum CallStage {
     /// Waits for its start.
     Waiting(Prepared),
-    /// On its way from waiting to running.
-    Starting,
     /// A worker has it.
-    Running {
-        interrupt: InterruptBehavior,
-        kind: ToolKind,
-    },
+    Running(Arc<Ready>),
     /// It has its result.
     Done(Box<Completed>),
 }
 
 impl Call {
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.stage, CallStage::Running { .. })
+        matches!(self.stage, CallStage::Running(_))
     }
 
     /// Tells it to end. The first reason counts.
@@ -70,11 +67,10 @@ impl Call {
     /// The kind of its tool, if it has one.
     pub(super) fn kind(&self) -> Option<ToolKind> {
         match &self.stage {
-            CallStage::Waiting(Prepared::Ready(ready)) => Some(ready.tool.kind()),
-            CallStage::Running { kind, .. } => Some(*kind),
-            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Starting | CallStage::Done(_) => {
-                None
+            CallStage::Waiting(Prepared::Ready(ready)) | CallStage::Running(ready) => {
+                Some(ready.tool.kind())
             }
+            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
         }
     }
 }

@@ -8,17 +8,16 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use super::call::{Call, CallStage, Children};
-use super::completed::{CancelReason, ended_early, failure_text, never_started};
-use super::lifecycle::ResultPlace;
+use super::channels::RunnerEvent;
+use super::completed::{CancelReason, Completed, ended_early, failure_text, never_started};
+use super::lifecycle::{Prepared, Ready};
+use super::schedule::{CallIndex, Schedule};
 use super::session::Session;
-use super::{
-    CallIndex, Completed, FinishedTurn, Lifecycle, OnError, Options, Prepared, Progress, Ready,
-    RunnerEvent, Schedule, Trace, TurnNumber, Turns,
-};
+use super::turns::{TurnNumber, Turns};
+use super::{Lifecycle, OnError, Options, Progress, Trace};
 use crate::io::{Clock, Messages};
 use crate::process::{CancelToken, ThreadPool};
-use crate::state::StateRoot;
-use crate::tools::{Access, CallContext, ContextChange, InterruptBehavior, ToolKind};
+use crate::tools::{CallContext, ContextChange, InterruptBehavior, ToolKind};
 use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// Calls that may wait for their result before the input has to wait for them.
@@ -31,7 +30,6 @@ const MOST_WEIGHT: usize = 16 * 1024 * 1024;
 pub(super) struct Calls {
     lifecycle: Arc<Lifecycle>,
     on_error: OnError,
-    state_root: Option<StateRoot>,
     clock: Arc<dyn Clock>,
     messages: Messages,
     trace: Option<Trace>,
@@ -70,7 +68,6 @@ impl Calls {
         Self {
             lifecycle,
             on_error: options.on_error,
-            state_root: options.state_root.clone(),
             clock,
             messages,
             trace,
@@ -88,17 +85,8 @@ impl Calls {
 
     /// Takes in a call whose input has this many bytes.
     pub(super) fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
-        let access = match &prepared {
-            Prepared::Ready(ready) => ready.assessment.access.clone(),
-            Prepared::Refused(_) => Access::world(),
-        };
-        let shares_its_batch = access.is_unnoticed();
-        let (turn, batch) = self.turns.call(id.clone(), shares_its_batch);
-        let lane = if shares_its_batch {
-            Lane::Parallel
-        } else {
-            Lane::Serial
-        };
+        let (access, lane) = (prepared.access(), prepared.lane());
+        let (turn, batch) = self.turns.call(id.clone(), lane);
         let call = Call {
             label: prepared.label(&name),
             verdict: prepared.verdict(),
@@ -139,33 +127,29 @@ impl Calls {
                 self.complete(index, never_started(&reason), session);
                 continue;
             }
-            let started = self.clock.elapsed();
             let Some(call) = self.by_index.get_mut(&index) else {
                 self.schedule.complete(index);
                 continue;
             };
-            call.started = Some(started);
-            match std::mem::replace(&mut call.stage, CallStage::Starting) {
+            call.started = Some(self.clock.elapsed());
+            match &call.stage {
+                CallStage::Waiting(Prepared::Ready(ready)) => {
+                    let ready = Arc::clone(ready);
+                    call.stage = CallStage::Running(Arc::clone(&ready));
+                    self.started += 1;
+                    self.run(index, ready, session);
+                }
                 CallStage::Waiting(Prepared::Refused(completed)) => {
+                    let completed = completed.clone();
                     self.complete(index, *completed, session);
                 }
-                CallStage::Waiting(Prepared::Ready(ready)) => {
-                    call.stage = CallStage::Running {
-                        interrupt: ready.tool.interrupt(),
-                        kind: ready.tool.kind(),
-                    };
-                    self.started += 1;
-                    self.run(index, *ready, session);
-                }
-                other @ (CallStage::Starting | CallStage::Running { .. } | CallStage::Done(_)) => {
-                    call.stage = other;
-                }
+                CallStage::Running(_) | CallStage::Done(_) => {}
             }
         }
     }
 
     /// Hands a call to a worker thread.
-    fn run(&self, index: CallIndex, ready: Ready, session: &Session) {
+    fn run(&self, index: CallIndex, ready: Arc<Ready>, session: &Session) {
         let Some(call) = self.by_index.get(&index) else {
             return;
         };
@@ -173,10 +157,7 @@ impl Calls {
         let context = session.context_for(call.children);
         let lifecycle = Arc::clone(&self.lifecycle);
         let events = self.events.clone();
-        let place = ResultPlace {
-            root: self.state_root.clone(),
-            session: session.id().clone(),
-        };
+        let session = session.id().clone();
         let job = move |(): &()| {
             let progress = |text: &str| {
                 let text = text.to_owned();
@@ -188,7 +169,7 @@ impl Calls {
                 cancel: &cancel,
                 progress: &progress,
             };
-            let completed = Box::new(lifecycle.execute(&ready, &context, &place));
+            let completed = Box::new(lifecycle.execute(&ready, &context, &session));
             let _ = events.send(RunnerEvent::Finished {
                 call: index,
                 completed,
@@ -277,7 +258,7 @@ impl Calls {
             self.schedule
                 .reassess(|index| match &calls.get(&index)?.stage {
                     CallStage::Waiting(Prepared::Ready(ready)) => {
-                        Some(lifecycle.assess(ready, &session.context).access)
+                        Some(lifecycle.reassess(ready, &session.context).access)
                     }
                     _ => None,
                 });
@@ -335,8 +316,9 @@ impl Calls {
         let mut any = false;
         for index in self.schedule.executing() {
             if let Some(call) = self.by_index.get_mut(&index)
-                && let CallStage::Running { interrupt, .. } = &call.stage
-                && (*interrupt == InterruptBehavior::Cancel || *reason == CancelReason::TimeUp)
+                && let CallStage::Running(ready) = &call.stage
+                && (ready.tool.interrupt() == InterruptBehavior::Cancel
+                    || *reason == CancelReason::TimeUp)
             {
                 call.cancel(reason);
                 any = true;
@@ -389,8 +371,8 @@ impl Calls {
         self.turns.has_ended(turn) && !self.by_index.values().any(|call| call.turn == turn)
     }
 
-    /// The next turn whose results are all on the output; it is forgotten.
-    pub(super) fn finished_turn(&mut self) -> Option<FinishedTurn> {
+    /// The calls of the next turn whose results are all on the output; it is forgotten.
+    pub(super) fn finished_turn(&mut self) -> Option<Vec<ToolUseId>> {
         self.turns.finished()
     }
 

@@ -2,8 +2,10 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::answered::ReadAhead;
+use super::completed::Completed;
 use super::intake::{Arrival, Credit, read_all};
-use super::{CallIndex, Completed, ReadAhead};
+use super::schedule::CallIndex;
 use crate::io::Input;
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
@@ -11,24 +13,14 @@ use crate::wire::Decoder;
 
 /// What the main loop reacts to.
 #[derive(Debug)]
-pub enum RunnerEvent {
+pub(super) enum RunnerEvent {
     /// Input.
-    #[doc(hidden)]
-    Arrival(
-        #[expect(private_interfaces, reason = "only the reader thread makes arrivals")] Arrival,
-    ),
+    Arrival(Arrival),
     /// A running call says something.
-    Progress {
-        /// Which one.
-        call: CallIndex,
-        /// What.
-        text: String,
-    },
+    Progress { call: CallIndex, text: String },
     /// A call has ended.
     Finished {
-        /// Which one.
         call: CallIndex,
-        /// How.
         completed: Box<Completed>,
     },
     /// This process is asked to end.

@@ -4,48 +4,48 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Admission;
 use crate::process::Witnessed;
 use crate::results::{Persisted, tool_use_error};
 use crate::tools::{Content, ContextChange};
 use crate::wire::Outcome;
+use crate::wire::records::Permission;
 
 /// The end of one call, whether it ran or not.
-#[derive(Debug)]
-pub struct Completed {
+#[derive(Debug, Clone)]
+pub(super) struct Completed {
     /// How it ended.
-    pub outcome: Outcome,
+    pub(super) outcome: Outcome,
     /// What the model sees.
-    pub content: Content,
+    pub(super) content: Content,
     /// Structured output of the tool, or the error as text.
-    pub structured: Value,
+    pub(super) structured: Value,
     /// Changes for later calls.
-    pub changes: Vec<ContextChange>,
+    pub(super) changes: Vec<ContextChange>,
     /// Whether a failure cancels siblings under `--on-error cancel-shell`.
-    pub cancels_siblings: bool,
+    pub(super) cancels_siblings: bool,
     /// Where the full text went.
-    pub persisted: Option<Persisted>,
+    pub(super) persisted: Option<Persisted>,
     /// Whether the turn's budget may replace it: not if its tool declares no limit.
-    pub replaceable: bool,
+    pub(super) replaceable: bool,
     /// How long the checks before the tool and the mapping after it took.
-    pub phases: Phases,
+    pub(super) phases: Phases,
     /// What the permission check said; none if the call never came that far.
-    pub admission: Option<Admission>,
+    pub(super) permission: Option<Permission>,
     /// How its processes were confined; none if it started none in the parallel lane.
-    pub sandbox: Option<Witnessed>,
+    pub(super) sandbox: Option<Witnessed>,
     /// Something people should know (on stderr), e.g. that persisting failed.
-    pub note: Option<String>,
+    pub(super) note: Option<String>,
 }
 
 /// How long each phase of a call took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Phases {
+pub(super) struct Phases {
     /// Meaning of the input, permission.
-    pub check: Duration,
+    pub(super) check: Duration,
     /// The tool itself.
-    pub run: Duration,
+    pub(super) run: Duration,
     /// Mapping and persisting its result.
-    pub map: Duration,
+    pub(super) map: Duration,
 }
 
 /// Why we end a call.
@@ -61,7 +61,7 @@ pub(super) enum CancelReason {
 
 impl Completed {
     /// A call that did not run, with the text for the model.
-    pub fn refused(outcome: Outcome, content: String) -> Self {
+    pub(super) fn refused(outcome: Outcome, content: String) -> Self {
         let plain = content
             .strip_prefix("<tool_use_error>")
             .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
@@ -76,7 +76,7 @@ impl Completed {
     }
 
     /// A call that ended like this, and of which nothing else is known.
-    pub fn new(outcome: Outcome, content: Content, structured: Value) -> Self {
+    pub(super) fn new(outcome: Outcome, content: Content, structured: Value) -> Self {
         Self {
             outcome,
             content,
@@ -86,14 +86,14 @@ impl Completed {
             persisted: None,
             replaceable: true,
             phases: Phases::default(),
-            admission: None,
+            permission: None,
             sandbox: None,
             note: None,
         }
     }
 
     /// About how much memory it takes, in bytes.
-    pub fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         let content = match &self.content {
             Content::Text(text) => text.len(),
             Content::Image { text, image } => text.len() + image.data.len(),
@@ -102,7 +102,7 @@ impl Completed {
     }
 
     /// Whether the result goes to the model as an error.
-    pub fn is_error(&self) -> bool {
+    pub(super) fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 }
@@ -171,11 +171,8 @@ pub(super) fn failure_text(label: &str, completed: &Completed) -> String {
     let Content::Text(error) = &completed.content else {
         return format!("parallel tool call {label} errored");
     };
-    let mut end = error.len().min(SHOWN);
-    while !error.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("parallel tool call {label} errored: {}", &error[..end])
+    let shown = &error[..error.floor_char_boundary(SHOWN)];
+    format!("parallel tool call {label} errored: {shown}")
 }
 
 /// About how much memory a value takes, in bytes. Structured outputs are a few levels deep.

@@ -5,14 +5,15 @@ use std::io::Write;
 
 use super::call::{Call, CallStage};
 use super::calls::Calls;
+use super::completed::Completed;
 use super::emitter::Emitter;
 use super::lifecycle::stand_in;
 use super::session::Session;
-use super::{Completed, Dedup, Emit, Options, PermissionMode};
+use super::{Dedup, Emit, Options};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::results::{
-    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, ToolResultStore, decide, decision_key,
+    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
@@ -27,7 +28,6 @@ pub(super) struct Delivery<Sink: Write> {
     pub(super) emitter: Emitter<Sink>,
     emit: Emit,
     dedup: Dedup,
-    permission_mode: PermissionMode,
     messages: Messages,
     /// Results that wait for the end of their turn (`--emit turn`).
     waiting: VecDeque<Call>,
@@ -40,7 +40,6 @@ impl<Sink: Write> Delivery<Sink> {
             emitter,
             emit: options.emit,
             dedup: options.dedup,
-            permission_mode: options.permission_mode,
             messages,
             waiting: VecDeque::new(),
             failed_calls: 0,
@@ -83,7 +82,7 @@ impl<Sink: Write> Delivery<Sink> {
             }
         }
         while let Some(turn) = calls.finished_turn() {
-            self.emitter.turn_end(turn.ids)?;
+            self.emitter.turn_end(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()
             {
@@ -147,9 +146,8 @@ impl<Sink: Write> Delivery<Sink> {
             self.messages
                 .note(&format!("cannot save the result of {id}: {error}"));
         };
-        let directory = session.directory().map_err(|error| failed(&error)).ok()??;
-        let persisted = ToolResultStore::new(directory)
-            .persist(id, |sink| sink.write_all(text.as_bytes()))
+        let directory = session.directory().map_err(|error| failed(&error)).ok()?;
+        let persisted = persist(directory, id, |sink| sink.write_all(text.as_bytes()))
             .map_err(|error| failed(&error))
             .ok()?;
         let text = stand_in(&persisted, text);
@@ -175,7 +173,7 @@ impl<Sink: Write> Delivery<Sink> {
         }
         self.failed_calls += u64::from(completed.is_error());
         calls.answered(call.turn, call.weight);
-        self.emitter.result(call, self.permission_mode)
+        self.emitter.result(call)
     }
 }
 
@@ -188,7 +186,7 @@ fn candidate(call: &Call) -> Candidate {
             }
             Content::Image { .. } => ("", false),
         },
-        CallStage::Waiting(_) | CallStage::Starting | CallStage::Running { .. } => ("", false),
+        CallStage::Waiting(_) | CallStage::Running(_) => ("", false),
     };
     Candidate {
         key: decision_key(&call.id, text),

@@ -4,18 +4,17 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Echo;
 use super::call::{Call, CallStage};
 use super::intake::Boundary;
-use super::{Admission, Echo, PermissionMode};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Witnessed;
 use crate::tools::Content;
 use crate::wire::records::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, DecidedBy, Decision,
-    ExecutorRecord, ImageSource, Permission, Persisted, PlanRecord, Replacement, ResultBlock,
-    ResultContent, ResultMessage, SandboxReport, ToolProgressRecord, ToolResultBlock,
-    ToolResultExtension, ToolResultRecord, True, TurnEndRecord,
+    ContentReplacementRecord, ControlResponse, ControlResponseRecord, ImageSource, Persisted,
+    Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolProgressRecord,
+    ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
 };
 use crate::wire::{Lane, SessionId, ToolUseId};
 
@@ -29,15 +28,6 @@ pub(super) struct Emitter<Sink: Write> {
     /// Own lines that wait for the end of a giant line.
     held: Vec<serde_json::Value>,
     boundary: Boundary,
-}
-
-/// What a progress record says.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ProgressKind<'a> {
-    /// The call still runs.
-    Heartbeat,
-    /// The tool says something.
-    Note(&'a str),
 }
 
 impl<Sink: Write> Emitter<Sink> {
@@ -81,10 +71,6 @@ impl<Sink: Write> Emitter<Sink> {
         self.writer.flush()
     }
 
-    pub(super) fn executor(&mut self, call_ids: &str) -> Result<(), WriteError> {
-        self.write(ExecutorRecord::new(call_ids.to_owned()))
-    }
-
     pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
         let mut record = TurnEndRecord::new(ids);
         record.uuid = Some(self.uuid());
@@ -92,12 +78,8 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    pub(super) fn plan(&mut self, batch: PlanRecord) -> Result<(), WriteError> {
-        self.write(batch)
-    }
-
     /// The result of a call that is done.
-    pub(super) fn result(&mut self, call: Call, mode: PermissionMode) -> Result<(), WriteError> {
+    pub(super) fn result(&mut self, call: Call) -> Result<(), WriteError> {
         let CallStage::Done(completed) = call.stage else {
             return Ok(());
         };
@@ -107,9 +89,7 @@ impl<Sink: Write> Emitter<Sink> {
             batch: Some(call.batch.0),
             verdict: call.verdict,
             duration_ms: u64::try_from(completed.phases.run.as_millis()).unwrap_or(u64::MAX),
-            permission: completed
-                .admission
-                .map(|admission| permission(admission, mode)),
+            permission: completed.permission,
             persisted: completed.persisted.map(|persisted| Persisted {
                 path: persisted.path.display().to_string(),
                 bytes: persisted.size,
@@ -134,22 +114,19 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
+    /// A call still runs; `note` is what its tool says, if it says anything.
     pub(super) fn progress(
         &mut self,
         call: &Call,
         elapsed: Duration,
-        kind: ProgressKind<'_>,
+        note: Option<String>,
     ) -> Result<(), WriteError> {
-        let (heartbeat, note) = match kind {
-            ProgressKind::Heartbeat => (Some(True), None),
-            ProgressKind::Note(note) => (None, Some(note.to_owned())),
-        };
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
             parent_tool_use_id: None,
             elapsed_time_seconds: elapsed.as_secs_f64(),
-            heartbeat,
+            heartbeat: note.is_none().then_some(true),
             note,
             uuid: Some(self.uuid()),
             session_id: Some(self.session.clone()),
@@ -194,7 +171,8 @@ impl<Sink: Write> Emitter<Sink> {
         format!("{:.3}", self.clock.now())
     }
 
-    fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
+    /// Writes an own record, or holds it until the line that is being echoed ends.
+    pub(super) fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
         match self.boundary {
             Boundary::Line => self.writer.record(&record),
             Boundary::Inside => {
@@ -231,26 +209,5 @@ fn sandbox_report(witnessed: Witnessed) -> SandboxReport {
         landlock_abi: confinement.landlock_abi,
         seccomp: confinement.seccomp,
         reclassify: witnessed.looks_denied.then_some(Lane::Serial),
-    }
-}
-
-fn permission(admission: Admission, mode: PermissionMode) -> Permission {
-    match admission {
-        Admission::ReadOnly => Permission {
-            decision: Decision::Allow,
-            by: DecidedBy::Builtin {
-                builtin: "read-only".to_owned(),
-            },
-        },
-        Admission::Bypassed => Permission {
-            decision: Decision::Allow,
-            by: DecidedBy::Mode {
-                mode: mode.name().to_owned(),
-            },
-        },
-        Admission::Denied => Permission {
-            decision: Decision::Deny,
-            by: DecidedBy::default_decision(),
-        },
     }
 }

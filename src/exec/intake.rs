@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::Ledger;
+use super::ledger::Ledger;
 use crate::jsonl::{Damage, Piece, Reader};
 use crate::wire::{Decoder, Event};
 
@@ -43,8 +43,8 @@ pub(super) enum Arrival {
     Ledger(Ledger),
     /// What was at hand without waiting.
     Items(Vec<Item>),
-    /// The input ended; these events follow from that.
-    End(Vec<Event>),
+    /// The input ended.
+    End,
     /// The input could not be read further.
     Failed(io::Error),
 }
@@ -109,7 +109,14 @@ pub(super) fn read_all(
                     items.push(item);
                 }
                 Ok(None) => {
-                    ended = Some(Arrival::End(decoder.finish()));
+                    // What follows from the end of the input.
+                    items.push(Item {
+                        raw: Vec::new(),
+                        events: decoder.finish(),
+                        damage: Vec::new(),
+                        boundary: Boundary::Line,
+                    });
+                    ended = Some(Arrival::End);
                     break;
                 }
                 Err(error) => {

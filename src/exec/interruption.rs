@@ -105,18 +105,8 @@ impl Interruption {
             .min()
     }
 
-    /// Why the run is over before its input is, if it is. `open`: calls still wait for their
-    /// result; `ran_calls`: this stage has run some; `history`: the calls of the stream are not
-    /// ours, so that an earlier stage of the pipeline ends the input when it is done.
-    pub(super) fn ends_the_run(
-        &self,
-        open: Open,
-        stage: StageKind,
-        now: Instant,
-    ) -> Option<EndCause> {
-        if open == Open::Calls {
-            return None;
-        }
+    /// Why the run is over before its input is, if it is; asked while no call waits for its result.
+    pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         match (self.signal, stage) {
             (None, _) => self.time_is_up.then_some(EndCause::TimeUp),
             (Some(EndSignal::Terminate), _) => Some(EndCause::Terminated),
@@ -138,15 +128,6 @@ impl Interruption {
             (Some(_), StageKind::History) | (None, _) => EndCause::EndOfInput,
         }
     }
-}
-
-/// Whether calls wait for their result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Open {
-    /// Some do.
-    Calls,
-    /// None does.
-    Nothing,
 }
 
 /// What this stage is to its pipeline.
@@ -174,11 +155,7 @@ mod tests {
     fn an_active_stage_ends_when_its_calls_are_answered() {
         let now = Instant::now();
         let state = interrupted(now);
-        assert_eq!(
-            state.ends_the_run(Open::Calls, StageKind::Active, now),
-            None
-        );
-        let end = state.ends_the_run(Open::Nothing, StageKind::Active, now);
+        let end = state.ends_the_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
@@ -187,16 +164,13 @@ mod tests {
         let now = Instant::now();
         let mut state = interrupted(now);
         let later = now + Duration::from_hours(1);
-        assert_eq!(
-            state.ends_the_run(Open::Nothing, StageKind::History, later),
-            None
-        );
+        assert_eq!(state.ends_the_run(StageKind::History, later), None);
         assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
         assert_eq!(
             state.signalled(EndSignal::Interrupt, now),
             Demand::StopAtOnce
         );
-        let end = state.ends_the_run(Open::Nothing, StageKind::History, now);
+        let end = state.ends_the_run(StageKind::History, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
@@ -204,16 +178,10 @@ mod tests {
     fn an_untouched_stage_waits_for_its_producer_but_not_for_ever() {
         let now = Instant::now();
         let mut state = interrupted(now);
-        assert_eq!(
-            state.ends_the_run(Open::Nothing, StageKind::Untouched, now),
-            None
-        );
+        assert_eq!(state.ends_the_run(StageKind::Untouched, now), None);
         state.input_arrived(now + IDLE);
-        assert_eq!(
-            state.ends_the_run(Open::Nothing, StageKind::Untouched, now + IDLE),
-            None
-        );
-        let end = state.ends_the_run(Open::Nothing, StageKind::Untouched, now + 2 * IDLE);
+        assert_eq!(state.ends_the_run(StageKind::Untouched, now + IDLE), None);
+        let end = state.ends_the_run(StageKind::Untouched, now + 2 * IDLE);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
@@ -224,7 +192,7 @@ mod tests {
         assert!(state.time_is_up(now));
         assert!(!state.time_is_up(now));
         assert!(!state.lets_calls_start());
-        let end = state.ends_the_run(Open::Nothing, StageKind::Active, now);
+        let end = state.ends_the_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::TimeUp));
         // The input ended meanwhile.
         assert_eq!(state.cause_at_end(StageKind::Active), EndCause::TimeUp);

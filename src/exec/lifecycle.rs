@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::completed::Phases;
-use super::{Admission, Completed, PermissionMode};
+use super::PermissionMode;
+use super::completed::{Completed, Phases};
 use crate::results::{
-    InlineLimit, PREVIEW_UNITS, PersistError, Persisted, ToolLimits, ToolResultStore, empty_result,
-    persisted_output, preview, stale_read_hint, tool_use_error,
+    PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
+    stale_read_hint, tool_use_error,
 };
 use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
@@ -21,8 +21,8 @@ use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
-use crate::wire::records::{Verdict, VerdictAccess};
-use crate::wire::{InvalidCall, Outcome, SessionId, ToolCall, ToolUseId};
+use crate::wire::records::{Decision, Verdict, VerdictAccess};
+use crate::wire::{InvalidCall, Lane, Outcome, SessionId, ToolCall, ToolUseId};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
@@ -36,6 +36,8 @@ pub struct Lifecycle {
     pub shell_verdicts: ShellVerdicts,
     /// If set, only these tools run.
     pub tools_only: Option<BTreeSet<String>>,
+    /// Where the state of sessions is kept, and results that are too large for the stream.
+    pub state_root: StateRoot,
 }
 
 /// What shell commands count as.
@@ -48,44 +50,48 @@ pub enum ShellVerdicts {
     AssumedReadOnly,
 }
 
-/// Where results go that are too large for the stream.
-#[derive(Debug, Clone)]
-pub struct ResultPlace {
-    /// The state of all sessions; none if nothing may be written.
-    pub root: Option<StateRoot>,
-    /// The session of the call.
-    pub session: SessionId,
-}
-
 /// A call on its way to the scheduler.
-pub enum Prepared {
+pub(super) enum Prepared {
     /// It can be scheduled.
-    Ready(Box<Ready>),
+    Ready(Arc<Ready>),
     /// It already has its result. It is scheduled as touching everything all the same, so that
     /// it keeps its place between its neighbours.
     Refused(Box<Completed>),
 }
 
 impl Prepared {
-    /// What the analysis said, in the words of records.
-    pub fn verdict(&self) -> Option<Verdict> {
+    /// What it touches.
+    pub(super) fn access(&self) -> Access {
         match self {
-            Self::Ready(ready) => {
-                let Assessment { access, why } = &ready.assessment;
-                let verdict = match (access.is_read_only(), &access.writes) {
-                    (true, _) => VerdictAccess::ReadOnly,
-                    (false, Touch::Paths(_)) => VerdictAccess::Writes,
-                    (false, Touch::World | Touch::Session | Touch::Nothing) => {
-                        VerdictAccess::Unknown
-                    }
-                };
-                Some(Verdict {
-                    access: verdict,
-                    why: why.clone(),
-                })
-            }
-            Self::Refused(_) => None,
+            Self::Ready(ready) => ready.assessment.access.clone(),
+            Self::Refused(_) => Access::world(),
         }
+    }
+
+    /// The lane that it runs in.
+    pub(super) fn lane(&self) -> Lane {
+        if self.access().is_unnoticed() {
+            Lane::Parallel
+        } else {
+            Lane::Serial
+        }
+    }
+
+    /// What the analysis said, in the words of records.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        let Self::Ready(ready) = self else {
+            return None;
+        };
+        let Assessment { access, why } = &ready.assessment;
+        let verdict = match (access.is_read_only(), &access.writes) {
+            (true, _) => VerdictAccess::ReadOnly,
+            (false, Touch::Paths(_)) => VerdictAccess::Writes,
+            (false, Touch::World | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
+        };
+        Some(Verdict {
+            access: verdict,
+            why: why.clone(),
+        })
     }
 
     /// A short description: the tool and the argument that people know the call by, e.g.
@@ -113,21 +119,20 @@ impl Prepared {
     }
 }
 
-/// A call that waits for its start.
-pub struct Ready {
-    /// The tool.
-    pub tool: Arc<dyn Tool>,
+/// A call that can run.
+pub(super) struct Ready {
+    pub(super) tool: Arc<dyn Tool>,
     /// Its arguments, valid under the tool's schema.
-    pub input: Input,
+    input: Input,
     /// The call itself, parsed and analysed.
-    pub call: Box<dyn PreparedCall>,
+    call: Box<dyn PreparedCall>,
     /// What it touches, and why it counts as touching that.
-    pub assessment: Assessment,
+    assessment: Assessment,
 }
 
 impl Lifecycle {
     /// Finds the tool, checks the input against its schema and asks what the call touches.
-    pub fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
+    pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
         let input: Input = match serde_json::from_str(call.input.get()) {
             Ok(input) => input,
             Err(error) => return invalid_input(&format!("{} {error}", call.name)),
@@ -166,8 +171,8 @@ impl Lifecycle {
                 return refused(Outcome::InvalidInput, text);
             }
         };
-        let assessment = self.assessment(&*tool, &*call, session);
-        Prepared::Ready(Box::new(Ready {
+        let assessment = self.assess(&*tool, &*call, session);
+        Prepared::Ready(Arc::new(Ready {
             tool,
             input,
             call,
@@ -176,11 +181,11 @@ impl Lifecycle {
     }
 
     /// What a call that waits touches if it starts now.
-    pub(super) fn assess(&self, ready: &Ready, session: &ToolContext) -> Assessment {
-        self.assessment(&*ready.tool, &*ready.call, session)
+    pub(super) fn reassess(&self, ready: &Ready, session: &ToolContext) -> Assessment {
+        self.assess(&*ready.tool, &*ready.call, session)
     }
 
-    fn assessment(
+    fn assess(
         &self,
         tool: &dyn Tool,
         call: &dyn PreparedCall,
@@ -200,44 +205,50 @@ impl Lifecycle {
     fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
-            self.assess(ready, session)
+            self.reassess(ready, session)
         } else {
             queued.clone()
         }
     }
 
-    /// Runs a call to its end on the calling thread; results too large for the stream go to
-    /// `place`.
-    pub fn execute(
+    /// Runs a call of the session `id` to its end on the calling thread.
+    pub(super) fn execute(
         &self,
         ready: &Ready,
         context: &CallContext<'_>,
-        place: &ResultPlace,
+        id: &SessionId,
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
         let Assessment { access, why } = self.assessment_now(ready, context.session);
-        let admission = self.permission_mode.admits(&access);
-        if admission == Admission::Denied {
+        let permission = Some(self.permission_mode.decide(&access));
+        if permission
+            .as_ref()
+            .is_some_and(|permission| permission.decision == Decision::Deny)
+        {
             let text = denial(ready.tool.name(), &why);
-            let mut denied = Completed::refused(Outcome::Denied, text);
-            denied.admission = Some(admission);
-            return denied;
+            return Completed {
+                permission,
+                ..Completed::refused(Outcome::Denied, text)
+            };
         }
-        let stale_before = Self::stale_files(ready, context.session);
+        // Only a call that may write can make what was read out of date.
+        let read_log = &context.session.read_log;
+        let may_write = !ready.assessment.access.is_read_only();
+        let stale_before = may_write.then(|| read_log.stale_files());
         let begun = clock.elapsed();
         let reply = ready.call.run(context);
         let ended = clock.elapsed();
         let mut completed = match reply {
-            Ok(reply) => self.map(ready, context.id, reply, place),
+            Ok(reply) => self.map(ready, context.id, reply, id),
             Err(failure) => {
                 Completed::refused(Outcome::Error, tool_use_error(&failure.to_string()))
             }
         };
-        completed.admission = Some(admission);
+        completed.permission = permission;
         completed.sandbox = context.session.spawners.witnessed();
         if let Some(before) = stale_before
-            && let Some(hint) = stale_read_hint(&before, &context.session.read_log.stale_files())
+            && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
         {
             add_stale_hint(&mut completed, hint);
         }
@@ -249,17 +260,12 @@ impl Lifecycle {
         completed
     }
 
-    /// The files that had changed since they were read before the call, if it can change any.
-    fn stale_files(ready: &Ready, session: &ToolContext) -> Option<Vec<std::path::PathBuf>> {
-        (!ready.assessment.access.is_read_only()).then(|| session.read_log.stale_files())
-    }
-
     fn map(
         &self,
         ready: &Ready,
         id: &ToolUseId,
         reply: ToolReply,
-        place: &ResultPlace,
+        session: &SessionId,
     ) -> Completed {
         let outcome = match reply.status {
             CallStatus::Ok => Outcome::Ok,
@@ -271,7 +277,7 @@ impl Lifecycle {
         let mut completed = Completed {
             changes: reply.changes,
             cancels_siblings: reply.cancels_siblings,
-            replaceable: limit != InlineLimit::Unlimited,
+            replaceable: limit.is_some(),
             ..Completed::new(outcome, reply.content, reply.structured)
         };
         let Content::Text(text) = &completed.content else {
@@ -281,16 +287,12 @@ impl Lifecycle {
             completed.content = Content::Text(empty_result(ready.tool.name()));
             return completed;
         }
-        let is_excerpt = reply.full.is_some() && limit != InlineLimit::Unlimited;
-        if !is_excerpt && limit.admits(utf16_length(text)) {
+        let is_excerpt = reply.full.is_some() && limit.is_some();
+        if !is_excerpt && limit.is_none_or(|limit| utf16_length(text) <= limit) {
             return completed;
         }
-        let Some(root) = &place.root else {
-            return completed;
-        };
-        let session = root.session(&place.session).map_err(PersistError::from);
-        let written = session.and_then(|session| {
-            ToolResultStore::new(&session).persist(id, |sink| match &reply.full {
+        let written = self.state_root.session(session).and_then(|session| {
+            persist(&session, id, |sink| match &reply.full {
                 Some(full) => full.write_to(sink).map(drop),
                 None => sink.write_all(text.as_bytes()),
             })

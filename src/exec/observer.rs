@@ -20,12 +20,3 @@ pub trait Observer: Send {
     /// The run is over.
     fn finished(&mut self);
 }
-
-/// Shows nothing.
-#[derive(Debug, Default)]
-pub struct Unobserved;
-
-impl Observer for Unobserved {
-    fn changed(&mut self, _progress: &Progress<'_>) {}
-    fn finished(&mut self) {}
-}

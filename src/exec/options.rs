@@ -1,14 +1,11 @@
 //! What a run is asked to do.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{HistoryPolicy, PermissionMode, Policy};
+use super::{HistoryPolicy, Policy};
 use crate::jsonl::UnwantedLines;
-use crate::results::ToolLimits;
-use crate::state::StateRoot;
-use crate::wire::{Dialect, SessionId, Understanding};
+use crate::wire::{SessionId, Understanding};
 
 /// Everything about a run that is decided before it starts.
 #[derive(Debug, Clone)]
@@ -27,14 +24,8 @@ pub struct Options {
     pub echo: Echo,
     /// What to do about history.
     pub history: HistoryPolicy,
-    /// What may run.
-    pub permission_mode: PermissionMode,
     /// Whether repeated results are replaced by a reference.
     pub dedup: Dedup,
-    /// Limits of single tools.
-    pub limits: ToolLimits,
-    /// If set, only these tools run.
-    pub tools_only: Option<BTreeSet<String>>,
     /// The longest the whole run may take.
     pub timeout: Option<Duration>,
     /// The session's id, if it was given.
@@ -43,10 +34,6 @@ pub struct Options {
     pub start_directory: StartDirectory,
     /// How the ids begin of calls that come without one: not as in any other run of the session.
     pub call_ids: String,
-    /// Where state is kept, if anywhere.
-    pub state_root: Option<StateRoot>,
-    /// The dialect, if it is pinned.
-    pub dialect: Option<Dialect>,
     /// What happens to lines that hold no call and no result.
     pub unwanted: UnwantedLines,
 }

@@ -5,14 +5,14 @@ use crate::wire::{Event, Opening};
 
 /// What is known about the stream so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ownership {
+pub(super) struct Ownership {
     owner: Owner,
     history: HistoryPolicy,
 }
 
 /// Who runs the calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Owner {
+pub(super) enum Owner {
     /// No record has said so: bare calls and messages are ours.
     #[default]
     Unclaimed,
@@ -36,46 +36,33 @@ pub enum HistoryPolicy {
 
 impl Ownership {
     /// The start of a stream.
-    pub fn new(history: HistoryPolicy) -> Self {
+    pub(super) fn new(history: HistoryPolicy) -> Self {
         Self {
             owner: Owner::default(),
             history,
         }
     }
 
-    /// Takes note of what a record says about the stream.
-    pub fn observe(&mut self, event: &Event) {
-        match event {
-            Event::Opening(opening) => self.opened(opening),
-            Event::Executor { .. } => self.executed(),
-            _ => {}
-        }
-    }
-
-    /// Once a stream is history it stays so: an opening inside of a recording is a part of it.
-    fn opened(&mut self, opening: &Opening) {
-        match (self.owner, opening) {
-            (Owner::Foreign(_) | Owner::Executed, _) => {}
-            (Owner::Unclaimed | Owner::Ours, Opening::Ours) => self.owner = Owner::Ours,
-            (Owner::Unclaimed | Owner::Ours, Opening::Foreign(name)) => {
-                self.owner = Owner::Foreign(name);
+    /// Takes note of what a record says about the stream. Once it is history it stays so: an opening
+    /// inside of a recording is a part of it.
+    pub(super) fn observe(&mut self, event: &Event) {
+        self.owner = match (self.owner, event) {
+            (Owner::Unclaimed | Owner::Ours, Event::Opening(Opening::Ours)) => Owner::Ours,
+            (Owner::Unclaimed | Owner::Ours, Event::Opening(Opening::Foreign(name))) => {
+                Owner::Foreign(name)
             }
-        }
-    }
-
-    fn executed(&mut self) {
-        if !matches!(self.owner, Owner::Foreign(_)) {
-            self.owner = Owner::Executed;
-        }
+            (Owner::Unclaimed | Owner::Ours, Event::Executor { .. }) => Owner::Executed,
+            (owner, _) => owner,
+        };
     }
 
     /// Who runs the calls.
-    pub fn owner(&self) -> Owner {
+    pub(super) fn owner(&self) -> Owner {
         self.owner
     }
 
     /// Whether calls of this stream are ours to run.
-    pub fn runs_calls(&self) -> bool {
+    pub(super) fn runs_calls(&self) -> bool {
         match self.history {
             HistoryPolicy::Execute => true,
             HistoryPolicy::Respect => matches!(self.owner, Owner::Unclaimed | Owner::Ours),
@@ -91,18 +78,18 @@ mod tests {
     fn history_stays_history() {
         let mut stream = Ownership::default();
         assert!(stream.runs_calls());
-        stream.opened(&Opening::Ours);
+        stream.observe(&Event::Opening(Opening::Ours));
         assert!(stream.runs_calls());
-        stream.executed();
+        stream.observe(&Event::Executor { call_ids: None });
         assert!(!stream.runs_calls());
-        stream.opened(&Opening::Ours);
+        stream.observe(&Event::Opening(Opening::Ours));
         assert!(!stream.runs_calls());
     }
 
     #[test]
     fn foreign_calls_run_on_request() {
         let mut stream = Ownership::new(HistoryPolicy::Execute);
-        stream.opened(&Opening::Foreign("Codex stream"));
+        stream.observe(&Event::Opening(Opening::Foreign("Codex stream")));
         assert!(stream.runs_calls());
         assert_eq!(stream.owner(), Owner::Foreign("Codex stream"));
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::{Admission, CallIndex, PermissionMode, Policy, Prepared, Schedule};
-use crate::tools::Access;
-use crate::wire::records::{PlanRecord, PlannedCall};
+use super::PermissionMode;
+use super::lifecycle::Prepared;
+use super::schedule::{CallIndex, Policy, Schedule};
+use crate::wire::records::{Decision, PlanRecord, PlannedCall};
 use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// The calls of the turn that is being read.
@@ -29,18 +30,11 @@ impl Plan {
 
     /// The next call of the turn.
     pub(super) fn add(&mut self, id: &ToolUseId, name: &str, prepared: &Prepared) {
-        let (access, outcome) = match prepared {
-            Prepared::Ready(ready) => {
-                let access = ready.assessment.access.clone();
-                let is_denied = self.permission_mode.admits(&access) == Admission::Denied;
-                (access, is_denied.then_some(Outcome::Denied))
-            }
-            Prepared::Refused(completed) => (Access::world(), Some(completed.outcome)),
-        };
-        let lane = if access.is_unnoticed() {
-            Lane::Parallel
-        } else {
-            Lane::Serial
+        let access = prepared.access();
+        let outcome = match (prepared, self.permission_mode.decide(&access).decision) {
+            (Prepared::Refused(completed), _) => Some(completed.outcome),
+            (Prepared::Ready(_), Decision::Deny) => Some(Outcome::Denied),
+            (Prepared::Ready(_), Decision::Allow | Decision::Ask) => None,
         };
         let call = PlannedCall {
             tool_use_id: id.clone(),
@@ -49,7 +43,7 @@ impl Plan {
             outcome,
         };
         self.calls
-            .insert(self.schedule.enqueue(access), (lane, call));
+            .insert(self.schedule.enqueue(access), (prepared.lane(), call));
     }
 
     /// The turn is over: its batches. All that may start at the same time is one of them.

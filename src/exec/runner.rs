@@ -15,19 +15,20 @@ use super::calls::{Calls, Force};
 use super::channels::{Channels, RunnerEvent};
 use super::completed::CancelReason;
 use super::delivery::Delivery;
-use super::emitter::{Emitter, ProgressKind};
+use super::emitter::Emitter;
 use super::intake::{Arrival, Item};
-use super::interruption::{Demand, Interruption, Open, StageKind};
-use super::lifecycle::refuse_cut_off;
+use super::interruption::{Demand, Interruption, StageKind};
+use super::lifecycle::{Prepared, refuse_cut_off};
 use super::plan::Plan;
 use super::session::{Naming, Session};
 use super::stream::Stream;
-use super::{EndCause, Lifecycle, Mode, Observer, Options, Prepared, RunEnd, Trace};
+use super::{EndCause, Lifecycle, Mode, Observer, Options, RunEnd, Trace};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
 use crate::tools::ToolContext;
-use crate::wire::{Event, SessionId, Understanding};
+use crate::wire::records::ExecutorRecord;
+use crate::wire::{Event, SessionId, ToolUseId, Understanding};
 
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -80,22 +81,17 @@ pub fn run<Sink: Write>(
     channels: Channels,
 ) -> RunEnd {
     let Dependencies {
-        sink,
-        messages,
-        clock,
-        ids,
-        observer,
-        trace,
+        messages, clock, ..
     } = dependencies;
     let naming = match &options.session_id {
         Some(id) => Naming::Named(id.clone()),
-        None => Naming::Fresh(SessionId(ids.uuid().to_string())),
+        None => Naming::Fresh(SessionId(dependencies.ids.uuid().to_string())),
     };
     let lifecycle = Arc::new(lifecycle);
     let emitter = Emitter::new(
-        sink,
+        dependencies.sink,
         Arc::clone(&clock),
-        ids,
+        dependencies.ids,
         naming.id().clone(),
         options.echo,
     );
@@ -110,14 +106,19 @@ pub fn run<Sink: Write>(
             Arc::clone(&lifecycle),
             clock,
             messages.clone(),
-            trace,
+            dependencies.trace,
             channels.sender,
         ),
+        session: Session::new(
+            context,
+            naming,
+            options.start_directory,
+            lifecycle.state_root.clone(),
+        ),
         lifecycle,
-        session: Session::new(context, naming, options),
         output: Delivery::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
-        observer,
+        observer: dependencies.observer,
         messages,
         next_heartbeat: None,
         claimed: false,
@@ -206,18 +207,11 @@ impl<Sink: Write> Runner<'_, Sink> {
                 }
                 self.backlog.extend(items);
             }
-            RunnerEvent::Arrival(Arrival::End(events)) => {
-                self.interruption.input_arrived(Instant::now());
-                for event in &events {
-                    self.look_ahead(event);
-                }
-                self.backlog.end(events);
-            }
+            RunnerEvent::Arrival(Arrival::End) => self.backlog.end(),
             RunnerEvent::Arrival(Arrival::Failed(_)) => {}
             RunnerEvent::Progress { call, text } => {
                 if let Some((call, elapsed)) = self.calls.running_call(call) {
-                    let note = ProgressKind::Note(&text);
-                    self.output.emitter.progress(call, elapsed, note)?;
+                    self.output.emitter.progress(call, elapsed, Some(text))?;
                 }
             }
             RunnerEvent::Finished { call, completed } => {
@@ -283,7 +277,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             for event in &item.events {
                 self.learn_session(event);
             }
-            self.output.emitter.executor(self.stream.call_ids())?;
+            let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
+            self.output.emitter.write(record)?;
         }
         self.output.emitter.echo(&item.raw, item.boundary)?;
         for event in &item.events {
@@ -296,11 +291,23 @@ impl<Sink: Write> Runner<'_, Sink> {
         self.stream.observe(event);
         match event {
             Event::Session(_) => self.learn_session(event),
-            Event::Call(_) | Event::Invalid(_) => self.enter(event),
+            Event::Call(call) => {
+                if self.wants(&call.id) {
+                    let weight = call.input.get().len();
+                    let prepared = self.lifecycle.prepare(call, &self.session.context);
+                    self.enter(&call.id, &call.name, weight, prepared);
+                }
+            }
+            Event::Invalid(call) => {
+                if self.wants(&call.id) {
+                    let prepared = Prepared::Refused(Box::new(refuse_cut_off(call)));
+                    self.enter(&call.id, &call.name, 0, prepared);
+                }
+            }
             Event::TurnEnd(_) => {
                 self.calls.end_turn();
                 for batch in self.plan.take_turn() {
-                    self.output.emitter.plan(batch)?;
+                    self.output.emitter.write(batch)?;
                 }
             }
             Event::Interrupt { request_id } => {
@@ -316,32 +323,22 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(())
     }
 
-    /// A call is complete in the input.
-    fn enter(&mut self, event: &Event) {
-        let (id, name, weight) = match event {
-            Event::Call(call) => (&call.id, &call.name, call.input.get().len()),
-            Event::Invalid(call) => (&call.id, &call.name, 0),
-            _ => return,
-        };
-        let is_planned = self.options.mode == Mode::Plan;
-        let is_wanted = if is_planned {
-            self.stream.pass(id)
-        } else {
-            self.stream.take(id)
-        };
-        if !is_wanted {
-            return;
+    /// Whether the next call of the input is to be run, or planned.
+    fn wants(&mut self, id: &ToolUseId) -> bool {
+        match self.options.mode {
+            Mode::Plan => self.stream.pass(id),
+            Mode::Execute => self.stream.take(id),
         }
-        let prepared = match event {
-            Event::Call(call) => self.lifecycle.prepare(call, &self.session.context),
-            Event::Invalid(call) => Prepared::Refused(Box::new(refuse_cut_off(call))),
-            _ => return,
-        };
-        if is_planned {
+    }
+
+    /// A call whose input has `weight` bytes is complete in the input.
+    fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
+        if self.options.mode == Mode::Plan {
             self.plan.add(id, name, &prepared);
             return;
         }
-        self.calls.admit(id.clone(), name.clone(), weight, prepared);
+        self.calls
+            .admit(id.clone(), name.to_owned(), weight, prepared);
         if !self.interruption.lets_calls_start() {
             let reason = if self.interruption.is_for_time() {
                 CancelReason::TimeUp
@@ -410,8 +407,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running() {
-                let heartbeat = ProgressKind::Heartbeat;
-                self.output.emitter.progress(call, elapsed, heartbeat)?;
+                self.output.emitter.progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT);
         }
@@ -434,11 +430,9 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Why the run is over, if it is.
     fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
-        let open = if self.has_open_calls() {
-            Open::Calls
-        } else {
-            Open::Nothing
-        };
+        if self.has_open_calls() {
+            return Ok(None);
+        }
         let stage = if self.calls.started() > 0 {
             StageKind::Active
         } else if self.stream.runs_calls() {
@@ -446,7 +440,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         } else {
             StageKind::History
         };
-        if let Some(cause) = self.interruption.ends_the_run(open, stage, Instant::now()) {
+        if let Some(cause) = self.interruption.ends_the_run(stage, Instant::now()) {
             // What was read is passed on before the end.
             match self.events.try_recv() {
                 Ok(event) => self.take_in(event)?,
@@ -454,7 +448,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 Err(_) => {}
             }
         }
-        let is_over = self.backlog.is_done() && open == Open::Nothing;
+        let is_over = self.backlog.is_done();
         Ok(is_over.then(|| self.interruption.cause_at_end(stage)))
     }
 

@@ -22,11 +22,11 @@ pub enum Policy {
 
 /// The place of a call in call order, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallIndex(pub u64);
+pub(super) struct CallIndex(pub(super) u64);
 
 /// The calls that are not yet yielded.
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub(super) struct Schedule {
     policy: Policy,
     cap: NonZeroUsize,
     slots: VecDeque<Slot>,
@@ -58,7 +58,7 @@ enum Stage {
 
 impl Schedule {
     /// An empty schedule that lets at most `cap` calls run at once.
-    pub fn new(policy: Policy, cap: NonZeroUsize) -> Self {
+    pub(super) fn new(policy: Policy, cap: NonZeroUsize) -> Self {
         Self {
             policy,
             cap,
@@ -71,7 +71,7 @@ impl Schedule {
     }
 
     /// Adds the next call in call order.
-    pub fn enqueue(&mut self, access: Access) -> CallIndex {
+    pub(super) fn enqueue(&mut self, access: Access) -> CallIndex {
         let access = self.coarsened(access);
         let index = self.first + self.slots.len() as u64;
         self.writers += usize::from(!access.is_unnoticed());
@@ -87,7 +87,7 @@ impl Schedule {
     }
 
     /// The first queued call that may start now, if any; it counts as executing from here on.
-    pub fn start_next(&mut self) -> Option<CallIndex> {
+    pub(super) fn start_next(&mut self) -> Option<CallIndex> {
         if self.executing >= self.cap.get() {
             return None;
         }
@@ -99,7 +99,7 @@ impl Schedule {
     }
 
     /// An executing call has ended, or a queued one will never run.
-    pub fn complete(&mut self, call: CallIndex) {
+    pub(super) fn complete(&mut self, call: CallIndex) {
         let Some(position) = self.position(call) else {
             return;
         };
@@ -128,7 +128,7 @@ impl Schedule {
     }
 
     /// The next call in call order if it is completed; it leaves the schedule.
-    pub fn yield_next(&mut self) -> Option<CallIndex> {
+    pub(super) fn yield_next(&mut self) -> Option<CallIndex> {
         let front = self.slots.front()?;
         if front.stage != Stage::Completed {
             return None;
@@ -140,7 +140,7 @@ impl Schedule {
     }
 
     /// Replaces what queued calls touch, after the working directory changed under them.
-    pub fn reassess(&mut self, mut access_of: impl FnMut(CallIndex) -> Option<Access>) {
+    pub(super) fn reassess(&mut self, mut access_of: impl FnMut(CallIndex) -> Option<Access>) {
         for position in 0..self.slots.len() {
             if !matches!(self.slots[position].stage, Stage::Queued { .. }) {
                 continue;
@@ -172,28 +172,23 @@ impl Schedule {
     }
 
     /// Calls that wait, in call order.
-    pub fn queued(&self) -> impl Iterator<Item = CallIndex> + '_ {
+    pub(super) fn queued(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(|stage| matches!(stage, Stage::Queued { .. }))
     }
 
     /// Calls that run, in call order.
-    pub fn executing(&self) -> impl Iterator<Item = CallIndex> + '_ {
+    pub(super) fn executing(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(|stage| stage == Stage::Executing)
     }
 
     /// How many calls run.
-    pub fn executing_count(&self) -> usize {
+    pub(super) fn executing_count(&self) -> usize {
         self.executing
     }
 
     /// How many calls are not yet yielded.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    /// Whether every call was yielded.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
     }
 
     fn in_stage<'a>(

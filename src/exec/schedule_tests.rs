@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
             self.calls.len() as u64,
             "each call has exactly one result"
         );
-        assert!(self.schedule.is_empty());
+        assert_eq!(self.schedule.len(), 0);
         assert_eq!(self.schedule.start_next(), None);
     }
 }
@@ -296,7 +296,7 @@ proptest! {
         }
         schedule.complete(CallIndex((victim % picks.len()) as u64));
         let mut yielded = 0;
-        while !schedule.is_empty() {
+        while schedule.len() > 0 {
             let started: Vec<_> = std::iter::from_fn(|| schedule.start_next()).collect();
             for call in started {
                 schedule.complete(call);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::StartDirectory;
 use super::call::Children;
-use super::{Options, StartDirectory};
 use crate::results::Seen;
 use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
@@ -35,20 +35,25 @@ pub(super) struct Session {
     start: StartDirectory,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
-    root: Option<StateRoot>,
+    root: StateRoot,
     directory: Option<SessionDirectory>,
     changed: bool,
 }
 
 impl Session {
-    pub(super) fn new(context: ToolContext, naming: Naming, options: &Options) -> Self {
+    pub(super) fn new(
+        context: ToolContext,
+        naming: Naming,
+        start: StartDirectory,
+        root: StateRoot,
+    ) -> Self {
         Self {
             context: Arc::new(context),
             naming,
-            start: options.start_directory,
+            start,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
-            root: options.state_root.clone(),
+            root,
             directory: None,
             changed: false,
         }
@@ -85,13 +90,10 @@ impl Session {
         let Naming::Named(id) = &self.naming else {
             return Ok(());
         };
-        let Some(root) = &self.root else {
-            return Ok(());
-        };
-        if !root.has_session(id) {
+        if !self.root.has_session(id) {
             return Ok(());
         }
-        let directory = root.session(id)?;
+        let directory = self.root.session(id)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
         if self.start == StartDirectory::Kept
@@ -103,20 +105,19 @@ impl Session {
             context.todos = Arc::new(todos);
         }
         context.read_log = Arc::new(ReadLog::with_entries(state.reads));
-        self.seen = Seen::with_results(state.results);
+        self.seen.results = state.results;
         self.replacements = state.replacements;
         self.directory = Some(directory);
         Ok(())
     }
 
     /// The session's directory, created when first needed.
-    pub(super) fn directory(&mut self) -> Result<Option<&SessionDirectory>, StateError> {
-        if self.directory.is_none()
-            && let Some(root) = &self.root
-        {
-            self.directory = Some(root.session(self.naming.id())?);
-        }
-        Ok(self.directory.as_ref())
+    pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
+        let directory = match self.directory.take() {
+            Some(directory) => directory,
+            None => self.root.session(self.naming.id())?,
+        };
+        Ok(self.directory.insert(directory))
     }
 
     /// Applies what a call changed. Returns whether the working directory is another one now.
@@ -153,17 +154,14 @@ impl Session {
         let nothing_new = !self.changed
             && reads.is_empty()
             && self.replacements.is_empty()
-            && self.seen.results().is_empty();
+            && self.seen.results.is_empty();
         if nothing_new {
             return Ok(());
         }
         let todos = (*self.context.todos != Value::Null).then(|| (*self.context.todos).clone());
         let directory = self.context.directory.clone();
-        let (replacements, results) = (self.replacements.clone(), self.seen.results().clone());
-        let Some(session) = self.directory()? else {
-            return Ok(());
-        };
-        SessionState::update(session, |state| {
+        let (replacements, results) = (self.replacements.clone(), self.seen.results.clone());
+        SessionState::update(self.directory()?, |state| {
             state.directory = Some(directory);
             if todos.is_some() {
                 state.todos = todos;

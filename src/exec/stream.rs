@@ -1,7 +1,9 @@
 //! Which calls of the input are ours to run: those of a stream that was made for us, once each, and
 //! not those that have a result already. See `docs/protocol.md`, Whose calls are run.
 
-use super::{Ledger, Options, Owner, Ownership};
+use super::Options;
+use super::ledger::Ledger;
+use super::ownership::{Owner, Ownership};
 use crate::io::Messages;
 use crate::wire::{Event, ToolUseId};
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::call::Call;
-use super::{CallIndex, Completed};
+use super::completed::Completed;
+use super::schedule::CallIndex;
 use crate::wire::Lane;
 
 /// Track of the serial lane; the parallel lane's slots are the tracks after it.

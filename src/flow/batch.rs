@@ -4,12 +4,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::excerpt::beginning_and_end;
-use crate::side::builtin::{CallOutcome, FinishedCall};
+use crate::side::builtin::{CallOutcome, FinishedCall, needed_of_result};
 use crate::side::label::{CallsEnded, shown};
 use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
 /// How much of the beginning and of the end of a result is kept for the rules, in bytes.
 const KEPT: usize = 64 * 1024;
+
+/// What stands where a result was cut, so that the rules count nothing that may be missing.
+const TRUNCATED: &str = "\n[truncated]\n";
 
 /// Longer arguments are cut, in bytes.
 const LARGE_INPUT: usize = 64 * 1024;
@@ -139,12 +142,13 @@ impl BatchCall {
 }
 
 impl BatchResult {
-    /// The parts of a result that are needed.
-    pub fn new(content: &ResultBody<'_>, need: Need) -> Self {
+    /// The parts of a result of this tool that are needed.
+    pub fn new(content: &ResultBody<'_>, tool: &str, need: Need) -> Self {
         let text = match need {
             Need::Model => String::new(),
             Need::Rules | Need::Both => {
-                beginning_and_end(&result_text(content.content), KEPT).into_owned()
+                let text = result_text(content.content, needed_of_result(tool));
+                beginning_and_end(&text, KEPT, TRUNCATED).into_owned()
             }
         };
         let shown = match need {
@@ -181,4 +185,58 @@ fn bounded(input: Box<RawValue>) -> Box<RawValue> {
         })
         .collect();
     serde_json::value::to_raw_value(&members).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::side::builtin::label;
+
+    /// The label of a call with this result.
+    fn label_of(tool: &str, input: &str, text: &str) -> String {
+        let call = ToolCall {
+            id: ToolUseId::from("t"),
+            name: tool.to_owned(),
+            input: RawValue::from_string(input.to_owned()).unwrap(),
+            message: None,
+        };
+        let content = serde_json::value::to_raw_value(text).unwrap();
+        let body = ResultBody {
+            content: Some(&content),
+            failed: false,
+        };
+        let mut call = BatchCall::new(call, Need::Rules);
+        call.result = Some(BatchResult::new(&body, tool, Need::Rules));
+        let batch = Batch {
+            number: 0,
+            calls: vec![call],
+            said: String::new(),
+            session: None,
+            cwd: None,
+        };
+        label(&batch.finished_calls(), None)
+    }
+
+    #[test]
+    fn what_may_be_missing_from_a_long_result_is_not_counted() {
+        let paths = |count: usize| format!("/w/{}.rs\n", "x".repeat(60)).repeat(count);
+        let passed =
+            |count: usize| format!("test result: ok. 1 passed; 0 failed;{:60}\n", "").repeat(count);
+        let (glob, cargo) = (r#"{"pattern":"**/*.rs"}"#, r#"{"command":"cargo test"}"#);
+        let rows = [
+            ("Glob", glob, paths(1000), "Found 1000 files for *.rs"),
+            ("Glob", glob, paths(4000), "Listed files for *.rs"),
+            ("Bash", cargo, passed(1000), "Ran cargo test, 1000 passed"),
+            ("Bash", cargo, passed(4000), "Ran cargo test, passed"),
+            (
+                "Read",
+                r#"{"file_path":"a.rs"}"#,
+                "é\n\t\"x\"".repeat(40_000),
+                "Read a.rs",
+            ),
+        ];
+        for (tool, input, text, expected) in rows {
+            assert_eq!(label_of(tool, input, &text), expected);
+        }
+    }
 }

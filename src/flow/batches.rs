@@ -9,13 +9,6 @@ use crate::wire::{
 /// How many batches without a result are kept.
 const MOST_OPEN: usize = 64;
 
-/// What a record means for the batches before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Step {
-    /// The content of another message begins, or the session ends: labels go before this record.
-    pub is_boundary: bool,
-}
-
 /// Finds the batches in a stream.
 #[derive(Debug)]
 pub struct Batches {
@@ -56,13 +49,12 @@ impl Batches {
         self.session.as_ref()
     }
 
-    /// Takes a record and its events. What belongs before it has to be asked for
-    /// ([`Batches::take_before_boundary`]) between the two calls.
-    pub fn boundary(events: &[Event]) -> Step {
-        let is_boundary = events
-            .iter()
-            .any(|event| matches!(event, Event::Message(_) | Event::SessionResult));
-        Step { is_boundary }
+    /// Whether a record with these events begins the content of another message, or ends the session:
+    /// labels go before it, and are to be taken ([`Batches::take_before_boundary`]) before the record
+    /// is.
+    pub fn is_boundary(events: &[Event]) -> bool {
+        let mut events = events.iter();
+        events.any(|event| matches!(event, Event::Message(_) | Event::SessionResult))
     }
 
     /// Takes a record and its events.
@@ -74,10 +66,11 @@ impl Batches {
             self.cwd = contents.directory();
         }
         let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
-        let mut results = Vec::new();
-        if has_results {
-            results = contents.results();
-        }
+        let results = if has_results {
+            contents.results()
+        } else {
+            Vec::new()
+        };
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
@@ -109,8 +102,7 @@ impl Batches {
                 }
                 Event::Result(seen) => {
                     if let Some(content) = results.next() {
-                        let found = BatchResult::new(content, self.need);
-                        self.result(&seen.id, found);
+                        self.result(&seen.id, content);
                     }
                 }
                 Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
@@ -155,18 +147,12 @@ impl Batches {
     /// The batches whose labels go here, in order: those with a result. With each, whether it was
     /// handed out before as it is.
     pub fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
-        let mut due = Vec::new();
-        let mut kept = Vec::new();
-        for open in self.open.drain(..) {
-            if open.batch.has_results() {
-                let was_handed_out = open.handed_out == Some(open.batch.calls.len());
-                due.push((open.batch, was_handed_out));
-            } else {
-                kept.push(open);
-            }
-        }
-        self.open = kept;
-        due
+        let due = self.open.extract_if(.., |open| open.batch.has_results());
+        due.map(|open| {
+            let was_handed_out = open.handed_out == Some(open.batch.calls.len());
+            (open.batch, was_handed_out)
+        })
+        .collect()
     }
 
     /// Whether the place of a batch's label is still to come.
@@ -207,12 +193,12 @@ impl Batches {
         });
     }
 
-    fn result(&mut self, id: &ToolUseId, found: BatchResult) {
+    fn result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
         // An id that comes again is answered in the last message that has it.
         let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
         let mut calls = batches.flatten();
         if let Some(call) = calls.find(|call| call.id == *id && call.result.is_none()) {
-            call.result = Some(found);
+            call.result = Some(BatchResult::new(content, &call.name, self.need));
         }
     }
 
@@ -259,7 +245,7 @@ mod tests {
         };
         for line in lines {
             let (events, contents) = decoder.record_with_contents(line).unwrap();
-            if Batches::boundary(&events).is_boundary {
+            if Batches::is_boundary(&events) {
                 take(&mut batches, &mut found);
             }
             batches.record(&contents, events);

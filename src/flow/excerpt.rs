@@ -89,7 +89,9 @@ impl Excerpt {
 /// A message without calls, results and attachments, its texts cut short.
 fn reduced(message: Message) -> Message {
     let blocks = message.blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => Some(Block::Text(beginning_and_end(&text, KEPT).into_owned())),
+        Block::Text(text) => Some(Block::Text(
+            beginning_and_end(&text, KEPT, "\n").into_owned(),
+        )),
         Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
     });
     Message {
@@ -98,14 +100,14 @@ fn reduced(message: Message) -> Message {
     }
 }
 
-/// The first and the last `kept` bytes of a long text.
-pub(super) fn beginning_and_end(text: &str, kept: usize) -> Cow<'_, str> {
+/// The first and the last `kept` bytes of a long text, and what stands for all between them.
+pub(super) fn beginning_and_end<'a>(text: &'a str, kept: usize, gap: &str) -> Cow<'a, str> {
     if text.len() <= 2 * kept {
         return text.into();
     }
     let head = text.floor_char_boundary(kept);
     let tail = text.ceil_char_boundary(text.len() - kept);
-    format!("{}\n{}", &text[..head], &text[tail..]).into()
+    format!("{}{gap}{}", &text[..head], &text[tail..]).into()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub struct Labels<'a> {
     /// Running and waiting jobs, by batch.
     running: HashMap<u64, (Job, Option<SessionId>)>,
     /// Labels that were ready before their place.
-    early: HashMap<u64, (Job, Labelled)>,
+    early: HashMap<u64, Labelled>,
     /// The number of the last complete batch.
     last_complete: Option<u64>,
     gate: Arc<Gate>,
@@ -199,7 +199,7 @@ impl<'a> Labels<'a> {
             } else {
                 self.batches.leave_labelled(&labelled);
             }
-            if Batches::boundary(&events).is_boundary {
+            if Batches::is_boundary(&events) {
                 self.place_labels();
             }
             self.batches.record(&contents, events);
@@ -276,54 +276,43 @@ impl<'a> Labels<'a> {
                 self.start(batch);
             }
             match self.early.remove(&number) {
-                Some((_, labelled)) => self.queue.push_ready(Some(labelled)),
+                Some(labelled) => self.queue.push_ready(Some(labelled)),
                 None => self.queue.push_waiting(number),
             }
         }
     }
 
     fn made(&mut self, job: Job, made: LabelOutcome) {
-        let is_current = self
-            .running
-            .get(&job.batch)
-            .is_some_and(|(running, _)| *running == job);
-        let session = if is_current {
-            self.running
-                .remove(&job.batch)
-                .and_then(|(_, session)| session)
-        } else {
-            None
-        };
-        let cost_only = LabelOutcome {
-            label: None,
-            ..made.clone()
-        };
-        if !is_current {
-            // The batch grew and gets another label. This one was paid for nevertheless.
-            self.queue.push_ready(Some((cost_only, session)));
-            return;
-        }
         let batch = job.batch;
-        match self.timing.placing {
-            Placing::WhenReady => {
-                let is_late = self.last_complete.is_some_and(|last| last > batch);
-                let shown = if is_late { cost_only } else { made };
-                self.queue.push_ready(Some((shown, session)));
-            }
+        let mut running = None;
+        if self
+            .running
+            .get(&batch)
+            .is_some_and(|(running, _)| *running == job)
+        {
+            running = self.running.remove(&batch);
+        }
+        let is_current = running.is_some();
+        let session = running.and_then(|(_, session)| session);
+        let is_shown = match self.timing.placing {
+            // The batch grew and gets another label.
+            _ if !is_current => false,
+            Placing::WhenReady => self.last_complete.is_none_or(|last| last <= batch),
             Placing::BeforeNextMessage(_) => {
-                if self
-                    .queue
-                    .settle(batch, Some((made.clone(), session.clone())))
-                {
+                let labelled = (made.clone(), session.clone());
+                if self.queue.settle(batch, Some(labelled.clone())) {
                     return;
                 }
-                let is_open = self.batches.is_open(batch);
-                if is_open {
-                    self.early.insert(batch, (job, (made, session)));
-                } else {
-                    self.queue.push_ready(Some((cost_only, session)));
+                if self.batches.is_open(batch) {
+                    self.early.insert(batch, labelled);
+                    return;
                 }
+                false
             }
-        }
+        };
+        // A label that comes too late was paid for nevertheless.
+        let label = made.label.filter(|_| is_shown);
+        let made = LabelOutcome { label, ..made };
+        self.queue.push_ready(Some((made, session)));
     }
 }

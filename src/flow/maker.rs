@@ -62,9 +62,7 @@ impl Maker {
         let language = self.language_of(excerpt);
         answer(asker, &request, language, |reply| {
             let malformed = |reason| Failure::Malformed { reason };
-            let value = reply
-                .structured(TITLE_FUNCTION)
-                .map_err(|error| malformed(error.to_string()))?;
+            let value = reply.structured(TITLE_FUNCTION)?;
             let title = match &value["title"] {
                 serde_json::Value::String(title) => title.clone(),
                 serde_json::Value::Number(number) => number.to_string(),

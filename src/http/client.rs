@@ -74,18 +74,18 @@ impl Client {
             .post(outgoing.address.url.clone())
             .header("content-type", "application/json");
         for header in &outgoing.headers {
-            let unusable = |()| {
+            let (Ok(name), Ok(mut value)) = (
+                header.name.parse::<reqwest::header::HeaderName>(),
+                header
+                    .value
+                    .expose()
+                    .parse::<reqwest::header::HeaderValue>(),
+            ) else {
                 let name = redaction.clean_line(&header.name, LONGEST_MESSAGE);
-                HttpFailure::unusable(format!("header {name}: cannot be sent"))
+                return Err(HttpFailure::unusable(format!(
+                    "header {name}: cannot be sent"
+                )));
             };
-            let name: reqwest::header::HeaderName =
-                header.name.parse().map_err(|_| ()).map_err(unusable)?;
-            let mut value: reqwest::header::HeaderValue = header
-                .value
-                .expose()
-                .parse()
-                .map_err(|_| ())
-                .map_err(unusable)?;
             value.set_sensitive(matches!(header.value, super::HeaderValue::Secret(_)));
             request = request.header(name, value);
         }

@@ -316,10 +316,19 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Takes bytes out of the buffer and counts them.
+    /// Takes bytes out of the buffer and counts them. If they are most of it, the buffer itself goes
+    /// out, and only what is left is copied.
     fn take(&mut self, length: usize) -> Vec<u8> {
-        let raw = self.buffer[self.start..self.start + length].to_vec();
-        self.start += length;
+        let raw = if self.start == 0 && length == self.lines_end && 2 * length > self.buffer.len() {
+            let rest = self.buffer[length..self.end].to_vec();
+            let mut raw = std::mem::replace(&mut self.buffer, rest);
+            raw.truncate(length);
+            (self.lines_end, self.end) = (0, self.end - length);
+            raw
+        } else {
+            self.start += length;
+            self.buffer[self.start - length..self.start].to_vec()
+        };
         self.lines_end = self.lines_end.max(self.start);
         self.offset += length as u64;
         self.number += memchr_iter(b'\n', &raw).count() as u64;

@@ -10,7 +10,7 @@ use super::exchange::Reading;
 use super::key::Key;
 use super::listener::Listener;
 use super::pace::{Front, Pace};
-use super::retry::{Decision, Retry, RetryPolicy};
+use super::retry::{Retry, RetryPolicy};
 use super::transport::{Target, Transport};
 use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
@@ -185,8 +185,8 @@ impl Shared {
                 pace.failed(&failure, self.policy.longest_asked);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
-                Decision::GiveUp => return Err(failure),
-                Decision::Wait(wait) => sleep(wait).await,
+                Some(wait) => sleep(wait).await,
+                None => return Err(failure),
             }
             self.turn(&mut front).await?;
             if has_begun {

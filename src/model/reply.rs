@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::Failure;
 use crate::dialog::Usage;
 use crate::http::Redaction;
 
@@ -78,48 +79,31 @@ impl Input {
     }
 }
 
-/// A reply has no structured answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unstructured {
-    /// The function was not called, and the text contains no JSON object.
-    #[error("the answer is neither a call of {function} nor json")]
-    Missing {
-        /// The function that should have been called.
-        function: String,
-    },
-    /// The function was called with something other than an object.
-    #[error("the arguments of {function} are no json object")]
-    UnusableArguments {
-        /// The function.
-        function: String,
-    },
-}
-
 impl Reply {
     /// The structured answer: the arguments of the first call of `function`, else the first JSON
     /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a fence.
     ///
     /// # Errors
     /// There is neither.
-    pub fn structured(&self, function: &str) -> Result<Value, Unstructured> {
-        let named = self.calls.iter().filter(|call| call.name == function);
-        let mut called = false;
-        for call in named {
-            called = true;
-            if let Input::Object(raw) = &call.input
-                && let Ok(value) = serde_json::from_str(raw.get())
-            {
-                return Ok(value);
-            }
-        }
-        json_object(&self.text).ok_or_else(|| {
-            let function = function.to_owned();
-            if called {
-                Unstructured::UnusableArguments { function }
-            } else {
-                Unstructured::Missing { function }
-            }
-        })
+    pub fn structured(&self, function: &str) -> Result<Value, Failure> {
+        let mut called = self
+            .calls
+            .iter()
+            .filter(|call| call.name == function)
+            .peekable();
+        let reason = if called.peek().is_some() {
+            format!("the arguments of {function} are no json object")
+        } else {
+            format!("the answer is neither a call of {function} nor json")
+        };
+        let mut usable = called.filter_map(|call| match &call.input {
+            Input::Object(raw) => serde_json::from_str(raw.get()).ok(),
+            Input::Unusable(_) => None,
+        });
+        usable
+            .next()
+            .or_else(|| json_object(&self.text))
+            .ok_or(Failure::Malformed { reason })
     }
 }
 
@@ -192,8 +176,8 @@ mod tests {
 
     #[test]
     fn no_answer_has_a_reason() {
-        let missing = Unstructured::Missing {
-            function: "f".to_owned(),
+        let missing = Failure::Malformed {
+            reason: "the answer is neither a call of f nor json".to_owned(),
         };
         for text in ["", "Fix login", "{\"title\":", "[1]", &"{".repeat(100_000)] {
             assert_eq!(reply(text, &[]).structured("f"), Err(missing.clone()));
@@ -201,8 +185,8 @@ mod tests {
         let unusable = reply("", &[("f", "[]")]).structured("f");
         assert_eq!(
             unusable,
-            Err(Unstructured::UnusableArguments {
-                function: "f".to_owned()
+            Err(Failure::Malformed {
+                reason: "the arguments of f are no json object".to_owned()
             })
         );
     }

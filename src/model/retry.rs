@@ -31,18 +31,9 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What to do after a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// Try again after this time.
-    Wait(Duration),
-    /// Do not try again.
-    GiveUp,
-}
-
 /// The attempts of one request.
 #[derive(Debug)]
-pub struct Retry {
+pub(super) struct Retry {
     policy: RetryPolicy,
     deadline: Duration,
     failed: u32,
@@ -51,7 +42,7 @@ pub struct Retry {
 
 impl Retry {
     /// For a request with this number of attempts; `deadline` counts from the first one.
-    pub fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
+    pub(super) fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
         let most_attempts = match attempts {
             Attempts::One => 1,
             Attempts::ByPolicy => policy.most_attempts,
@@ -67,11 +58,17 @@ impl Retry {
         }
     }
 
-    /// An attempt failed, `elapsed` after the first began. `chance` is a random number from 0 to
-    /// 1: it spreads the waits of many clients.
-    pub fn failed(&mut self, failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
+    /// An attempt failed, `elapsed` after the first began. Returns how long to wait for the next
+    /// one; `None` to give up. `chance` is a random number from 0 to 1: it spreads the waits of many
+    /// clients.
+    pub(super) fn failed(
+        &mut self,
+        failure: &Failure,
+        elapsed: Duration,
+        chance: f64,
+    ) -> Option<Duration> {
         if failure.retryability() != Retryability::Temporary {
-            return Decision::GiveUp;
+            return None;
         }
         let chance = chance.clamp(0.0, 1.0);
         let wait = if let Failure::Overloaded {
@@ -81,24 +78,21 @@ impl Retry {
         {
             self.asked += 1;
             if *asked > self.policy.longest_asked || self.asked > self.policy.most_asked {
-                return Decision::GiveUp;
+                return None;
             }
             // Never less than what was asked for, and not all clients at the same moment.
             *asked + self.policy.first_wait.mul_f64(chance / 2.0)
         } else {
             self.failed += 1;
             if self.failed >= self.policy.most_attempts {
-                return Decision::GiveUp;
+                return None;
             }
             let doublings = (self.failed - 1).min(16);
             let wait = self.policy.first_wait.saturating_mul(1 << doublings);
             let wait = wait.min(self.policy.longest_wait);
             wait.mul_f64(0.5 + chance / 2.0)
         };
-        if elapsed.saturating_add(wait) >= self.deadline {
-            return Decision::GiveUp;
-        }
-        Decision::Wait(wait)
+        (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
     }
 }
 
@@ -120,14 +114,14 @@ mod tests {
         }
     }
 
-    fn decide(failure: &Failure, elapsed: Duration, chance: f64) -> Decision {
+    fn decide(failure: &Failure, elapsed: Duration, chance: f64) -> Option<Duration> {
         let mut retry = Retry::new(Attempts::ByPolicy, RetryPolicy::default(), MINUTE);
         retry.failed(failure, elapsed, chance)
     }
 
     #[test]
     fn what_a_server_asks_for_is_waited_for() {
-        let wait = |ms| Decision::Wait(Duration::from_millis(ms));
+        let wait = |ms| Some(Duration::from_millis(ms));
         assert_eq!(
             decide(&overloaded(Some(2000)), Duration::ZERO, 0.0),
             wait(2000)
@@ -139,15 +133,15 @@ mod tests {
         assert_eq!(decide(&overloaded(Some(0)), Duration::ZERO, 0.0), wait(0));
         assert_eq!(
             decide(&overloaded(Some(121_000)), Duration::ZERO, 0.0),
-            Decision::GiveUp
+            None
         );
     }
 
     #[test]
     fn nothing_begins_after_the_deadline() {
         let late = Duration::from_secs(59);
-        assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), Decision::GiveUp);
-        assert_eq!(decide(&overloaded(None), MINUTE, 0.0), Decision::GiveUp);
+        assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), None);
+        assert_eq!(decide(&overloaded(None), MINUTE, 0.0), None);
     }
 
     #[test]
@@ -158,13 +152,9 @@ mod tests {
         };
         let mut retry = Retry::new(Attempts::ByPolicy, policy, Duration::from_hours(1));
         let waits: Vec<u128> =
-            std::iter::from_fn(
-                || match retry.failed(&overloaded(None), Duration::ZERO, 1.0) {
-                    Decision::Wait(wait) => Some(wait.as_millis()),
-                    Decision::GiveUp => None,
-                },
-            )
-            .collect();
+            std::iter::from_fn(|| retry.failed(&overloaded(None), Duration::ZERO, 1.0))
+                .map(|wait| wait.as_millis())
+                .collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
     }
 
@@ -174,12 +164,12 @@ mod tests {
         let mut retry = Retry::new(Attempts::One, policy, MINUTE);
         for _ in 0..policy.most_asked {
             let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.0);
-            assert_eq!(decision, Decision::Wait(Duration::from_millis(1)));
+            assert_eq!(decision, Some(Duration::from_millis(1)));
         }
         let mut other = Retry::new(Attempts::One, policy, MINUTE);
         for (retry, asked) in [(&mut retry, Some(1)), (&mut other, None)] {
             let decision = retry.failed(&overloaded(asked), Duration::ZERO, 0.5);
-            assert_eq!(decision, Decision::GiveUp);
+            assert_eq!(decision, None);
         }
     }
 
@@ -210,11 +200,7 @@ mod tests {
             },
         ];
         for failure in hopeless {
-            assert_eq!(
-                decide(&failure, Duration::ZERO, 0.0),
-                Decision::GiveUp,
-                "{failure:?}"
-            );
+            assert_eq!(decide(&failure, Duration::ZERO, 0.0), None, "{failure:?}");
         }
         let passing = [
             Failure::Unreachable {
@@ -227,11 +213,7 @@ mod tests {
             },
         ];
         for failure in passing {
-            assert_ne!(
-                decide(&failure, Duration::ZERO, 0.0),
-                Decision::GiveUp,
-                "{failure:?}"
-            );
+            assert_ne!(decide(&failure, Duration::ZERO, 0.0), None, "{failure:?}");
         }
     }
 
@@ -248,8 +230,8 @@ mod tests {
             let mut attempts = 1;
             for asked in asked {
                 match retry.failed(&overloaded(asked), elapsed, chance) {
-                    Decision::GiveUp => break,
-                    Decision::Wait(wait) => {
+                    None => break,
+                    Some(wait) => {
                         prop_assert!(asked.is_none_or(|asked| wait >= Duration::from_millis(asked)));
                         elapsed += wait;
                         attempts += 1;

@@ -11,23 +11,14 @@ const WORTHWHILE: usize = 400;
 /// How many results are remembered.
 const REMEMBERED: usize = 4096;
 
-/// The results given so far, by digest.
+/// The results given so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    results: BTreeMap<String, String>,
+    /// The call that gave each result, by the digest of the result.
+    pub results: BTreeMap<String, String>,
 }
 
 impl Seen {
-    /// Continues what an earlier process of the session remembered.
-    pub fn with_results(results: BTreeMap<String, String>) -> Self {
-        Self { results }
-    }
-
-    /// Everything remembered.
-    pub fn results(&self) -> &BTreeMap<String, String> {
-        &self.results
-    }
-
     /// Remembers a result; if the same tool gave the same text before, returns what to say
     /// instead of repeating it.
     pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
@@ -94,7 +85,7 @@ mod tests {
         seen.reference("Read", &"a".into(), &"x".repeat(WORTHWHILE));
         let digest = "7b0bd700ce066ef35190fde2dd7a0bcce426b8e10e4d32613ab550105545faad";
         assert_eq!(
-            seen.results().keys().next().unwrap(),
+            seen.results.keys().next().unwrap(),
             &format!("Read-{digest}")
         );
     }

@@ -13,8 +13,8 @@ mod text;
 
 pub use budget::{Action, Candidate, TURN_BUDGET, decide, decision_key};
 pub use dedup::Seen;
-pub use limit::{DEFAULT_LIMIT, InlineLimit, ToolLimits};
+pub use limit::{DEFAULT_LIMIT, ToolLimits};
 pub use preview::{PREVIEW_UNITS, preview};
 pub use stale::stale_read_hint;
-pub use store::{PersistError, Persisted, ToolResultStore};
+pub use store::{Persisted, persist};
 pub use text::{empty_result, persisted_output, tool_use_error};

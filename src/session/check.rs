@@ -45,6 +45,15 @@ pub struct Report {
 }
 
 impl Report {
+    fn find(&mut self, kind: DamageKind, detail: String, line: Option<u64>, offset: Option<u64>) {
+        self.findings.push(Finding {
+            kind,
+            detail,
+            line,
+            offset,
+        });
+    }
+
     /// The number of findings of each kind.
     pub fn sums(&self) -> BTreeMap<DamageKind, u64> {
         let mut sums = BTreeMap::new();
@@ -83,18 +92,14 @@ impl Session {
                     return;
                 }
                 check.report.lines += 1;
-                let is_pending = !line.terminated && line.records.is_empty();
+                let kind = if !line.terminated && line.records.is_empty() {
+                    DamageKind::Pending
+                } else {
+                    DamageKind::Line
+                };
                 for damage in line.damage {
-                    check.report.findings.push(Finding {
-                        kind: if is_pending {
-                            DamageKind::Pending
-                        } else {
-                            DamageKind::Line
-                        },
-                        detail: damage.reason.clone(),
-                        line: Some(line.number),
-                        offset: Some(damage.offset),
-                    });
+                    let (reason, at) = (damage.reason.clone(), Some(damage.offset));
+                    check.report.find(kind, reason, Some(line.number), at);
                 }
                 for (place, record) in line.records() {
                     let entry = self.format().read(record, Detail::Full);
@@ -163,36 +168,21 @@ impl Check {
     }
 
     fn find(&mut self, kind: DamageKind, detail: String, line: u64, place: Place) {
-        self.report.findings.push(Finding {
-            kind,
-            detail,
-            line: (line > 0).then_some(line),
-            offset: (line > 0).then_some(place.offset),
-        });
+        let is_line = line > 0;
+        let (line, offset) = (is_line.then_some(line), is_line.then_some(place.offset));
+        self.report.find(kind, detail, line, offset);
     }
 
     fn links(&mut self) {
-        let found = [
-            (
-                DamageKind::MissingParent,
-                "its parent is not in the file",
-                self.tree.missing_parents(),
-            ),
-            (
-                DamageKind::Cycle,
-                "it is its own ancestor",
-                self.tree.cycles(),
-            ),
-        ];
-        for (kind, detail, places) in found {
-            for place in places {
-                self.report.findings.push(Finding {
-                    kind,
-                    detail: detail.to_owned(),
-                    line: None,
-                    offset: Some(place.offset),
-                });
-            }
+        for place in self.tree.missing_parents() {
+            let detail = "its parent is not in the file".to_owned();
+            let (kind, at) = (DamageKind::MissingParent, Some(place.offset));
+            self.report.find(kind, detail, None, at);
+        }
+        for place in self.tree.cycles() {
+            let detail = "it is its own ancestor".to_owned();
+            let (kind, at) = (DamageKind::Cycle, Some(place.offset));
+            self.report.find(kind, detail, None, at);
         }
     }
 
@@ -208,12 +198,7 @@ impl Check {
         ];
         for (kind, what, ids) in found {
             for id in ids.iter().take(MOST_IDS) {
-                self.report.findings.push(Finding {
-                    kind,
-                    detail: format!("{what} {id}"),
-                    line: None,
-                    offset: None,
-                });
+                self.report.find(kind, format!("{what} {id}"), None, None);
             }
         }
         Ok(())

@@ -58,7 +58,6 @@ object! {
         cached = "cached_input_tokens",
         cache_write = "cache_write_input_tokens",
         output = "output_tokens",
-        reasoning = "reasoning_output_tokens",
     }
 }
 
@@ -209,8 +208,7 @@ fn meter(raw: Option<&RawValue>) -> Option<Message> {
             output: count(tokens.output),
             cache_read,
             cache_write: count(tokens.cache_write),
-            thinking: count(tokens.reasoning),
-            cost: None,
+            ..Usage::default()
         }),
         ..Message::new(Role::System, Origin::Meter)
     })

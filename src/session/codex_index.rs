@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::claude::title_source;
 use super::content::string;
 use super::lines::for_each_line;
-use super::open::{OpenError, open_safely};
+use super::open::{SessionError, open_safely};
 use super::{Agent, Facts, Session, Title};
 use crate::wire::object::{object, text};
 
@@ -25,13 +25,9 @@ object! {
     }
 }
 
-/// Thread names by thread id. A missing or unreadable file is empty.
-fn thread_names(home: &Path) -> HashMap<String, Title> {
-    read(home).unwrap_or_default()
-}
-
-fn read(home: &Path) -> Result<HashMap<String, Title>, OpenError> {
-    let index = open_safely(&home.join(FILE_NAME))?;
+/// The names in an index by thread id.
+fn read(index: &Path) -> Result<HashMap<String, Title>, SessionError> {
+    let index = open_safely(index)?;
     let mut names = HashMap::new();
     let read: io::Result<Option<()>> = for_each_line(&index.file, 0, &mut |line| {
         for (_, record) in line.records() {
@@ -64,10 +60,10 @@ pub(super) fn index_path(session: &Path) -> Option<PathBuf> {
     Some(sessions.parent()?.join(FILE_NAME))
 }
 
-/// The names in Codex's indexes. Each index is read once.
+/// The names in Codex's indexes. Each index is read once. A missing or unreadable one is empty.
 #[derive(Debug, Default)]
 pub(super) struct ThreadNames {
-    homes: Mutex<HashMap<PathBuf, HashMap<String, Title>>>,
+    by_index: Mutex<HashMap<PathBuf, HashMap<String, Title>>>,
 }
 
 impl ThreadNames {
@@ -82,21 +78,13 @@ impl ThreadNames {
 
     /// The name of the thread in this file.
     fn of(&self, path: &Path, facts: &Facts) -> Option<Title> {
-        let home = path
-            .ancestors()
-            .skip(1)
-            .take(DEPTH_BELOW_HOME)
-            .find(|folder| folder.join(FILE_NAME).is_file())?;
-        let mut homes = self.homes.lock().ok()?;
-        let names = homes
-            .entry(home.to_owned())
-            .or_insert_with(|| thread_names(home));
+        let mut by_index = self.by_index.lock().ok()?;
+        let names = by_index
+            .entry(index_path(path)?)
+            .or_insert_with_key(|index| read(index).unwrap_or_default());
         names.get(facts.session_id.as_ref()?).cloned()
     }
 }
-
-/// The number of levels from a file in `sessions/YYYY/MM/DD/` up to the home of Codex.
-const DEPTH_BELOW_HOME: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +93,8 @@ mod tests {
     #[test]
     fn the_last_name_of_a_thread_counts() {
         let home = tempfile::tempdir().unwrap();
-        assert!(thread_names(home.path()).is_empty());
+        let index = home.path().join(FILE_NAME);
+        assert!(read(&index).is_err());
         let lines = [
             r#"{"id":"a","thread_name":"first","updated_at":"x"}"#,
             r#"{"id":"b","thread_name":"other"}"#,
@@ -113,8 +102,8 @@ mod tests {
             r#"{"id":"a","thread_name":"second"}"#,
             r#"{"id":"b","thread_name":""}"#,
         ];
-        std::fs::write(home.path().join(FILE_NAME), lines.join("\n")).unwrap();
-        let names = thread_names(home.path());
+        std::fs::write(&index, lines.join("\n")).unwrap();
+        let names = read(&index).unwrap();
         assert_eq!(names.len(), 1);
         assert_eq!(names["a"].text, "second");
     }

@@ -88,7 +88,6 @@ object! {
     GeminiTokens {
         prompt = "promptTokenCount",
         candidates = "candidatesTokenCount",
-        thoughts = "thoughtsTokenCount",
         cached = "cachedContentTokenCount",
         total = "totalTokenCount",
     }
@@ -308,7 +307,6 @@ pub(super) fn gemini_usage(raw: Option<&RawValue>) -> Option<Usage> {
         input: prompt.saturating_sub(cached),
         output,
         cache_read: cached,
-        thinking: count(tokens.thoughts),
         ..Usage::default()
     })
 }

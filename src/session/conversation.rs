@@ -151,17 +151,16 @@ impl Session {
         let mut spoken = Vec::new();
         self.each_entry(Detail::Full, &mut |_, mut entry| {
             seen(&mut entry);
-            spoken.extend(
-                entry
-                    .messages
-                    .iter()
-                    .filter_map(|message| match message.origin {
-                        Origin::Prompt => Some(Role::User),
-                        Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
-                        Origin::Compaction => Some(Role::System),
-                        _ => None,
-                    }),
-            );
+            let roles = entry
+                .messages
+                .iter()
+                .filter_map(|message| match message.origin {
+                    Origin::Prompt => Some(Role::User),
+                    Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
+                    Origin::Compaction => Some(Role::System),
+                    _ => None,
+                });
+            spoken.extend(roles);
             spoken.dedup();
         })?;
         Ok(Plan {

@@ -89,8 +89,8 @@ fn the_last_row_of_a_reply_counts_wherever_it_is() {
     let (_, counts) = session.facts(Mapping::Refused).unwrap();
     let usage = counts.usage;
     assert_eq!(counts.messages - counts.prompts, 1);
-    let read = (usage.input_tokens, usage.cache_read_input_tokens);
-    assert_eq!((read, usage.output_tokens), ((10, 1000), 7));
+    let read = (usage.input, usage.cache_read);
+    assert_eq!((read, usage.output), ((10, 1000), 7));
 }
 
 #[test]
@@ -145,10 +145,7 @@ fn a_claude_message_is_one_whatever_its_rows() {
         (counts.records, counts.calls, counts.results, counts.failed),
         (8, 2, 2, 1)
     );
-    assert_eq!(
-        (counts.usage.input_tokens, counts.usage.output_tokens),
-        (30, 12)
-    );
+    assert_eq!((counts.usage.input, counts.usage.output), (30, 12));
     assert_eq!(session.summary(Mapping::Refused).unwrap(), facts);
 }
 
@@ -191,8 +188,8 @@ fn a_codex_message_that_is_told_twice_is_one() {
     assert_eq!(facts.title.unwrap().text, "Test run");
     assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T09:59:59Z");
     let usage = counts.usage;
-    let input = usage.input_tokens + usage.cache_read_input_tokens;
-    assert_eq!(input + usage.output_tokens, 330);
+    let input = usage.input + usage.cache_read;
+    assert_eq!(input + usage.output, 330);
 }
 
 /// Messages in events alone are taken apart like those in items.
@@ -260,7 +257,7 @@ fn a_gemini_log_is_replayed() {
     let session = Session::open(&data("gemini-resumed.jsonl")).unwrap();
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
-    assert_eq!(counts.usage.input_tokens, 20);
+    assert_eq!(counts.usage.input, 20);
 }
 
 /// Gemini CLI writes the history of a resumed session again: under other ids, without tokens, and
@@ -285,10 +282,7 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     std::fs::write(&path, rows.join("\n")).unwrap();
     let session = Session::open(&path).unwrap();
     let (_, counts) = session.facts(Mapping::Refused).unwrap();
-    assert_eq!(
-        (counts.usage.input_tokens, counts.usage.output_tokens),
-        (1915, 100)
-    );
+    assert_eq!((counts.usage.input, counts.usage.output), (1915, 100));
     assert_eq!((counts.prompts, counts.messages), (2, 4));
     assert_eq!((counts.calls, counts.unanswered), (1, 0));
     let mut live = crate::dialog::Pairs::default();
@@ -341,7 +335,7 @@ fn a_pi_file_is_a_tree_with_costs() {
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Named");
     assert_eq!(facts.forked_from.as_deref(), Some("parent-id"));
-    assert_eq!(counts.usage.cost_usd, Some(0.25));
+    assert_eq!(counts.usage.cost, Some(0.25));
     assert_eq!(counts.errors, 1);
 }
 

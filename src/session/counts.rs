@@ -8,7 +8,7 @@ use super::conversation::Scope;
 use super::format::Detail;
 use super::opened::Session;
 use super::stats::{Current, Tally};
-use crate::dialog::{Origin, Pairs, tokens};
+use crate::dialog::{Origin, Pairs};
 use crate::jsonl::Mapping;
 use crate::wire::records::SessionCounts;
 
@@ -50,7 +50,7 @@ impl Session {
             messages: prompts + replies,
             prompts,
             calls,
-            usage: tokens(&usage),
+            usage,
             unanswered: pairs.unanswered().len() as u64,
             ..counts
         };

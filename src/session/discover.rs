@@ -1,6 +1,7 @@
 //! Finds session files in folders without opening them.
 
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -54,7 +55,13 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 
 /// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
-    let mut found = files_in(roots, threads, candidate, of_entry);
+    let named = |path: PathBuf| {
+        let metadata = fs::symlink_metadata(&path);
+        candidate(path, metadata, UNREAD)
+    };
+    let mut found = files_in(roots, threads, named, |entry, context| {
+        candidate(entry.path(), entry.metadata(), context)
+    });
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
@@ -100,23 +107,17 @@ fn files_in<File: Send>(
     found
 }
 
-fn of_entry(entry: &DirEntry, context: FolderContext) -> Option<Candidate> {
-    let metadata = entry.metadata().ok()?;
+fn candidate(
+    path: PathBuf,
+    metadata: io::Result<Metadata>,
+    context: FolderContext,
+) -> Option<Candidate> {
+    let metadata = metadata.ok()?;
     Some(Candidate {
-        path: entry.path(),
+        path,
         size: metadata.len(),
         modified: metadata.modified().ok()?,
         context,
-    })
-}
-
-fn candidate(path: PathBuf) -> Option<Candidate> {
-    let metadata = fs::symlink_metadata(&path).ok()?;
-    Some(Candidate {
-        size: metadata.len(),
-        modified: metadata.modified().ok()?,
-        path,
-        context: UNREAD,
     })
 }
 

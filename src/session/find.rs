@@ -1,4 +1,4 @@
-//! Finds a session by path, id, prefix of an id, title, or `latest`.
+//! Finds a session by id, prefix of an id, title, or `latest`.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,6 @@ pub enum FindError {
 /// # Errors
 /// No file matches, or more than one.
 pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
-    if name.contains('/') || Path::new(name).is_file() {
-        return Ok(name.into());
-    }
     if name == LATEST {
         let newest = Listing {
             filter: Filter {

@@ -1,14 +1,14 @@
 //! Reads folders recursively, on several threads if there is much to read.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::archive;
-use super::record::SIDE_FILE_SUFFIX;
+use super::record::{SIDE_FILE_SUFFIX, side_file_path};
 
 /// The folder that holds the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
@@ -158,17 +158,13 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         let context = FolderContext {
             subagents: folder.subagents_beside || folders.contains(own_folder),
             is_named: false,
-            side_file: !side_files.is_empty() && side_files.contains(&side_file_of(name)),
+            side_file: !side_files.is_empty()
+                && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
         };
         keep(&entry, context)
     });
     contents.found = found.collect();
     contents
-}
-
-fn side_file_of(mut name: OsString) -> OsString {
-    name.push(SIDE_FILE_SUFFIX);
-    name
 }
 
 /// Decides by name alone. Side files and subagent files do not count.

@@ -1,7 +1,7 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
 //! file is replaced, truncated or rewritten.
 //!
-//! [`Lines`] does no I/O. It holds bytes back until their newline arrives. So a record that is
+//! Bytes are held back until their newline arrives. So a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
 use std::io;
@@ -9,15 +9,12 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::open::{Identity, OpenError, SessionFile, open_safely};
+use super::open::{Identity, SessionError, SessionFile, open_safely};
 use crate::jsonl::{read_at, room_to_read};
 use crate::wire::records::SwitchReason;
 
 /// How many bytes are read at once.
 const READ_SIZE: usize = 256 * 1024;
-
-/// How many bytes are read at once if no more are expected.
-const SMALL_READ: usize = 16 * 1024;
 
 /// How many bytes before the end of what was read are compared each time, to notice a rewrite in
 /// place.
@@ -25,13 +22,13 @@ const COMPARED: usize = 4 * 1024;
 
 /// Splits bytes into complete lines.
 #[derive(Debug, Default)]
-pub struct Lines {
+struct Lines {
     held: Vec<u8>,
 }
 
 impl Lines {
     /// Adds bytes. Returns the lines that they complete, with their newlines.
-    pub fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         let Some(newline) = memrchr(b'\n', &bytes) else {
             self.held.extend_from_slice(&bytes);
             return Vec::new();
@@ -47,12 +44,12 @@ impl Lines {
     }
 
     /// The number of bytes held back.
-    pub fn pending(&self) -> u64 {
+    fn pending(&self) -> u64 {
         self.held.len() as u64
     }
 
     /// Takes the bytes held back.
-    pub fn take_rest(&mut self) -> Vec<u8> {
+    fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }
 }
@@ -78,8 +75,6 @@ pub struct Follower {
     file: Option<SessionFile>,
     /// How far the file was read, in bytes.
     read: u64,
-    /// How many bytes to expect, judging by the last read.
-    expected: usize,
     /// The last bytes that were read.
     last: Vec<u8>,
     lines: Lines,
@@ -100,7 +95,6 @@ impl Follower {
             path: file.path.clone(),
             file: Some(file),
             read: start,
-            expected: 0,
             last,
             lines: Lines::default(),
         })
@@ -130,14 +124,12 @@ impl Follower {
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.
-    pub fn look(&mut self) -> Result<Seen, OpenError> {
+    pub fn look(&mut self) -> Result<Seen, SessionError> {
         let Some(file) = &self.file else {
             return self.look_for_a_new_one();
         };
-        let known = usize::try_from(file.size.saturating_sub(self.read)).unwrap_or(usize::MAX);
-        let size = known.max(self.expected).clamp(SMALL_READ, READ_SIZE);
         let known_bytes = self.last.len();
-        let mut bytes = room_to_read(known_bytes + size);
+        let mut bytes = room_to_read(known_bytes + READ_SIZE);
         let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
         bytes.truncate(filled);
         let Some(filled) = filled.checked_sub(known_bytes) else {
@@ -148,9 +140,6 @@ impl Follower {
             self.restart();
             return Ok(Seen::Switch(SwitchReason::Rewritten));
         }
-        // An unexpected full read: twice as much may come next.
-        let is_surprise = known == 0 && filled == size;
-        self.expected = if is_surprise { 2 * size } else { 0 };
         if filled > 0 {
             self.read += filled as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
@@ -179,14 +168,14 @@ impl Follower {
         }
     }
 
-    fn look_for_a_new_one(&mut self) -> Result<Seen, OpenError> {
+    fn look_for_a_new_one(&mut self) -> Result<Seen, SessionError> {
         match open_safely(&self.path) {
             Ok(file) => {
                 self.file = Some(file);
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
-            Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Seen::Nothing)
             }
             Err(error) => Err(error),

@@ -272,12 +272,11 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
-    let (cached, thinking) = (count(tokens.cached), count(tokens.thoughts));
+    let cached = count(tokens.cached);
     Some(Usage {
         input: count(tokens.input).saturating_sub(cached),
-        output: count(tokens.output) + thinking,
+        output: count(tokens.output) + count(tokens.thoughts),
         cache_read: cached,
-        thinking,
         ..Usage::default()
     })
 }

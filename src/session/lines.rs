@@ -124,12 +124,13 @@ pub(super) fn for_each_line_with<Value>(
                 offset,
                 terminated,
             } => {
-                let (records, damage) = piece.records();
-                let recovered = (!damage.is_empty()).then(|| records_on_line(raw).0);
-                let more = recovered.filter(|recovered| recovered.len() > records.len());
+                let (mut records, damage) = piece.records();
+                if !damage.is_empty() {
+                    records = records_on_line(raw).0;
+                }
                 visit(Line {
                     raw,
-                    records: more.as_ref().unwrap_or(&records),
+                    records: &records,
                     damage: &moved(damage, start),
                     number: *number,
                     offset: start + offset,

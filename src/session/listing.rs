@@ -11,7 +11,8 @@ use super::codex_index::ThreadNames;
 use super::discover::subagent_files;
 use super::each::each;
 use super::folders::FolderContext;
-use super::opened::{Session, SessionError, SideFile};
+use super::open::SessionError;
+use super::opened::Session;
 use super::project::project_hash;
 use super::{Agent, Candidate, Facts, Found};
 use crate::jsonl::Mapping;
@@ -103,7 +104,10 @@ pub fn list(
             .map_or(rest.len(), |limit| step(read, limit));
         let (now, later) = rest.split_at(step.min(rest.len()));
         let (mut looked, _) = each(now, listing.jobs, &|candidate, (): &mut ()| {
-            listing.look_at(candidate, &names)
+            if candidate.size == 0 {
+                return Ok(None);
+            }
+            listing.look(&candidate.path, candidate.context, &names)
         });
         looked.sort_by_key(|looked| looked.item);
         for looked in looked {
@@ -165,59 +169,35 @@ impl Listing {
             .is_some_and(|last| last.facts.activity() >= changed)
     }
 
-    /// Reads one candidate. Returns `None` if it is filtered out.
-    fn look_at(&self, candidate: &Candidate, names: &ThreadNames) -> Examined {
-        if candidate.size == 0 {
-            return Ok(None);
-        }
-        self.look(&candidate.path, candidate.context, names)
-    }
-
     /// Reads the session in a file. Returns `None` if it is filtered out.
-    pub(super) fn look(
-        &self,
-        path: &Path,
-        context: FolderContext,
-        names: &ThreadNames,
-    ) -> Examined {
-        let side_file = if context.side_file {
-            SideFile::Possible
-        } else {
-            SideFile::Absent
-        };
-        let session = match self.depth {
+    fn look(&self, path: &Path, context: FolderContext, names: &ThreadNames) -> Examined {
+        let mut session = match self.depth {
             Depth::Ends => Session::open_for_list(path)?,
             Depth::Whole => Session::open(path)?,
         };
-        let session = session.with_side_file(side_file);
-        self.examine(&session, path, context, names)
-    }
-
-    /// Whether sessions of this agent pass the filter.
-    pub(super) fn admits_agent(&self, agent: Agent) -> bool {
-        self.filter.agent.is_none_or(|wanted| wanted == agent)
+        session.may_have_side_file = context.side_file;
+        self.examine(&session, context, names)
     }
 
     /// Opens a candidate, unless its time or its agent is filtered out.
     pub(super) fn open(&self, candidate: &Candidate) -> Result<Option<Session>, SessionError> {
-        if !self.may_admit(candidate) {
+        let changed = timestamp(candidate.modified);
+        let is_too_old = self.filter.since.is_some_and(|since| changed < since);
+        if candidate.size == 0 || is_too_old {
             return Ok(None);
         }
         let session = Session::open(&candidate.path)?;
         Ok(self.admits_agent(session.agent()).then_some(session))
     }
 
-    /// Whether a file may pass the filter, without opening it.
-    pub(super) fn may_admit(&self, candidate: &Candidate) -> bool {
-        let changed = timestamp(candidate.modified);
-        candidate.size > 0 && self.filter.since.is_none_or(|since| changed >= since)
+    fn admits_agent(&self, agent: Agent) -> bool {
+        self.filter.agent.is_none_or(|wanted| wanted == agent)
     }
 
     /// Reads an open session. Returns `None` if it is filtered out.
     pub(super) fn examine(
         &self,
         session: &Session,
-        path: &Path,
         context: FolderContext,
         names: &ThreadNames,
     ) -> Examined {
@@ -236,13 +216,14 @@ impl Listing {
             return Ok(None);
         }
         names.apply(session, &mut facts);
+        let path = &session.file.path;
         let subagents = if context.subagents {
             subagent_files(path, agent).len() as u64
         } else {
             0
         };
         let listed = Box::new(Listed {
-            path: path.to_owned(),
+            path: path.clone(),
             agent,
             size: session.file.size,
             subagents,

@@ -54,14 +54,14 @@ pub use discover::{
 };
 pub use facts::{Facts, History};
 pub use find::{FindError, LATEST, find};
-pub use follow::{Follower, Lines, Seen};
+pub use follow::{Follower, Seen};
 pub use format::{Change, Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{
     Depth, Filter, Listed, Listing, Sessions, Texts, WriteListed, list, list_as_text,
 };
-pub use open::{Identity, OpenError, SessionFile, open_safely};
-pub use opened::{Session, SessionError, holds_only_lines};
+pub use open::{Identity, SessionError, SessionFile, open_safely};
+pub use opened::{Session, holds_only_lines};
 pub use project::project_hash;
 pub use stats::{Share, Stats, Tally, ToolCalls};
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};

@@ -27,9 +27,9 @@ pub struct SessionFile {
     pub identity: Identity,
 }
 
-/// Why a file was not opened.
+/// Why a session cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum SessionError {
     /// The last part of the path is a symbolic link.
     #[error("is a symbolic link")]
     Link,
@@ -41,28 +41,31 @@ pub enum OpenError {
     NotAFile,
     /// The system reported an error.
     #[error("{0}")]
-    System(#[from] io::Error),
+    Io(#[from] io::Error),
+    /// The format is unknown.
+    #[error("not a session file of a known agent")]
+    Unknown,
 }
 
 /// Opens a regular file for reading. Does not follow links, and does not wait for the writer of a
 /// pipe.
 ///
 /// # Errors
-/// See [`OpenError`].
-pub fn open_safely(path: &Path) -> Result<SessionFile, OpenError> {
+/// It is not a regular file, or the system reported an error.
+pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => return Err(OpenError::Link),
-        Err(rustix::io::Errno::NXIO) => return Err(OpenError::NotAFile),
-        Err(error) => return Err(OpenError::System(error.into())),
+        Err(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => return Err(SessionError::Link),
+        Err(rustix::io::Errno::NXIO) => return Err(SessionError::NotAFile),
+        Err(error) => return Err(SessionError::Io(error.into())),
     };
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(OpenError::Directory);
+        return Err(SessionError::Directory);
     }
     if !metadata.is_file() {
-        return Err(OpenError::NotAFile);
+        return Err(SessionError::NotAFile);
     }
     Ok(SessionFile {
         path: path.to_owned(),
@@ -103,15 +106,15 @@ mod tests {
         )
         .unwrap();
         assert_eq!(open_safely(&at("file")).unwrap().size, 3);
-        assert!(matches!(open_safely(&at("link")), Err(OpenError::Link)));
-        assert!(matches!(open_safely(&at("pipe")), Err(OpenError::NotAFile)));
+        assert!(matches!(open_safely(&at("link")), Err(SessionError::Link)));
+        assert!(matches!(
+            open_safely(&at("pipe")),
+            Err(SessionError::NotAFile)
+        ));
         assert!(matches!(
             open_safely(folder.path()),
-            Err(OpenError::Directory)
+            Err(SessionError::Directory)
         ));
-        assert!(matches!(
-            open_safely(&at("none")),
-            Err(OpenError::System(_))
-        ));
+        assert!(matches!(open_safely(&at("none")), Err(SessionError::Io(_))));
     }
 }

@@ -11,7 +11,7 @@ use super::detect::agent_of;
 use super::ends::{BYTE_ORDER_MARK, Head};
 use super::format::{Detail, Entry, Format};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
-use super::open::{OpenError, SessionFile, open_safely};
+use super::open::{SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::wire::object::{elements, object};
@@ -30,29 +30,6 @@ pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
     Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
 }
 
-/// Whether the session may have a side file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SideFile {
-    /// It may have one.
-    Possible,
-    /// Its folder was read, and there is none.
-    Absent,
-}
-
-/// Why a session cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The file cannot be opened.
-    #[error("{0}")]
-    Open(#[from] OpenError),
-    /// Reading failed.
-    #[error("{0}")]
-    Read(#[from] io::Error),
-    /// The format is unknown.
-    #[error("not a session file of a known agent")]
-    Unknown,
-}
-
 /// An open session.
 #[derive(Debug)]
 pub struct Session {
@@ -65,7 +42,8 @@ pub struct Session {
     is_archive: bool,
     /// The first lines.
     pub(super) head: Head,
-    pub(super) side_file: SideFile,
+    /// False if its folder was read, and there is none.
+    pub(super) may_have_side_file: bool,
 }
 
 impl Session {
@@ -93,15 +71,13 @@ impl Session {
         Self::unpacking(file, Unpack::Whole)
     }
 
-    fn unpacking(file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
-        let (mut file, mut head) = (file, None);
-        let first = Head::read(&file)?;
-        let is_archive = first.starts_with(&archive::MAGIC);
+    fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
+        let mut head = Head::read(&file)?;
+        let is_archive = head.starts_with(&archive::MAGIC);
         if is_archive {
             file = unpacked(file, wanted)?;
-            head = Some(Head::read(&file)?);
+            head = Head::read(&file)?;
         }
-        let head = head.unwrap_or(first);
         let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
             Some(agent) => Some(agent),
             None => detected(&file)?,
@@ -116,7 +92,7 @@ impl Session {
             document,
             is_archive,
             head,
-            side_file: SideFile::Possible,
+            may_have_side_file: true,
         })
     }
 
@@ -124,12 +100,6 @@ impl Session {
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
-        self
-    }
-
-    /// The same session, with what is known about its side file.
-    pub(super) fn with_side_file(mut self, side_file: SideFile) -> Self {
-        self.side_file = side_file;
         self
     }
 
@@ -159,6 +129,14 @@ impl Session {
             .with_beginning(self.head.beginning())
     }
 
+    /// Reads the file from its beginning.
+    pub(super) fn reader(&self) -> Positioned<'_> {
+        Positioned {
+            file: &self.file,
+            at: 0,
+        }
+    }
+
     /// Calls `visit` with each entry, in file order.
     pub(super) fn each_entry(
         &self,
@@ -172,11 +150,7 @@ impl Session {
             }
             return Ok(());
         }
-        let source = Positioned {
-            file: &self.file,
-            at: 0,
-        };
-        for_each_raw_line(source, &mut |offset, line| {
+        for_each_raw_line(self.reader(), &mut |offset, line| {
             self.each_entry_on(offset, line, detail, visit);
         })
     }
@@ -207,11 +181,7 @@ impl Session {
         if self.document.is_some() {
             return Ok(());
         }
-        let source = Positioned {
-            file: &self.file,
-            at: 0,
-        };
-        for_each_line(source, 0, &mut |line| -> ControlFlow<()> {
+        for_each_line(self.reader(), 0, &mut |line| -> ControlFlow<()> {
             visit(line);
             ControlFlow::Continue(())
         })?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::Agent;
 use super::format::{Detail, Entry};
 use super::lines::for_each_line;
-use super::open::{OpenError, SessionFile, open_safely};
+use super::open::{SessionError, SessionFile, open_safely};
 use super::record::side_file_path;
 use super::title::{TitleRecord, find_title_record};
 use crate::dialog::Message;
@@ -112,9 +112,8 @@ pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Optio
 fn open(path: &Path) -> io::Result<Option<SessionFile>> {
     match open_safely(&side_file_path(path)) {
         Ok(file) => Ok(Some(file)),
-        Err(OpenError::Link | OpenError::Directory | OpenError::NotAFile) => Ok(None),
-        Err(OpenError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(OpenError::System(error)) => Err(error),
+        Err(SessionError::Io(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

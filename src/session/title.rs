@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::time_in;
-use super::format::{Detail, Format, Precedence};
-use super::opened::{Session, SideFile};
+use super::format::{Detail, Entry, Format, Precedence};
+use super::opened::Session;
 use super::recover::each_entry_on;
 use super::side_file::side_file_title;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
@@ -174,11 +174,8 @@ pub(super) fn find_title_record<Source: Borrow<File>>(
     let mut rule = TitleRule::new(search.precedence);
     search_backward(file, search.needle.as_bytes(), &mut |hit| {
         let mut control = SearchControl::Continue;
-        let mut on_line = Vec::new();
-        each_entry_on(format, hit.line, Detail::Outline, &mut |_, entry| {
-            on_line.extend(entry.title);
-        });
-        for record in on_line.into_iter().rev() {
+        let titles = entries_on(format, hit.line).into_iter();
+        for record in titles.rev().filter_map(|entry| entry.title) {
             match rule.offer(record, hit.offset) {
                 SearchControl::Continue => {}
                 SearchControl::Stop => return SearchControl::Stop,
@@ -188,6 +185,15 @@ pub(super) fn find_title_record<Source: Borrow<File>>(
         control
     })?;
     Ok(rule.finish())
+}
+
+/// What the records on a line say, but for their messages.
+fn entries_on(format: &Format, line: &[u8]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    each_entry_on(format, line, Detail::Outline, &mut |_, entry| {
+        entries.push(entry);
+    });
+    entries
 }
 
 impl Session {
@@ -209,10 +215,10 @@ impl Session {
     /// The title that counts, of the one in the file and one in the side file. What stands beside
     /// was asked for, and the agent had no place for it.
     fn or_beside(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
-        let beside = match self.side_file {
-            SideFile::Possible => side_file_title(&self.file.path, mapping)?,
-            SideFile::Absent => None,
-        };
+        if !self.may_have_side_file {
+            return Ok(own);
+        }
+        let beside = side_file_title(&self.file.path, mapping)?;
         let stays = own
             .as_ref()
             .is_some_and(|own| own.source == TitleSource::Manual);
@@ -248,11 +254,8 @@ impl Session {
         }
         let mut summaries = Vec::new();
         search_backward(bytes, b"\"summary\"", &mut |hit| {
-            let mut on_line = Vec::new();
-            each_entry_on(self.format(), hit.line, Detail::Outline, &mut |_, entry| {
-                on_line.extend(entry.summary);
-            });
-            summaries.extend(on_line.into_iter().rev());
+            let entries = entries_on(self.format(), hit.line).into_iter();
+            summaries.extend(entries.rev().filter_map(|entry| entry.summary));
             SearchControl::Continue
         })?;
         for (leaf, text) in summaries.into_iter().take(MOST_SUMMARIES) {
@@ -268,9 +271,10 @@ impl Session {
     fn holds(&self, bytes: &mut FixedFile<&File>, id: &str) -> io::Result<bool> {
         let mut is_found = false;
         search_backward(bytes, id.as_bytes(), &mut |hit| {
-            each_entry_on(self.format(), hit.line, Detail::Outline, &mut |_, entry| {
-                is_found |= entry.uuid.as_deref() == Some(id);
-            });
+            let entries = entries_on(self.format(), hit.line);
+            is_found = entries
+                .iter()
+                .any(|entry| entry.uuid.as_deref() == Some(id));
             if is_found {
                 SearchControl::Stop
             } else {

@@ -31,12 +31,7 @@ pub enum WakeReason {
 }
 
 impl Watch {
-    /// Polls only.
-    pub fn polling() -> Self {
-        Self::default()
-    }
-
-    /// Watches the folder of `file`. Falls back to [`Watch::polling`].
+    /// Watches the folder of `file`. Polls if that fails.
     pub fn folder_of(file: &Path) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -145,7 +140,7 @@ mod tests {
     #[test]
     fn a_reader_that_goes_ends_the_wait() {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        let watch = Watch::polling();
+        let watch = Watch::default();
         let wait = || watch.wait(Duration::from_millis(1), Some(writer.as_fd()));
         assert_eq!(wait(), WakeReason::Check);
         drop(reader);

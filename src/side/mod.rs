@@ -18,5 +18,4 @@ mod vectors_tests;
 
 pub use emission::{auto_title_is_disabled, labels_are_wanted};
 pub use language::{Language, LanguageChoice, dominant_language};
-pub use rejection::Rejection;
 pub use spoken::{Said, Spoken};

@@ -1,46 +1,25 @@
-//! Why a model's answer cannot be used.
-
-use crate::wire::records::TextRejection;
-
-/// Why a model's answer cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
-    /// Nothing is left after cleaning.
-    #[error("nothing is left of it")]
-    Empty,
-    /// The model refuses, or reports a failure.
-    #[error("it is a refusal")]
-    Refusal,
-    /// It has no `<recap>` tag. The text may be the model's reasoning.
-    #[error("it has no `<recap>` tag")]
-    NoTag,
-    /// It repeats an example of the prompt.
-    #[error("it repeats an example of the prompt")]
-    PromptEcho,
-}
+//! What makes a model's answer unusable.
 
 /// How models refuse in the first person.
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
     |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
 
-impl Rejection {
-    /// Whether a text is a refusal in the model's own words.
-    pub(super) fn is_refusal(text: &str) -> bool {
-        REFUSALS
-            .split('|')
-            .any(|refusal| begins_with_words(text, refusal))
-    }
+/// Whether a text is a refusal in the model's own words.
+pub(super) fn is_refusal(text: &str) -> bool {
+    REFUSALS
+        .split('|')
+        .any(|refusal| begins_with_words(text, refusal))
+}
 
-    /// Whether a text repeats an example, whatever its case and what is around it.
-    pub(super) fn is_echo(text: &str, example: &str) -> bool {
-        let bare = |text: &str| {
-            let lowered = text.to_lowercase();
-            let is_around = |character: char| !character.is_alphanumeric();
-            lowered.trim_matches(is_around).to_owned()
-        };
-        let example = bare(example);
-        !example.is_empty() && bare(text) == example
-    }
+/// Whether a text repeats an example, whatever its case and what is around it.
+pub(super) fn is_echo(text: &str, example: &str) -> bool {
+    let bare = |text: &str| {
+        let lowered = text.to_lowercase();
+        let is_around = |character: char| !character.is_alphanumeric();
+        lowered.trim_matches(is_around).to_owned()
+    };
+    let example = bare(example);
+    !example.is_empty() && bare(text) == example
 }
 
 /// Whether a text begins with these words, in any case. What follows them is not part of a word
@@ -50,17 +29,6 @@ pub(super) fn begins_with_words(text: &str, words: &str) -> bool {
     let head = text.get(..words.len());
     head.is_some_and(|head| head.eq_ignore_ascii_case(words))
         && !(words.ends_with(is_word) && text[words.len()..].starts_with(is_word))
-}
-
-impl From<Rejection> for TextRejection {
-    fn from(rejection: Rejection) -> Self {
-        match rejection {
-            Rejection::Empty => Self::Empty,
-            Rejection::Refusal => Self::Refusal,
-            Rejection::NoTag => Self::NoTag,
-            Rejection::PromptEcho => Self::PromptEcho,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -75,7 +43,7 @@ mod tests {
             "抱歉，没有",
             "I’m unable to help",
         ] {
-            assert!(Rejection::is_refusal(text), "{text}");
+            assert!(is_refusal(text), "{text}");
         }
         for text in [
             "I cannotate",
@@ -83,7 +51,7 @@ mod tests {
             "Fix: I cannot log in",
             "Sorry state of tests",
         ] {
-            assert!(!Rejection::is_refusal(text), "{text}");
+            assert!(!is_refusal(text), "{text}");
         }
     }
 }

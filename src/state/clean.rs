@@ -35,12 +35,7 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
     let sessions = match fs::read_dir(&root.0) {
         Ok(sessions) => sessions,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(report),
-        Err(source) => {
-            return Err(StateError::Io {
-                path: root.0.clone(),
-                source,
-            });
-        }
+        Err(error) => return Err(StateError::io(&root.0)(error)),
     };
     for session in sessions {
         let path = session.map_err(StateError::io(&root.0))?.path();
@@ -105,7 +100,6 @@ fn remove_old(
     Ok(kept)
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use crate::wire::SessionId;
 /// How long another process of the same session may hold the lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// How often the lock is tried again.
-const LOCK_RETRY: Duration = Duration::from_millis(5);
+const LOCK_RETRY: Duration = Duration::from_millis(2);
 
 /// The directory of a session that holds its large results.
 pub(crate) const RESULTS: &str = "tool-results";
@@ -61,7 +62,7 @@ pub enum StateError {
 }
 
 impl StateError {
-    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Io {
             path: path.to_owned(),
             source,
@@ -134,16 +135,26 @@ impl SessionDirectory {
         let file = private_file(false)
             .open(&path)
             .map_err(StateError::io(&path))?;
-        let deadline = Instant::now() + LOCK_PATIENCE;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    std::thread::sleep(LOCK_RETRY);
-                }
-                Err(TryLockError::WouldBlock) => return Err(StateError::Locked { path }),
-                Err(TryLockError::Error(source)) => return Err(StateError::Io { path, source }),
-            }
+        match lock_within(&file, LOCK_PATIENCE) {
+            Ok(true) => Ok(file),
+            Ok(false) => Err(StateError::Locked { path }),
+            Err(source) => Err(StateError::Io { path, source }),
+        }
+    }
+}
+
+/// Locks a file against other processes. Returns whether it was free within this time.
+///
+/// # Errors
+/// As the system reports.
+pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_RETRY),
         }
     }
 }
@@ -152,11 +163,7 @@ impl SessionDirectory {
 pub(super) fn private_file(truncate: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).truncate(truncate).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    }
+    options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options
 }
 
@@ -169,34 +176,24 @@ const OPEN_TO_OTHERS: u32 = 0o077;
 /// none of the `refused` mode bits.
 fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).mode(0o700);
     builder.create(path).map_err(StateError::io(path))?;
     let metadata = fs::symlink_metadata(path).map_err(StateError::io(path))?;
-    let untrusted = |reason| {
-        Err(StateError::Untrusted {
-            path: path.to_owned(),
-            reason,
-        })
+    let reason = if !metadata.is_dir() {
+        "it is a link or a file"
+    } else if metadata.uid() != rustix::process::geteuid().as_raw() {
+        "it belongs to another user"
+    } else if metadata.mode() & refused != 0 {
+        "others have rights in it; run `chmod 700` on it"
+    } else {
+        return Ok(());
     };
-    if !metadata.is_dir() {
-        return untrusted("it is a link or a file");
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        if metadata.uid() != rustix::process::geteuid().as_raw() {
-            return untrusted("it belongs to another user");
-        }
-        if metadata.mode() & refused != 0 {
-            return untrusted("others have rights in it; run `chmod 700` on it");
-        }
-    }
-    Ok(())
+    Err(StateError::Untrusted {
+        path: path.to_owned(),
+        reason,
+    })
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};

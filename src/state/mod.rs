@@ -10,7 +10,7 @@ mod read_log;
 mod session_state;
 
 pub use clean::{CleanReport, clean};
-pub(crate) use directory::RESULTS;
+pub(crate) use directory::{RESULTS, lock_within};
 pub use directory::{SessionDirectory, StateError, StateRoot};
 pub use file_name::safe_file_name;
 pub use read_log::{FileStamp, ReadEntry, ReadLog, ReadRange};

@@ -85,10 +85,7 @@ impl SessionState {
                 }
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(StateError::Io {
-                path: path.to_owned(),
-                source,
-            }),
+            Err(error) => Err(StateError::io(path)(error)),
         }
     }
 }

@@ -55,19 +55,6 @@ type Ranges = [(u32, u32)];
 
 const LINE_BREAKS: &Ranges = &[(0x0a, 0x0d), (0x85, 0x85), (0x2028, 0x2029)];
 
-/// General category Zs, the tab, and the Braille cell without dots, which separates words.
-const BLANKS: &Ranges = &[
-    (0x09, 0x09),
-    (0x20, 0x20),
-    (0xa0, 0xa0),
-    (0x1680, 0x1680),
-    (0x2000, 0x200a),
-    (0x202f, 0x202f),
-    (0x205f, 0x205f),
-    (0x2800, 0x2800),
-    (0x3000, 0x3000),
-];
-
 /// Default ignorable code points, interlinear annotation and hieroglyph format controls, controls.
 const HIDDEN: &Ranges = &[
     (0x00, 0x1f),
@@ -115,25 +102,8 @@ const INDIC: &Ranges = &[
     (0x1_1200, 0x1_14df),
 ];
 
-const VIRAMAS: &Ranges = &[
-    (0x094d, 0x094d),
-    (0x09cd, 0x09cd),
-    (0x0a4d, 0x0a4d),
-    (0x0acd, 0x0acd),
-    (0x0b4d, 0x0b4d),
-    (0x0bcd, 0x0bcd),
-    (0x0c4d, 0x0c4d),
-    (0x0ccd, 0x0ccd),
-    (0x0d3b, 0x0d3c),
-    (0x0d4d, 0x0d4d),
-    (0x0dca, 0x0dca),
-    (0x1039, 0x103a),
-    (0x17d2, 0x17d2),
-    (0x1b44, 0x1b44),
-    (0xa9c0, 0xa9c0),
-    (0x1_1046, 0x1_1046),
-    (0x1_10b9, 0x1_10b9),
-];
+const VIRAMAS: &str = "\u{94d}\u{9cd}\u{a4d}\u{acd}\u{b4d}\u{bcd}\u{c4d}\u{ccd}\u{d3b}\u{d3c}\
+    \u{d4d}\u{dca}\u{1039}\u{103a}\u{17d2}\u{1b44}\u{a9c0}\u{11046}\u{110b9}";
 
 /// Classifies a character.
 pub(super) fn classify(character: char) -> CharacterClass {
@@ -156,16 +126,16 @@ fn classify_by_table(character: char) -> CharacterClass {
     let code_point = u32::from(character);
     if contains(LINE_BREAKS, code_point) {
         CharacterClass::LineBreak
-    } else if contains(BLANKS, code_point) {
+    } else if is_blank(character) {
         CharacterClass::Blank
     } else if contains(HIDDEN, code_point) || is_last_of_its_plane(code_point) {
         CharacterClass::Hidden
     } else if character.is_emoji_char() && !is_regional_indicator(code_point) {
         CharacterClass::Emoji
     } else if is_mark(character) {
-        CharacterClass::Mark(script(code_point))
+        CharacterClass::Mark(script(character))
     } else {
-        CharacterClass::Visible(script(code_point))
+        CharacterClass::Visible(script(character))
     }
 }
 
@@ -191,8 +161,15 @@ fn is_mark(character: char) -> bool {
     )
 }
 
-fn script(code_point: u32) -> Script {
-    if contains(VIRAMAS, code_point) {
+/// A space of any width, the tab, or the Braille cell without dots, which separates words.
+fn is_blank(character: char) -> bool {
+    matches!(character, '\t' | '\u{2800}')
+        || character.general_category() == GeneralCategory::SpaceSeparator
+}
+
+fn script(character: char) -> Script {
+    let code_point = u32::from(character);
+    if VIRAMAS.contains(character) {
         Script::IndicVirama
     } else if contains(INDIC, code_point) {
         Script::Indic
@@ -209,7 +186,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_and_do_not_overlap() {
-        for table in [LINE_BREAKS, BLANKS, HIDDEN, ARABIC, INDIC, VIRAMAS] {
+        for table in [LINE_BREAKS, HIDDEN, ARABIC, INDIC] {
             assert!(
                 table.iter().all(|(first, last)| first <= last),
                 "{table:x?}"

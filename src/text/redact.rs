@@ -86,21 +86,14 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// Whether a variable of this name usually holds a secret.
 pub fn names_secret(name: &str) -> bool {
-    const ENDINGS: [&str; 9] = [
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "APIKEY",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "COOKIE",
-    ];
-    const WORDS: [&str; 5] = ["KEY", "PAT", "PASS", "PWD", "SSHPASS"];
+    const ENDINGS: &str =
+        "TOKEN SECRET PASSWORD PASSWD PASSPHRASE APIKEY CREDENTIAL CREDENTIALS COOKIE";
+    const WORDS: &str = "KEY PAT PASS PWD SSHPASS";
     let name = name.to_ascii_uppercase();
-    let is_secret =
-        |word: &str| WORDS.contains(&word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    let is_secret = |word: &str| {
+        WORDS.split(' ').any(|known| known == word)
+            || ENDINGS.split(' ').any(|ending| word.ends_with(ending))
+    };
     name.split('_').any(is_secret) || name.ends_with("_AUTH") || name.ends_with("CONNECTION_STRING")
 }
 

@@ -10,11 +10,11 @@ use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
 object! {
-    /// A message of the Messages API, and the members that mark other agents' messages.
+    /// A message of the Messages API without its content, and the members that mark other agents'
+    /// messages.
     Message {
         role = "role",
         id = "id",
-        content = "content",
         parts = "parts",
         stop_reason = "stop_reason",
         tool_calls = "tool_calls",

@@ -5,13 +5,17 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
 use super::ids::ToolUseId;
 use super::items::Item;
-use super::object::{elements, non_null, object, text};
+use super::object::{
+    Member, Members, Object, Perhaps, Wanted, elements, is_array, non_null, object, read, text,
+    unescaped,
+};
 
 object! {
     /// The members that hold contents in the inner objects of a record.
@@ -57,25 +61,94 @@ pub struct ResultBody<'a> {
 }
 
 /// What stands in a record, read once.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Contents<'a> {
     pub(super) record: Envelope<'a>,
+    /// The blocks of the message.
     blocks: OnceCell<Vec<Block<'a>>>,
+    /// The text of a wrapped message that has no blocks.
+    text: Option<Cow<'a, str>>,
+}
+
+/// A message in a record of its own, and its content.
+#[derive(Default)]
+struct Wrapped<'a> {
+    message: Message<'a>,
+    content: Option<Content<'a>>,
+}
+
+/// What a message holds.
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Blocks(Vec<Block<'a>>),
+}
+
+impl<'a> Wanted<'a> for Content<'a> {
+    fn of_array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(Perhaps(block)) = array.next_element()? {
+            let block = block.map(|Members(block)| block);
+            blocks.push(block.unwrap_or_default());
+        }
+        Ok(Some(Self::Blocks(blocks)))
+    }
+
+    fn of_text(text: Cow<'a, str>) -> Option<Self> {
+        Some(Self::Text(text))
+    }
+}
+
+/// The content is nearly all of a record. It is read together with the record, not once more.
+impl<'a> Object<'a> for Contents<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key != "message" {
+            return self.record.member(key, map);
+        }
+        let wrapped: Option<Wrapped<'a>> = Member::next(map)?;
+        self.record.message = wrapped.as_ref().map(|wrapped| wrapped.message);
+        match wrapped.and_then(|wrapped| wrapped.content) {
+            Some(Content::Blocks(blocks)) => self.blocks = OnceCell::from(blocks),
+            Some(Content::Text(text)) => self.text = Some(text),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Object<'a> for Wrapped<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key != "content" {
+            return self.message.member(key, map);
+        }
+        Perhaps(self.content) = map.next_value()?;
+        Ok(())
+    }
 }
 
 impl<'a> Contents<'a> {
     /// Those of a record; `None` if it is not an object.
     pub(super) fn of(record: &'a str) -> Option<Self> {
-        Some(Self {
-            record: Envelope::read(record)?,
-            blocks: OnceCell::new(),
-        })
+        read(record)
     }
 
     /// The blocks of the message.
     pub(super) fn blocks(&self) -> &[Block<'a>] {
-        let content = self.innermost().content;
-        self.blocks.get_or_init(|| Block::list(content))
+        let bare = || {
+            Block::list(
+                self.record
+                    .content
+                    .filter(|_| self.record.message.is_none()),
+            )
+        };
+        self.blocks.get_or_init(bare)
+    }
+
+    /// Whether the message consists of blocks.
+    pub(super) fn has_blocks(&self) -> bool {
+        match self.record.message {
+            Some(_) => self.blocks.get().is_some(),
+            None => is_array(self.record.content),
+        }
     }
 
     /// The message, or the record if it is one itself.
@@ -183,9 +256,10 @@ impl<'a> Contents<'a> {
         if !is_from_model {
             return None;
         }
-        let said = match text(message.content) {
+        let bare = || text(record.content.filter(|_| record.message.is_none()));
+        let said = match self.text.clone().or_else(bare) {
             Some(said) => said.into_owned(),
-            None if message.content.is_some() => texts(self.blocks()),
+            None if self.has_blocks() => texts(self.blocks()),
             None => texts(&Block::list(message.parts.or(record.parts))),
         };
         let said = match record.done {
@@ -198,27 +272,58 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The text of a result: the texts of blocks, one a line, or the output of an object.
-pub fn result_text(content: Option<&RawValue>) -> Cow<'_, str> {
+/// The text of a result: the texts of blocks, one a line, or the output of an object. Of a text of
+/// more than `needed` characters only the beginning may come.
+pub fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     let Some(raw) = content else {
         return Cow::Borrowed("");
     };
     match raw.get().as_bytes().first() {
-        Some(b'"') => text(Some(raw)).unwrap_or_default(),
+        Some(b'"') => beginning_of_text(raw, needed).unwrap_or_default(),
         Some(b'[') => {
             let blocks = Block::list(Some(raw));
-            let texts: Vec<Cow<'_, str>> =
-                blocks.iter().filter_map(|block| text(block.text)).collect();
+            let texts: Vec<Cow<'_, str>> = blocks
+                .iter()
+                .filter_map(|block| beginning_of_text(block.text?, needed))
+                .collect();
             Cow::Owned(texts.join("\n"))
         }
         Some(b'{') => {
             let inner = Inner::of(Some(raw)).unwrap_or_default();
             match inner.output.or(inner.error) {
-                Some(output) => text(Some(output)).unwrap_or_else(|| Cow::Borrowed(output.get())),
+                Some(output) => {
+                    beginning_of_text(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
+                }
                 None => Cow::Borrowed(raw.get()),
             }
         }
         _ => Cow::Borrowed(raw.get()),
+    }
+}
+
+fn beginning_of_text(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
+    match beginning_of_string(raw.get(), needed) {
+        Cow::Borrowed(whole) => unescaped(whole),
+        Cow::Owned(beginning) => unescaped(&beginning).map(|text| Cow::Owned(text.into_owned())),
+    }
+}
+
+/// The first `count` characters and escapes of a longer string in JSON, as a string in JSON; any
+/// other value as it is.
+pub fn beginning_of_string(json: &str, count: usize) -> Cow<'_, str> {
+    if json.len() <= count || !json.starts_with('"') {
+        return Cow::Borrowed(json);
+    }
+    let mut characters = json.char_indices().skip(1);
+    for _ in 0..count {
+        let is_escape = characters.next().is_some_and(|(_, first)| first == '\\');
+        if is_escape && characters.next().is_some_and(|(_, kind)| kind == 'u') {
+            characters.nth("0000".len() - 1);
+        }
+    }
+    match characters.next() {
+        Some((end, _)) => Cow::Owned(format!("{}\"", &json[..end])),
+        None => Cow::Borrowed(json),
     }
 }
 
@@ -249,6 +354,8 @@ fn is_true(raw: Option<&RawValue>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -293,8 +400,28 @@ mod tests {
         for (record, said, failed) in table {
             let contents = Contents::of(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
-            assert_eq!(result_text(contents[0].content), said, "{record}");
+            assert_eq!(result_text(contents[0].content, 9), said, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_beginning_of_a_string_is_a_string(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["a", "é", "😀", r"\n", r"\\", r#"\""#, r"\u00e9", r"\ud83d\ude00"]),
+                0..40,
+            ),
+            count in 0..40_usize,
+        ) {
+            let json = format!("\"{}\"", parts.concat());
+            let beginning = beginning_of_string(&json, count);
+            let whole = unescaped(&json).unwrap();
+            // A pair of surrogates may be cut in half.
+            let kept = unescaped(&beginning).unwrap();
+            let is_begun = whole.starts_with(kept.trim_end_matches('\u{FFFD}'));
+            prop_assert!(is_begun, "{kept}");
+            prop_assert!(kept == whole || kept.encode_utf16().count() >= count);
         }
     }
 

@@ -81,7 +81,7 @@ impl Decoder {
         let record = &contents.record;
         let kind = text(record.kind);
         let sign = sign(kind.as_deref(), record);
-        let shape = self.readable(shape(kind.as_deref(), record));
+        let shape = self.readable(shape(kind.as_deref(), record), contents.has_blocks());
         if sign.is_none() && matches!(shape, Shape::Other) {
             return events;
         }
@@ -103,8 +103,8 @@ impl Decoder {
         events
     }
 
-    fn readable<'a>(&self, shape: Shape<'a>) -> Shape<'a> {
-        match (self.pinned, shape.dialect()) {
+    fn readable<'a>(&self, shape: Shape<'a>, has_blocks: bool) -> Shape<'a> {
+        match (self.pinned, shape.dialect(has_blocks)) {
             (Some(pinned), Some(dialect)) if pinned != dialect => Shape::Other,
             _ => shape,
         }

@@ -35,7 +35,6 @@ impl<'a> Envelope<'a> {
         Message {
             role: self.role,
             id: self.id,
-            content: self.content,
             parts: self.parts,
             stop_reason: self.stop_reason,
             tool_calls: self.tool_calls,

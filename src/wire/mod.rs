@@ -24,7 +24,7 @@ pub mod records;
 mod reply;
 mod shape;
 
-pub use contents::{AssistantText, Contents, ResultBody, result_text};
+pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};
 pub use decode::{Decoder, Dialect};
 pub use event::{
     CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,

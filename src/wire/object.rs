@@ -33,7 +33,27 @@ impl<'a> Member<'a> for &'a RawValue {
 impl<'a, O: Object<'a>> Member<'a> for O {
     fn next<A: MapAccess<'a>>(map: &mut A) -> Result<Option<Self>, A::Error> {
         let Perhaps(object) = map.next_value()?;
-        Ok(object)
+        Ok(object.map(|Members(object)| object))
+    }
+}
+
+/// A value that may be of another kind than the one that is wanted.
+pub(crate) trait Wanted<'a>: Sized {
+    /// Reads an object.
+    fn of_object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    /// Reads an array.
+    fn of_array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
+        while array.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    /// Takes a string.
+    fn of_text(_: Cow<'a, str>) -> Option<Self> {
+        None
     }
 }
 
@@ -111,48 +131,59 @@ pub(crate) fn list<'a, O: Object<'a>>(raw: Option<&'a RawValue>) -> Vec<O> {
 }
 
 /// Reads an object in one pass.
-struct Members<O>(O);
+pub(crate) struct Members<O>(pub(crate) O);
 
-impl<'de, O: Object<'de>> Deserialize<'de> for Members<O> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = deserializer.deserialize_map(ObjectVisitor(PhantomData))?;
-        object
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("not an object"))
-    }
-}
-
-/// Reads a value in one pass that may be an object.
-struct Perhaps<O>(Option<O>);
-
-impl<'de, O: Object<'de>> Deserialize<'de> for Perhaps<O> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = deserializer.deserialize_any(ObjectVisitor(PhantomData))?;
-        Ok(Self(object))
-    }
-}
-
-struct ObjectVisitor<O>(PhantomData<O>);
-
-impl<'de, O: Object<'de>> Visitor<'de> for ObjectVisitor<O> {
-    type Value = Option<O>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+impl<'a, O: Object<'a>> Wanted<'a> for Members<O> {
+    fn of_object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
         let mut object = O::default();
         while let Some(Wtf8(key)) = map.next_key()? {
             // No key that is needed has half a character in it.
             object.member(std::str::from_utf8(&key).unwrap_or_default(), &mut map)?;
         }
-        Ok(Some(object))
+        Ok(Some(Self(object)))
+    }
+}
+
+impl<'de, O: Object<'de>> Deserialize<'de> for Members<O> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = deserializer.deserialize_map(WantedVisitor(PhantomData))?;
+        object.ok_or_else(|| D::Error::custom("not an object"))
+    }
+}
+
+/// Reads a value in one pass, if it is one that is wanted.
+pub(crate) struct Perhaps<W>(pub(crate) Option<W>);
+
+impl<'de, W: Wanted<'de>> Deserialize<'de> for Perhaps<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = deserializer.deserialize_any(WantedVisitor(PhantomData))?;
+        Ok(Self(wanted))
+    }
+}
+
+struct WantedVisitor<W>(PhantomData<W>);
+
+impl<'de, W: Wanted<'de>> Visitor<'de> for WantedVisitor<W> {
+    type Value = Option<W>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value of the wanted kind")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        W::of_object(map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<Self::Value, A::Error> {
+        W::of_array(array)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(W::of_text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(W::of_text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_bytes<E>(self, _: &[u8]) -> Result<Self::Value, E> {
@@ -176,10 +207,6 @@ impl<'de, O: Object<'de>> Visitor<'de> for ObjectVisitor<O> {
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
         Ok(None)
     }
 }
@@ -227,15 +254,21 @@ pub(crate) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
 /// The string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
 /// another type.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    let inner = raw?.get().strip_prefix('"')?.strip_suffix('"')?;
+    unescaped(raw?.get())
+}
+
+/// The JSON string `json`, unescaped likewise; `None` if it is another type.
+pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
     // Most texts have no lone surrogate, and this is the fast way to read them.
-    if let Ok(unescaped) = serde_json::from_str(raw?.get()) {
+    if let Ok(unescaped) = serde_json::from_str(json) {
         return Some(Cow::Owned(unescaped));
     }
-    bytes(raw).map(|bytes| Cow::Owned(from_wtf8(bytes.into_owned())))
+    let Wtf8(bytes) = serde_json::from_str(json).ok()?;
+    Some(Cow::Owned(from_wtf8(bytes.into_owned())))
 }
 
 /// A string that is present and not empty.
@@ -256,6 +289,11 @@ pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
 /// Whether the value is an object.
 pub(crate) fn is_object(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
+}
+
+/// Whether the value is an array.
+pub(crate) fn is_array(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('['))
 }
 
 /// The elements of an array; none if the value is absent or not an array.

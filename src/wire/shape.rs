@@ -1,12 +1,10 @@
 //! Which kind of record a line is, by the line alone.
 
-use serde_json::value::RawValue;
-
 use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{is_object, non_empty, non_null, object, text};
+use super::object::{is_array, is_object, non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -55,9 +53,9 @@ pub(super) enum Shape<'a> {
 
 impl Shape<'_> {
     /// The dialect of the record, if it can be of one only.
-    pub(super) fn dialect(&self) -> Option<Dialect> {
+    pub(super) fn dialect(&self, has_blocks: bool) -> Option<Dialect> {
         match self {
-            Self::Assistant(message) if is_array(message.content) => Some(Dialect::Anthropic),
+            Self::Assistant(_) if has_blocks => Some(Dialect::Anthropic),
             Self::StreamEvent(_) | Self::BareCall | Self::BareResult => Some(Dialect::Anthropic),
             Self::OpenaiAssistant(_)
             | Self::OpenaiResult
@@ -192,8 +190,4 @@ fn stream_event(event: StreamEvent<'_>) -> Shape<'_> {
 fn asks_to_stop(record: &Envelope<'_>) -> bool {
     let request = Request::of(record.request).unwrap_or_default();
     text(request.subtype).is_some_and(|subtype| subtype == "interrupt")
-}
-
-fn is_array(raw: Option<&RawValue>) -> bool {
-    raw.is_some_and(|raw| raw.get().starts_with('['))
 }

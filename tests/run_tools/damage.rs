@@ -119,36 +119,42 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
             false,
         ),
     ];
-    for (name, input, report, read) in cases {
-        let bench = Bench::new();
-        let run = bench.shell_with_input(
-            "turnpipe run-tools --permission-mode bypassPermissions",
-            &input,
-        );
-        assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{name}: {run:?}");
-        assert_eq!(run.status, Some(0), "{name}");
-        if read {
-            assert!(run.stderr.contains(report), "{name}: {}", run.stderr);
-        } else {
-            assert_eq!(run.stderr, "", "{name}");
+    std::thread::scope(|scope| {
+        for (name, input, report, read) in cases {
+            scope.spawn(move || survives(name, &input, report, read));
         }
-        let strict = bench.run(&[&BYPASS[..], &["--strict"]].concat(), input);
-        assert_eq!(
-            strict.outcomes(),
-            pairs(&[("a", "ok")]),
-            "{name}: {strict:?}"
-        );
-        if report.is_empty() {
-            assert_eq!(strict.stderr, "", "{name}");
-        } else {
-            assert!(strict.stderr.contains(report), "{name}: {}", strict.stderr);
-        }
-        assert_eq!(
-            strict.status,
-            Some(if report.is_empty() { 0 } else { 3 }),
-            "{name}"
-        );
+    });
+}
+
+fn survives(name: &str, input: &[u8], report: &str, read: bool) {
+    let bench = Bench::new();
+    let run = bench.shell_with_input(
+        "turnpipe run-tools --permission-mode bypassPermissions",
+        input,
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{name}: {run:?}");
+    assert_eq!(run.status, Some(0), "{name}");
+    if read {
+        assert!(run.stderr.contains(report), "{name}: {}", run.stderr);
+    } else {
+        assert_eq!(run.stderr, "", "{name}");
     }
+    let strict = bench.run(&[&BYPASS[..], &["--strict"]].concat(), input);
+    assert_eq!(
+        strict.outcomes(),
+        pairs(&[("a", "ok")]),
+        "{name}: {strict:?}"
+    );
+    if report.is_empty() {
+        assert_eq!(strict.stderr, "", "{name}");
+    } else {
+        assert!(strict.stderr.contains(report), "{name}: {}", strict.stderr);
+    }
+    assert_eq!(
+        strict.status,
+        Some(if report.is_empty() { 0 } else { 3 }),
+        "{name}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::spoken::{EARLIER, Spoken, arguments, attachment, spoken};
+use super::spoken::{Spoken, arguments, attachment, spoken_to_user};
 use super::temperature;
 use crate::dialog::{Block, CallResult, Part, Role};
 use crate::model::dialect::Dialect;
@@ -88,21 +88,13 @@ fn mark(block: &mut Value) {
 
 /// The user speaks first, and both in turn.
 fn messages(request: &Request) -> Vec<Value> {
-    let conversation = spoken(request);
     let mut messages = Vec::new();
-    if conversation
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
-        let content = json!([{"type": "text", "text": EARLIER}]);
-        messages.push(json!({"role": "user", "content": content}));
-    }
-    for spoken in &conversation {
+    for spoken in spoken_to_user(request) {
         let role = match spoken.role {
             Role::User | Role::System => "user",
             Role::Assistant => "assistant",
         };
-        let content = content(spoken);
+        let content = content(&spoken);
         if !content.is_empty() {
             messages.push(json!({"role": role, "content": content}));
         }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::spoken::{EARLIER, Spoken, arguments, attachment, function_of, result_text, spoken};
+use super::spoken::{Spoken, arguments, attachment, function_of, result_text, spoken_to_user};
 use super::temperature;
 use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
@@ -68,14 +68,8 @@ fn declaration(function: &Function) -> Value {
 }
 
 fn contents(request: &Request) -> Vec<Value> {
-    let conversation = spoken(request);
+    let conversation = spoken_to_user(request);
     let mut contents = Vec::new();
-    if conversation
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
-        contents.push(json!({"role": "user", "parts": [{"text": EARLIER}]}));
-    }
     for spoken in &conversation {
         let role = match spoken.role {
             Role::User | Role::System => "user",

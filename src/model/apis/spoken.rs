@@ -1,5 +1,7 @@
 //! A conversation as APIs want it: alternating turns without empty parts.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -15,7 +17,8 @@ pub(super) struct Spoken<'a> {
 }
 
 /// Replaces omitted turns where the user has to speak first.
-pub(super) const EARLIER: &str = "[earlier messages are left out]";
+static EARLIER: LazyLock<Block> =
+    LazyLock::new(|| Block::Text("[earlier messages are left out]".to_owned()));
 
 /// Replaces an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
@@ -43,6 +46,22 @@ pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
         }
     }
     merged
+}
+
+/// The turns of a request, with one of the user before them if the model speaks first.
+pub(super) fn spoken_to_user(request: &Request) -> Vec<Spoken<'_>> {
+    let mut spoken = spoken(request);
+    if spoken
+        .first()
+        .is_some_and(|first| first.role == Role::Assistant)
+    {
+        let earlier = Spoken {
+            role: Role::User,
+            blocks: vec![&*EARLIER],
+        };
+        spoken.insert(0, earlier);
+    }
+    spoken
 }
 
 impl<'a> Spoken<'a> {

@@ -9,13 +9,6 @@ const LOOKED_AT: usize = 4096;
 /// How often to write a record again after other writers damaged it.
 const ATTEMPTS: usize = 8;
 
-/// A record that is complete in the file and was read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Appended {
-    /// The offset of its first byte.
-    pub offset: u64,
-}
-
 /// Why a record is not in the file, or possibly not.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
@@ -35,12 +28,13 @@ pub enum AppendError {
     Contended,
 }
 
-/// Appends `record`, a line without its newline, and reads it back. Never truncates or rewrites, so
-/// the bytes of other writers stay. The caller holds the lock that cooperating writers use.
+/// Appends `record`, a line without its newline, and reads it back. Returns the offset of its first
+/// byte. Never truncates or rewrites, so the bytes of other writers stay. The caller holds the lock
+/// that cooperating writers use.
 ///
 /// # Errors
 /// See [`AppendError`]. Only a record that can be read back counts as appended.
-pub fn append_record(file: &impl Tail, record: &str) -> Result<Appended, AppendError> {
+pub fn append_record(file: &impl Tail, record: &str) -> Result<u64, AppendError> {
     if record.contains('\n') || serde_json::from_str::<serde::de::IgnoredAny>(record).is_err() {
         return Err(AppendError::NotALine);
     }
@@ -48,11 +42,12 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<Appended, AppendE
     let mut start_anew = false;
     for _ in 0..ATTEMPTS {
         let before = uninterrupted(|| file.size()).map_err(failed(0))?;
-        let leads = start_anew || needs_line_feed(file, before).map_err(failed(0))?;
-        let line = framed(record, leads);
-        let written = write_line(file, &line, before)?;
+        // A leading newline ends the torn line of another writer.
+        let is_torn = start_anew || needs_line_feed(file, before).map_err(failed(0))?;
+        let line = [if is_torn { "\n" } else { "" }, record, "\n"].concat();
+        let written = write_line(file, line.as_bytes(), before)?;
         if let Some(offset) = find_back(file, record, before).map_err(failed(written))? {
-            return Ok(Appended { offset });
+            return Ok(offset);
         }
         start_anew = true;
     }
@@ -71,12 +66,6 @@ fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
     Ok(end.last() != Some(&b'\n') || end.contains(&0))
 }
 
-/// The bytes to write for a record. A leading newline ends the torn line of another writer.
-fn framed(record: &str, leads: bool) -> Vec<u8> {
-    let lead = if leads { "\n" } else { "" };
-    [lead, record, "\n"].concat().into_bytes()
-}
-
 /// Writes a line. Continues after a short write only if no other writer appended in between; the
 /// rest would otherwise end up inside another record. Returns the number of bytes written.
 fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendError> {
@@ -86,21 +75,15 @@ fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendEr
             written: written as u64,
             source,
         };
-        let count = uninterrupted(|| file.append(&line[written..])).map_err(fail)?;
-        if count == 0 {
-            let source = io::Error::from(io::ErrorKind::WriteZero);
-            return Err(AppendError::Failed {
-                written: written as u64,
-                source,
-            });
+        match uninterrupted(|| file.append(&line[written..])).map_err(fail)? {
+            0 => return Err(fail(io::ErrorKind::WriteZero.into())),
+            count => written += count,
         }
-        written += count;
         if written < line.len() {
-            let fail = |source| AppendError::Failed {
+            let size = uninterrupted(|| file.size()).map_err(|source| AppendError::Failed {
                 written: written as u64,
                 source,
-            };
-            let size = uninterrupted(|| file.size()).map_err(fail)?;
+            })?;
             if size != start + written as u64 {
                 break;
             }

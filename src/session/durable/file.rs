@@ -1,24 +1,23 @@
 //! A session file, open and locked for appending.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::append::{AppendError, Appended, append_record};
+use super::append::{AppendError, append_record};
 use super::file_system::{FileSystems, network_of};
 use super::tail::{Tail, uninterrupted};
-#[cfg(unix)]
 use crate::process::write_detached;
+use crate::state::lock_within;
 
 /// How long to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
 /// but on a busy machine many may come first.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often to retry the lock.
-const RETRY: Duration = Duration::from_millis(2);
 /// The size of a page, in bytes. A process that is killed inside `write` leaves complete pages
 /// behind.
-#[cfg(unix)]
 const PAGE: u64 = 4096;
 
 /// Whether the file must exist.
@@ -41,39 +40,38 @@ pub enum Sync {
     Never,
 }
 
-/// Why a file cannot be written to. Nothing was changed.
+/// A record that is not in a file, or whose state on disk is unknown.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// It must not be written to.
-    #[error("{}: {reason}", path.display())]
-    Refused {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        reason: &'static str,
-    },
-    /// It is on a network file system, where nothing keeps writers apart.
-    #[error("{}: is on a network file system ({name})", path.display())]
-    Network {
-        /// The path.
-        path: PathBuf,
-        /// The name of the file system.
-        name: &'static str,
-    },
-    /// Another process holds the lock.
-    #[error("{}: locked by another process", path.display())]
-    Locked {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The system reported an error.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The path.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+#[error("{}: {cause}", path.display())]
+pub struct RecordError {
+    /// The file.
+    pub path: PathBuf,
+    /// What went wrong.
+    pub cause: RecordFailure,
+}
+
+/// Why a record is not in a file.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordFailure {
+    /// The file must not be written to. Nothing was changed.
+    #[error("{0}")]
+    Refused(&'static str),
+    /// The file is on a network file system of this name, where nothing keeps writers apart. Nothing
+    /// was changed.
+    #[error("is on a network file system ({0})")]
+    Network(&'static str),
+    /// Another process holds the lock. Nothing was changed.
+    #[error("locked by another process")]
+    Locked,
+    /// Opening failed. Nothing was changed.
+    #[error("{0}")]
+    Open(io::Error),
+    /// Writing failed.
+    #[error("{0}")]
+    Append(#[from] AppendError),
+    /// Reading or syncing failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
 }
 
 /// A regular file with one name, under an advisory lock that turnpipe's own processes respect.
@@ -85,77 +83,24 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens and locks a local file. Does not follow links, and does not wait for a FIFO.
+    /// Opens and locks a file on one of these file systems. Does not follow links, and does not wait
+    /// for a FIFO.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub fn open(path: &Path, presence: Presence) -> Result<Self, OpenError> {
-        Self::open_on(path, presence, FileSystems::Local)
-    }
-
-    /// The same, on these file systems.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
-    pub fn open_on(
+    /// It must not be written to, cannot be opened, or another process holds the lock.
+    pub fn open(
         path: &Path,
         presence: Presence,
         systems: FileSystems,
-    ) -> Result<Self, OpenError> {
-        let failed = |source| OpenError::Io {
+    ) -> Result<Self, RecordError> {
+        let file = open(path, presence, systems).map_err(|cause| RecordError {
             path: path.to_owned(),
-            source,
-        };
-        let mut options = OpenOptions::new();
-        options.read(true).append(true);
-        if presence == Presence::CreatedIfMissing {
-            options.create(true);
-        }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options
-                .mode(0o600)
-                .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        }
-        let file = options
-            .open(path)
-            .map_err(|error| refusal_or(error, path))?;
-        let metadata = file.metadata().map_err(failed)?;
-        if let Some(reason) = reason_to_refuse(&metadata) {
-            return Err(OpenError::Refused {
-                path: path.to_owned(),
-                reason,
-            });
-        }
-        if systems == FileSystems::Local
-            && let Some(name) = network_of(&file).map_err(failed)?
-        {
-            return Err(OpenError::Network {
-                path: path.to_owned(),
-                name,
-            });
-        }
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match file.try_lock() {
-                Ok(()) => {
-                    return Ok(Self {
-                        file,
-                        path: path.to_owned(),
-                    });
-                }
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    std::thread::sleep(RETRY);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(OpenError::Locked {
-                        path: path.to_owned(),
-                    });
-                }
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
-            }
-        }
+            cause,
+        })?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+        })
     }
 
     /// The path.
@@ -168,88 +113,86 @@ impl LockedFile {
         &self.file
     }
 
+    /// An error about this file.
+    pub(in crate::session) fn error(&self, cause: impl Into<RecordFailure>) -> RecordError {
+        RecordError {
+            path: self.path.clone(),
+            cause: cause.into(),
+        }
+    }
+
     /// The size in bytes.
     ///
     /// # Errors
     /// As the system reports.
-    pub fn size(&self) -> io::Result<u64> {
-        uninterrupted(|| Tail::size(&self.file))
+    pub fn size(&self) -> Result<u64, RecordError> {
+        Tail::size(&self.file).map_err(|error| self.error(error))
     }
 
-    /// Reads at an offset; 0 bytes at the end.
-    ///
-    /// # Errors
-    /// As the system reports.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        uninterrupted(|| Tail::read_at(&self.file, buffer, offset))
-    }
-
-    /// Appends one record; see [`append_record`].
+    /// Appends one record. Returns its offset. See [`append_record`].
     ///
     /// # Errors
     /// See [`AppendError`].
-    pub fn append(&self, record: &str) -> Result<Appended, AppendError> {
-        append_record(&self.file, record)
+    pub fn append(&self, record: &str) -> Result<u64, RecordError> {
+        append_record(&self.file, record).map_err(|error| self.error(error))
     }
 
     /// Makes all appended records durable, if requested. Call it once, after the last record.
     ///
     /// # Errors
     /// The state on disk is then unknown. It is not retried.
-    pub fn finish(&self, sync: Sync) -> io::Result<()> {
+    pub fn finish(&self, sync: Sync) -> Result<(), RecordError> {
         match sync {
-            Sync::Data => uninterrupted(|| Tail::sync(&self.file)),
+            Sync::Data => {
+                uninterrupted(|| self.file.sync_data()).map_err(|error| self.error(error))
+            }
             Sync::Never => Ok(()),
         }
     }
 }
 
-/// Replaces the errors of some kinds of files with a plain reason.
-fn refusal_or(source: io::Error, path: &Path) -> OpenError {
-    let refused = |reason| OpenError::Refused {
-        path: path.to_owned(),
-        reason,
-    };
-    #[cfg(unix)]
-    match source.raw_os_error() {
-        Some(libc::ELOOP) => return refused("it is a link"),
-        Some(libc::ENXIO) => return refused("it is not a regular file"),
-        _ => {}
-    }
-    match source.kind() {
-        io::ErrorKind::IsADirectory => refused("it is a directory"),
-        _ => OpenError::Io {
-            path: path.to_owned(),
-            source,
-        },
-    }
-}
-
-#[cfg(unix)]
-fn reason_to_refuse(metadata: &std::fs::Metadata) -> Option<&'static str> {
-    use std::os::unix::fs::MetadataExt;
+fn open(path: &Path, presence: Presence, systems: FileSystems) -> Result<File, RecordFailure> {
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(presence == Presence::CreatedIfMissing)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| match error.raw_os_error() {
+            Some(libc::ELOOP) => RecordFailure::Refused("it is a link"),
+            Some(libc::ENXIO) => RecordFailure::Refused("it is not a regular file"),
+            Some(libc::EISDIR) => RecordFailure::Refused("it is a directory"),
+            _ => RecordFailure::Open(error),
+        })?;
+    let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Some("it is not a regular file");
+        return Err(RecordFailure::Refused("it is not a regular file"));
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Some("it belongs to another user");
+        return Err(RecordFailure::Refused("it belongs to another user"));
     }
-    (metadata.nlink() != 1).then_some("it has more than one name")
+    if metadata.nlink() != 1 {
+        return Err(RecordFailure::Refused("it has more than one name"));
+    }
+    if systems == FileSystems::Local
+        && let Some(name) = network_of(&file)?
+    {
+        return Err(RecordFailure::Network(name));
+    }
+    if !lock_within(&file, PATIENCE).map_err(RecordFailure::Open)? {
+        return Err(RecordFailure::Locked);
+    }
+    Ok(file)
 }
 
-#[cfg(not(unix))]
-fn reason_to_refuse(metadata: &std::fs::Metadata) -> Option<&'static str> {
-    (!metadata.is_file()).then_some("it is not a regular file")
-}
-
-#[cfg(unix)]
 impl Tail for File {
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+        FileExt::read_at(self, buffer, offset)
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
@@ -257,18 +200,13 @@ impl Tail for File {
         // process, which is not killed with this one.
         let start = self.metadata()?.len() % PAGE;
         if start + bytes.len() as u64 > PAGE {
-            write_detached(std::os::fd::AsFd::as_fd(self), bytes)
+            write_detached(self.as_fd(), bytes)
         } else {
             io::Write::write(&mut &*self, bytes)
         }
     }
-
-    fn sync(&self) -> io::Result<()> {
-        self.sync_data()
-    }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -279,8 +217,11 @@ mod tests {
 
     fn refused(path: &Path) -> bool {
         matches!(
-            LockedFile::open(path, Presence::Required),
-            Err(OpenError::Refused { .. })
+            LockedFile::open(path, Presence::Required, FileSystems::Local),
+            Err(RecordError {
+                cause: RecordFailure::Refused(_),
+                ..
+            })
         )
     }
 
@@ -314,8 +255,8 @@ mod tests {
     fn a_missing_file_is_created_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.jsonl");
-        assert!(LockedFile::open(&path, Presence::Required).is_err());
-        let file = LockedFile::open(&path, Presence::CreatedIfMissing).unwrap();
+        assert!(LockedFile::open(&path, Presence::Required, FileSystems::Local).is_err());
+        let file = LockedFile::open(&path, Presence::CreatedIfMissing, FileSystems::Local).unwrap();
         file.append("{\"n\":1}").unwrap();
         file.finish(Sync::Data).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"n\":1}\n");
@@ -332,7 +273,8 @@ mod tests {
                 let path = &path;
                 scope.spawn(move || {
                     for number in 0..200 {
-                        let file = LockedFile::open(path, Presence::Required).unwrap();
+                        let file =
+                            LockedFile::open(path, Presence::Required, FileSystems::Local).unwrap();
                         let text = "x".repeat(number * 7 % 900);
                         file.append(&format!(
                             "{{\"writer\":{writer},\"n\":{number},\"t\":\"{text}\"}}"

@@ -7,8 +7,8 @@ mod file;
 mod file_system;
 mod tail;
 
-pub use append::{AppendError, Appended, append_record};
-pub use file::{LockedFile, OpenError, Presence, Sync};
+pub use append::{AppendError, append_record};
+pub use file::{LockedFile, Presence, RecordError, RecordFailure, Sync};
 pub use file_system::FileSystems;
 pub use tail::Tail;
 

@@ -23,12 +23,6 @@ pub trait Tail {
     /// # Errors
     /// As the system reports. Nothing was written then.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
-
-    /// Makes written data durable.
-    ///
-    /// # Errors
-    /// As the system reports. The state on disk is then unknown.
-    fn sync(&self) -> io::Result<()>;
 }
 
 /// Repeats an operation that a signal interrupted.

@@ -21,9 +21,9 @@ fn lines(records: &[&str]) -> Vec<u8> {
 #[test]
 fn a_record_is_a_line_of_its_own() {
     let file = Simulated::holding(&lines(&[OLD]));
-    let appended = append_record(&file, OURS).unwrap();
+    let offset = append_record(&file, OURS).unwrap();
     assert_eq!(*file.content.borrow(), lines(&[OLD, OURS]));
-    assert_eq!(appended.offset, OLD.len() as u64 + 1);
+    assert_eq!(offset, OLD.len() as u64 + 1);
 }
 
 #[test]

@@ -1,71 +1,37 @@
 //! The chain of messages in a transcript: each names its parent.
 
-use serde::Deserialize;
+use crate::wire::object::{non_empty, object};
 
 /// The end of the live conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chain {
-    leaf: Option<String>,
-    session: Option<String>,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Chain {
+    /// The id of the last message.
+    pub(super) leaf: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Link {
-    uuid: Option<String>,
-    #[serde(default)]
-    is_sidechain: bool,
-    session_id: Option<String>,
-    /// Distinguished from an absent field: a record without the field is not part of the chain.
-    #[serde(default, deserialize_with = "present")]
-    parent_uuid: Presence,
-    /// In pi's rows.
-    id: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    parent_id: Presence,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Presence {
-    #[default]
-    Absent,
-    Present,
-}
-
-fn present<'de, Source: serde::Deserializer<'de>>(
-    source: Source,
-) -> Result<Presence, Source::Error> {
-    serde::de::IgnoredAny::deserialize(source).map(|_| Presence::Present)
+object! {
+    Link {
+        uuid = "uuid",
+        parent = "parentUuid",
+        sidechain = "isSidechain",
+        // In pi's rows.
+        id = "id",
+        parent_id = "parentId",
+    }
 }
 
 impl Chain {
-    /// Follows a line of the file. Lines of other kinds change nothing.
-    pub fn follow(&mut self, line: &str) {
-        let Ok(found) = serde_json::from_str::<Link>(line) else {
+    /// Follows a line of the file. A record without a field for its parent is no part of the chain.
+    pub(super) fn follow(&mut self, line: &str) {
+        let Some(record) = Link::read(line) else {
             return;
         };
-        if let Some(session) = found.session_id {
-            self.session.get_or_insert(session);
+        let is_side = record.sidechain.is_some_and(|raw| raw.get() == "true");
+        let uuid = non_empty(record.uuid).filter(|_| record.parent.is_some() && !is_side);
+        let id = non_empty(record.id).filter(|_| record.parent_id.is_some());
+        if let Some(leaf) = uuid.or(id) {
+            self.leaf = Some(leaf.into_owned());
         }
-        if found.parent_uuid == Presence::Present && !found.is_sidechain && found.uuid.is_some() {
-            self.leaf = found.uuid;
-        } else if found.parent_id == Presence::Present && found.id.is_some() {
-            self.leaf = found.id;
-        }
-    }
-
-    /// The last message, if there is one.
-    pub fn leaf(&self) -> Option<&str> {
-        self.leaf.as_deref()
-    }
-
-    /// The session id in the file.
-    pub fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    pub(super) fn append(&mut self, uuid: &str) -> Option<String> {
-        self.leaf.replace(uuid.to_owned())
     }
 }
 
@@ -86,7 +52,6 @@ mod tests {
         ] {
             chain.follow(line);
         }
-        assert_eq!(chain.leaf(), Some("b"));
-        assert_eq!(chain.session(), Some("s"));
+        assert_eq!(chain.leaf.as_deref(), Some("b"));
     }
 }

@@ -1,17 +1,17 @@
 //! Writes titles, recaps, labels and costs for another agent's session. What the agent understands
 //! goes into its own files, the rest into a side file. A title that a person gave always wins.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::chain::Chain;
 use super::metadata::{LineFacts, side_file_path};
-use super::target::{RecordError, Transcript, follow_file};
-use super::{Chain, Moment, SessionFacts, SessionName};
+use super::target::{Transcript, follow};
+use super::{Moment, SessionFacts, SessionName};
 use crate::jsonl::{FixedFile, Mapping, split_line};
 use crate::session::codex_index::{index_path, name_on};
-use crate::session::durable::{FileSystems, LockedFile, Presence, Sync};
+use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
 use crate::session::format::Detail;
 use crate::session::{Agent, Facts, ManualTitle, Session, Title, TitleSource, find_title};
 use crate::wire::SessionId;
@@ -63,7 +63,12 @@ impl ForeignSession {
                 .unwrap_or_else(|| stem.into_owned()),
             directory: known.cwd.clone().unwrap_or_default(),
         };
-        let side_file = Transcript::new(side_file_path(&path), facts.clone(), moment.clone());
+        let side_file = Transcript::new(
+            side_file_path(&path),
+            facts.clone(),
+            systems,
+            moment.clone(),
+        );
         Self {
             title_file: match agent {
                 Agent::Claude | Agent::Qwen | Agent::Pi => is_appendable.then(|| path.clone()),
@@ -72,7 +77,7 @@ impl ForeignSession {
             },
             takes_recaps: is_appendable && matches!(agent, Agent::Claude | Agent::Qwen),
             title: known.title.clone(),
-            side_file: side_file.on(systems),
+            side_file,
             written: Vec::new(),
             path,
             agent,
@@ -143,20 +148,15 @@ impl ForeignSession {
             return Ok(Recorded::AgentFile);
         }
         // Read under the lock: a person's earlier rename must win.
-        let found = |source| unread(&file, source);
-        if self
-            .title_in(&file)
-            .map_err(found)?
-            .is_some_and(|title| is_manual(&title))
-        {
+        if self.title_in(&file)?.is_some_and(|title| is_manual(&title)) {
             self.cost(&turnpipe)?;
             return Ok(Recorded::KeptManualTitle);
         }
-        let before = file.size().map_err(found)?;
+        let before = file.size()?;
         let offset = self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
         // Agents take no lock, so one of them may have renamed the session just now. Their readers
         // use the last record.
-        let titles = self.titles_between(&file, before, offset).map_err(found)?;
+        let titles = self.titles_between(&file, before, offset)?;
         let Some(lost) = titles.into_iter().rfind(is_manual) else {
             return Ok(Recorded::AgentFile);
         };
@@ -227,7 +227,7 @@ impl ForeignSession {
             if self.agent == Agent::Qwen {
                 self.anchor(&file)?;
             }
-            file.finish(sync).map_err(|source| unread(&file, source))?;
+            file.finish(sync)?;
         }
         Ok(count + self.side_file.finish(sync)?)
     }
@@ -246,16 +246,13 @@ impl ForeignSession {
         } else {
             Presence::CreatedIfMissing
         };
-        Ok(LockedFile::open_on(path, presence, self.systems)?)
+        LockedFile::open(path, presence, self.systems)
     }
 
     fn append(&mut self, file: &LockedFile, line: &str) -> Result<u64, RecordError> {
-        let appended = file.append(line).map_err(|source| RecordError::Append {
-            path: file.path().to_owned(),
-            source,
-        })?;
+        let offset = file.append(line)?;
         self.written.push(file.path().to_owned());
-        Ok(appended.offset)
+        Ok(offset)
     }
 
     fn append_title(
@@ -281,18 +278,23 @@ impl ForeignSession {
     }
 
     /// The title that counts now.
-    fn title_in(&self, file: &LockedFile) -> io::Result<Option<Title>> {
+    fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
         if self.agent == Agent::Codex {
             let named = self.titles_between(file, 0, size)?.pop();
             return Ok(named.or_else(|| self.title.clone()));
         }
         let mut bytes = FixedFile::new(file.file(), size, Mapping::Refused);
-        find_title(&mut bytes, self.agent.format())
+        find_title(&mut bytes, self.agent.format()).map_err(|error| file.error(error))
     }
 
     /// The titles on the complete lines between two offsets, in order.
-    fn titles_between(&self, file: &LockedFile, start: u64, end: u64) -> io::Result<Vec<Title>> {
+    fn titles_between(
+        &self,
+        file: &LockedFile,
+        start: u64,
+        end: u64,
+    ) -> Result<Vec<Title>, RecordError> {
         let title_on = |record: &str| match self.agent {
             Agent::Codex => name_on(record)
                 .filter(|(id, _)| *id == self.facts.session_id)
@@ -303,7 +305,8 @@ impl ForeignSession {
             }
         };
         let mut bytes = FixedFile::new(file.file(), end, Mapping::Refused);
-        let window = bytes.window(start..end)?;
+        let window = bytes.window(start..end);
+        let window = window.map_err(|error| file.error(error))?;
         let titles = window.split(|byte| *byte == b'\n').flat_map(|line| {
             let (records, _) = split_line(line);
             let titles = records.iter().map(|record| title_on(record.text(line)));
@@ -313,17 +316,11 @@ impl ForeignSession {
     }
 
     fn anchor(&mut self, file: &LockedFile) -> Result<(), RecordError> {
-        let found = |source| unread(file, source);
-        let size = file.size().map_err(found)?;
+        let size = file.size()?;
         let near = size.saturating_sub(ANCHOR_DISTANCE);
-        if !self
-            .titles_between(file, near, size)
-            .map_err(found)?
-            .is_empty()
+        if self.titles_between(file, near, size)?.is_empty()
+            && let Some(title) = self.title_in(file)?
         {
-            return Ok(());
-        }
-        if let Some(title) = self.title_in(file).map_err(found)? {
             let chain = chain_of(file)?;
             self.append_title(file, &chain, &title, ManualTitle::Keep, None)?;
         }
@@ -341,8 +338,11 @@ impl ForeignSession {
     }
 }
 
+/// The current end of the conversation in a file.
 fn chain_of(file: &LockedFile) -> Result<Chain, RecordError> {
-    follow_file(file).map_err(|source| unread(file, source))
+    let mut chain = Chain::default();
+    follow(&mut chain, file, 0)?;
+    Ok(chain)
 }
 
 fn is_manual(title: &Title) -> bool {
@@ -355,13 +355,6 @@ pub(super) fn manual_title(turnpipe: &Value) -> ManualTitle {
         ManualTitle::Supersede
     } else {
         ManualTitle::Keep
-    }
-}
-
-fn unread(file: &LockedFile, source: io::Error) -> RecordError {
-    RecordError::Io {
-        path: file.path().to_owned(),
-        source,
     }
 }
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Chain, SessionFacts};
+use super::SessionFacts;
+use super::chain::Chain;
 use crate::session::{Agent, ManualTitle, Title, TitleSource};
 
 /// The suffix of side files.
@@ -55,7 +56,7 @@ impl LineFacts<'_> {
                 "type": "session_info",
                 // The ids of pi are this long.
                 "id": self.uuid.get(self.uuid.len().saturating_sub(8)..),
-                "parentId": self.chain.leaf(),
+                "parentId": self.chain.leaf,
                 "timestamp": self.timestamp,
                 "name": text,
             }),
@@ -75,19 +76,15 @@ impl LineFacts<'_> {
     /// The line for a recap, or `None` if the agent has no record for recaps.
     pub(super) fn recap(&self, agent: Agent, text: &str) -> Option<String> {
         let line = match agent {
-            Agent::Claude => json!({
-                "parentUuid": self.chain.leaf(),
-                "isSidechain": false,
-                "userType": "external",
-                "cwd": self.session.directory,
-                "sessionId": self.session.session_id,
-                "version": env!("CARGO_PKG_VERSION"),
-                "type": "system",
-                "subtype": "away_summary",
-                "content": text,
-                "uuid": self.uuid,
-                "timestamp": self.timestamp,
-            }),
+            Agent::Claude => {
+                let mut line =
+                    self.session
+                        .message(self.chain.leaf.as_deref(), &self.uuid, &self.timestamp);
+                line["type"] = "system".into();
+                line["subtype"] = "away_summary".into();
+                line["content"] = text.into();
+                line
+            }
             Agent::Qwen => self.qwen(
                 "slash_command",
                 json!({
@@ -106,7 +103,7 @@ impl LineFacts<'_> {
     fn qwen(&self, subtype: &str, payload: Value) -> Value {
         json!({
             "uuid": self.uuid,
-            "parentUuid": self.chain.leaf(),
+            "parentUuid": self.chain.leaf,
             "sessionId": self.session.session_id,
             "timestamp": self.timestamp,
             "type": "system",

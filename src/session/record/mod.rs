@@ -12,11 +12,10 @@ mod recorder;
 mod session_name;
 mod target;
 
-pub use chain::Chain;
 pub use continuation::{Continuation, TurnWatch};
 pub use foreign::{ForeignSession, Recorded};
 pub use metadata::{SIDE_FILE_SUFFIX, side_file_path};
 pub use moment::Moment;
-pub use recorder::{Recorder, SessionFacts};
+pub use recorder::SessionFacts;
 pub use session_name::{NameError, SessionName};
-pub use target::{Ownership, RecordError, Transcript, ownership};
+pub use target::{Ownership, Transcript, ownership};

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Moment;
+use super::chain::Chain;
 use super::foreign::manual_title;
-use super::{Chain, Moment};
 use crate::session::ManualTitle;
 
 /// Types, and subtypes where they matter, of the records to keep.
@@ -27,27 +28,39 @@ pub struct SessionFacts {
     pub directory: String,
 }
 
+impl SessionFacts {
+    /// The members of a line in Claude Code's form that belongs to the conversation.
+    pub(super) fn message(&self, parent: Option<&str>, uuid: &str, timestamp: &str) -> Value {
+        json!({
+            "parentUuid": parent,
+            "isSidechain": false,
+            "userType": "external",
+            "cwd": self.directory,
+            "sessionId": self.session_id,
+            "version": env!("CARGO_PKG_VERSION"),
+            "uuid": uuid,
+            "timestamp": timestamp,
+        })
+    }
+}
+
 /// Converts records to the lines of a transcript in Claude Code's form, so that tools for those
 /// files read ours. Every line has the key `turnpipe`.
-pub struct Recorder {
+pub(super) struct Recorder {
     facts: SessionFacts,
-    chain: Chain,
+    /// The end of the conversation so far.
+    pub(super) chain: Chain,
     moment: Moment,
 }
 
 impl Recorder {
-    /// Continues after the end of `chain`.
-    pub fn new(facts: SessionFacts, chain: Chain, moment: Moment) -> Self {
+    /// Converts records of a session.
+    pub(super) fn new(facts: SessionFacts, moment: Moment) -> Self {
         Self {
             facts,
-            chain,
+            chain: Chain::default(),
             moment,
         }
-    }
-
-    /// Follows a line of the file.
-    pub(super) fn follow(&mut self, line: &str) {
-        self.chain.follow(line);
     }
 
     /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
@@ -65,7 +78,7 @@ impl Recorder {
     }
 
     /// The line to append for a record, or `None` if it is not kept.
-    pub fn line(&mut self, record: &str) -> Option<String> {
+    pub(super) fn line(&mut self, record: &str) -> Option<String> {
         let Ok(Value::Object(mut record)) = serde_json::from_str(record) else {
             return None;
         };
@@ -75,128 +88,89 @@ impl Recorder {
         {
             return None;
         }
-        let text = |record: &Map<String, Value>, name: &str| {
-            record.get(name).and_then(Value::as_str).map(str::to_owned)
-        };
-        let line = match (
-            text(&record, "type")?.as_str(),
-            text(&record, "subtype").as_deref(),
-        ) {
+        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+        let turnpipe = record.get("turnpipe").cloned().filter(Value::is_object);
+        let mut line = match (text("type")?.as_str(), text("subtype").as_deref()) {
             ("user" | "assistant", _) if record.get("message").is_some_and(Value::is_object) => {
-                let mut line = self.link(&mut record);
-                line.extend(
-                    record
-                        .shift_remove("type")
-                        .map(|kind| ("type".to_owned(), kind)),
-                );
-                line.extend(
-                    record
-                        .shift_remove("message")
-                        .map(|body| ("message".to_owned(), body)),
-                );
+                let mut own = taken(&mut record, ["type", "message"])?;
                 if let Some(output) = record.shift_remove("tool_use_result") {
-                    line.insert("toolUseResult".to_owned(), output);
+                    own.insert("toolUseResult".to_owned(), output);
                 }
-                line
+                self.chained(&record, own)
             }
             ("system", Some("away_summary")) => {
-                let mut line = self.link(&mut record);
-                for name in ["type", "subtype", "content"] {
-                    line.extend(
-                        record
-                            .shift_remove(name)
-                            .map(|value| (name.to_owned(), value)),
-                    );
-                }
-                line
+                let own = taken(&mut record, ["type", "subtype", "content"])?;
+                self.chained(&record, own)
             }
             ("title", _) if record.get("ok") == Some(&Value::Bool(true)) => {
                 let title = record.shift_remove("title")?;
-                let on_request = record.get("turnpipe").map(manual_title);
-                if on_request == Some(ManualTitle::Supersede) {
-                    let source = Value::from("auto");
-                    let own = [("customTitle", title), ("titleSource", source)];
-                    self.unchained("custom-title", own)
+                if turnpipe.as_ref().map(manual_title) == Some(ManualTitle::Supersede) {
+                    let own = [("customTitle", title), ("titleSource", "auto".into())];
+                    self.unchained("custom-title", members(own))
                 } else {
-                    self.unchained("ai-title", [("aiTitle", title)])
+                    self.unchained("ai-title", members([("aiTitle", title)]))
                 }
             }
-            ("tool_use_summary", _) => {
-                let (summary, ids) = (
-                    record.shift_remove("summary")?,
-                    record.shift_remove("preceding_tool_use_ids")?,
-                );
-                self.unchained(
-                    "tool_use_summary",
-                    [("summary", summary), ("preceding_tool_use_ids", ids)],
-                )
+            (kind @ "tool_use_summary", _) => {
+                let own = taken(&mut record, ["summary", "preceding_tool_use_ids"])?;
+                self.unchained(kind, own)
             }
-            ("content-replacement", _) => {
-                let replacements = record.shift_remove("replacements")?;
-                self.unchained("content-replacement", [("replacements", replacements)])
+            (kind @ "content-replacement", _) => {
+                self.unchained(kind, taken(&mut record, ["replacements"])?)
             }
             // What failed may have cost something.
             ("system", Some("usage")) | ("title" | "recap", _)
-                if record
-                    .get("turnpipe")
+                if turnpipe
+                    .as_ref()
                     .is_some_and(|ours| ours.get("usage").is_some()) =>
             {
-                self.unchained("system", [("subtype", Value::from("usage"))])
+                self.unchained("system", members([("subtype", "usage".into())]))
             }
             _ => return None,
         };
-        let mut line = line;
-        let ours = record
-            .shift_remove("turnpipe")
-            .filter(Value::is_object)
-            .unwrap_or_else(|| json!({"v": 1}));
-        line.insert("turnpipe".to_owned(), ours);
-        Some(Value::Object(line).to_string())
+        let turnpipe = turnpipe.unwrap_or_else(|| json!({"v": 1}));
+        line["turnpipe"] = turnpipe;
+        Some(line.to_string())
     }
 
-    /// The members of a line that belongs to the conversation.
-    fn link(&mut self, record: &mut Map<String, Value>) -> Map<String, Value> {
-        let uuid = match record.get("uuid").and_then(Value::as_str) {
-            Some(uuid) => uuid.to_owned(),
-            None => self.moment.uuid(),
-        };
-        let parent = self.chain.append(&uuid);
-        let timestamp = match record.get("timestamp").and_then(Value::as_str) {
-            Some(timestamp) => timestamp.to_owned(),
-            None => self.moment.now(),
-        };
-        members([
-            ("parentUuid", parent.map_or(Value::Null, Value::from)),
-            ("isSidechain", Value::from(false)),
-            ("userType", Value::from("external")),
-            ("cwd", Value::from(self.facts.directory.clone())),
-            ("sessionId", Value::from(self.facts.session_id.clone())),
-            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
-            ("uuid", Value::from(uuid)),
-            ("timestamp", Value::from(timestamp)),
-        ])
+    /// A line that belongs to the conversation, with these members of its own.
+    fn chained(&mut self, record: &Map<String, Value>, own: Map<String, Value>) -> Value {
+        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+        let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
+        let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
+        let parent = self.chain.leaf.replace(uuid.clone());
+        let mut line = self.facts.message(parent.as_deref(), &uuid, &timestamp);
+        for (name, value) in own {
+            line[name] = value;
+        }
+        line
     }
 
-    /// A line outside the conversation.
-    fn unchained<const COUNT: usize>(
-        &self,
-        kind: &str,
-        own: [(&str, Value); COUNT],
-    ) -> Map<String, Value> {
-        let mut line = members([("type", Value::from(kind))]);
-        line.extend(members(own));
-        line.extend(members([
-            ("sessionId", Value::from(self.facts.session_id.clone())),
-            ("uuid", Value::from(self.moment.uuid())),
-            ("timestamp", Value::from(self.moment.now())),
-        ]));
+    /// A line outside the conversation, with these members of its own.
+    fn unchained(&self, kind: &str, own: Map<String, Value>) -> Value {
+        let mut line = json!({"type": kind});
+        for (name, value) in own {
+            line[name] = value;
+        }
+        line["sessionId"] = self.facts.session_id.clone().into();
+        line["uuid"] = self.moment.uuid().into();
+        line["timestamp"] = self.moment.now().into();
         line
     }
 }
 
+/// Takes these members out of a record, or returns `None` if one is missing.
+fn taken<const COUNT: usize>(
+    record: &mut Map<String, Value>,
+    names: [&str; COUNT],
+) -> Option<Map<String, Value>> {
+    let own = names.map(|name| Some((name.to_owned(), record.shift_remove(name)?)));
+    own.into_iter().collect()
+}
+
 fn members<const COUNT: usize>(pairs: [(&str, Value); COUNT]) -> Map<String, Value> {
+    let pairs = pairs.into_iter();
     pairs
-        .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
 }
@@ -218,7 +192,7 @@ mod tests {
             clock: Arc::new(clock),
             ids: Arc::new(SeededIds::new(7)),
         };
-        Recorder::new(facts, Chain::default(), moment)
+        Recorder::new(facts, moment)
     }
 
     fn value(line: Option<String>) -> Value {

@@ -1,11 +1,13 @@
 //! The transcript that a stream is recorded in.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::{Chain, Moment, Recorder, SessionFacts};
-use crate::session::durable::{AppendError, FileSystems, LockedFile, OpenError, Presence, Sync};
-use crate::session::{OpenError as Unreadable, open_safely};
+use super::chain::Chain;
+use super::recorder::Recorder;
+use super::{Moment, SessionFacts};
+use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
+use crate::session::{SessionError, open_safely};
 
 /// The longest line that is read to find out who wrote a file, in bytes.
 const FIRST_LINE: u64 = 1024 * 1024;
@@ -19,30 +21,6 @@ pub enum Ownership {
     Ours,
     /// Another program.
     AnotherAgent,
-}
-
-/// Why a record is not in the file.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The file must not be written to. Nothing was changed.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// Writing failed.
-    #[error("{}: {source}", path.display())]
-    Append {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        source: AppendError,
-    },
-    /// Reading or syncing failed.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The path.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
 }
 
 /// A session file of turnpipe that grows by the records of a stream. Others may append at the same
@@ -60,10 +38,10 @@ pub struct Transcript {
 ///
 /// # Errors
 /// It is not a regular file, or cannot be read.
-pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
+pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
-        Err(Unreadable::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+        Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Ownership::Nobody);
         }
         Err(error) => return Err(error),
@@ -87,22 +65,19 @@ pub fn ownership(path: &Path) -> Result<Ownership, Unreadable> {
 
 impl Transcript {
     /// Continues a file of turnpipe, or starts one. Nothing is written yet.
-    pub fn new(path: impl Into<PathBuf>, facts: SessionFacts, moment: Moment) -> Self {
-        let recorder = Recorder::new(facts, Chain::default(), moment);
+    pub fn new(
+        path: impl Into<PathBuf>,
+        facts: SessionFacts,
+        systems: FileSystems,
+        moment: Moment,
+    ) -> Self {
         Self {
             path: path.into(),
-            systems: FileSystems::Local,
-            recorder,
+            systems,
+            recorder: Recorder::new(facts, moment),
             followed: 0,
             recorded: 0,
         }
-    }
-
-    /// The same, on these file systems.
-    #[must_use]
-    pub fn on(mut self, systems: FileSystems) -> Self {
-        self.systems = systems;
-        self
     }
 
     /// Writes a record of the stream, if it is one to keep. Returns whether it was written.
@@ -113,15 +88,13 @@ impl Transcript {
         if !Recorder::keeps(record) {
             return Ok(false);
         }
-        let file = LockedFile::open_on(&self.path, Presence::CreatedIfMissing, self.systems)?;
-        self.follow(&file)?;
+        let file = LockedFile::open(&self.path, Presence::CreatedIfMissing, self.systems)?;
+        // Others may have appended since the last time.
+        self.followed = follow(&mut self.recorder.chain, &file, self.followed)?;
         let Some(line) = self.recorder.line(record) else {
             return Ok(false);
         };
-        file.append(&line).map_err(|source| RecordError::Append {
-            path: self.path.clone(),
-            source,
-        })?;
+        file.append(&line)?;
         self.recorded += 1;
         Ok(true)
     }
@@ -132,63 +105,34 @@ impl Transcript {
     /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
         if self.recorded > 0 {
-            let file = LockedFile::open_on(&self.path, Presence::Required, self.systems)?;
-            file.finish(sync).map_err(|source| RecordError::Io {
-                path: self.path.clone(),
-                source,
-            })?;
+            LockedFile::open(&self.path, Presence::Required, self.systems)?.finish(sync)?;
         }
         Ok(self.recorded)
     }
-
-    /// Follows what this or another process appended since the last time.
-    fn follow(&mut self, file: &LockedFile) -> Result<(), RecordError> {
-        let recorder = &mut self.recorder;
-        self.followed =
-            follow_from(file, self.followed, |line| recorder.follow(line)).map_err(|source| {
-                RecordError::Io {
-                    path: self.path.clone(),
-                    source,
-                }
-            })?;
-        Ok(())
-    }
 }
 
-/// Reads the current end of the conversation in a file.
+/// Follows the complete lines of a file from `offset` on. Returns the offset after the last one.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn follow_file(file: &LockedFile) -> io::Result<Chain> {
-    let mut chain = Chain::default();
-    follow_from(file, 0, |line| chain.follow(line))?;
-    Ok(chain)
-}
-
-/// Calls the visitor with the complete lines from `offset` on. Returns the offset after the last
-/// one.
-fn follow_from(file: &LockedFile, offset: u64, mut take: impl FnMut(&str)) -> io::Result<u64> {
-    let size = file.size()?;
-    let mut block = vec![0; 64 * 1024];
-    let mut held: Vec<u8> = Vec::new();
-    let mut at = offset.min(size);
-    while at < size {
-        let read = file.read_at(&mut block, at)?;
-        if read == 0 {
-            break;
-        }
-        at += read as u64;
-        held.extend_from_slice(&block[..read]);
-        let whole = memchr::memrchr(b'\n', &held).map_or(0, |newline| newline + 1);
-        for line in held[..whole].split(|byte| *byte == b'\n') {
-            take(&String::from_utf8_lossy(line));
-        }
-        held.drain(..whole);
+pub(super) fn follow(
+    chain: &mut Chain,
+    file: &LockedFile,
+    offset: u64,
+) -> Result<u64, RecordError> {
+    let mut reader = BufReader::with_capacity(64 * 1024, file.file());
+    let mut line = Vec::new();
+    let mut at = offset;
+    let failed = |error: io::Error| file.error(error);
+    reader.seek(SeekFrom::Start(at)).map_err(failed)?;
+    while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
+        at += line.len() as u64;
+        chain.follow(&String::from_utf8_lossy(&line));
+        line.clear();
     }
-    Ok(at - held.len() as u64)
+    Ok(at)
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -206,7 +150,7 @@ mod tests {
             clock: Arc::new(clock),
             ids: Arc::new(SeededIds::new(7)),
         };
-        Transcript::new(path, facts, moment)
+        Transcript::new(path, facts, FileSystems::Local, moment)
     }
 
     fn lines(path: &Path) -> Vec<serde_json::Value> {
@@ -244,7 +188,7 @@ mod tests {
         let mut ours = transcript(&path);
         ours.record(PROMPT).unwrap();
         let theirs = r#"{"type":"user","parentUuid":null,"uuid":"theirs","message":{}}"#;
-        LockedFile::open(&path, Presence::Required)
+        LockedFile::open(&path, Presence::Required, FileSystems::Local)
             .unwrap()
             .append(theirs)
             .unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::query::Query;
 use super::run::Found;
@@ -55,14 +55,15 @@ pub fn search_all(
                 let (sender, receiver) = sync_channel(WAITING);
                 let names = &names;
                 scope.spawn(move || {
+                    let send = |event| match sender.send(event) {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    };
                     for candidate in candidates.iter().skip(lane).step_by(jobs) {
-                        let look = Look {
-                            listing,
-                            query,
-                            names,
-                            sender: &sender,
-                        };
-                        if look.search(candidate).is_break() || sender.send(None).is_err() {
+                        let mut report = |event| send(Some(event));
+                        if search(candidate, listing, query, names, &mut report).is_break()
+                            || send(None).is_break()
+                        {
                             return;
                         }
                     }
@@ -81,59 +82,49 @@ pub fn search_all(
     });
 }
 
-/// The search of one session.
-struct Look<'a> {
-    listing: &'a Listing,
-    query: &'a Query,
-    names: &'a ThreadNames,
-    sender: &'a SyncSender<Sent>,
+/// Searches one session until `report` breaks.
+fn search(
+    candidate: &Candidate,
+    listing: &Listing,
+    query: &Query,
+    names: &ThreadNames,
+    report: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let path = candidate.path.clone();
+    match found_in(candidate, listing, query, names, report) {
+        Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
+        Ok(lines) => report(SearchEvent::TooLong { path, lines }),
+        Err(error) => report(SearchEvent::Failed { path, error }),
+    }
 }
 
-impl Look<'_> {
-    /// Breaks when the receiver is dropped.
-    fn search(&self, candidate: &Candidate) -> ControlFlow<()> {
-        match self.found_in(candidate) {
-            Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
-            Ok(lines) => self.send(SearchEvent::TooLong {
-                path: candidate.path.clone(),
-                lines,
-            }),
-            Err(error) => self.send(SearchEvent::Failed {
-                path: candidate.path.clone(),
-                error,
-            }),
-        }
-    }
-
-    /// The session's facts are only read once there is a hit in it.
-    fn found_in(&self, candidate: &Candidate) -> Result<u64, SessionError> {
-        let Some(session) = self.listing.open(candidate)? else {
-            return Ok(0);
-        };
-        let mut is_reported = false;
-        let mut failure = None;
-        let too_long = session.search(self.query, &mut |found| {
-            if !is_reported {
-                let listing = self.listing;
-                match listing.examine(&session, &candidate.path, candidate.context, self.names) {
-                    Ok(Some(listed)) => self.send(SearchEvent::Session(listed))?,
-                    Ok(None) => return ControlFlow::Break(()),
-                    Err(error) => {
-                        failure = Some(error);
-                        return ControlFlow::Break(());
-                    }
+/// Reports what is found in one session. Returns the number of lines that were too long to parse.
+fn found_in(
+    candidate: &Candidate,
+    listing: &Listing,
+    query: &Query,
+    names: &ThreadNames,
+    report: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+) -> Result<u64, SessionError> {
+    let Some(session) = listing.open(candidate)? else {
+        return Ok(0);
+    };
+    let mut is_reported = false;
+    let mut failure = None;
+    let too_long = session.search(query, &mut |found| {
+        // The session's facts are only read once there is a hit in it.
+        if !is_reported {
+            match listing.examine(&session, candidate.context, names) {
+                Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
+                Ok(None) => return ControlFlow::Break(()),
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
                 }
-                is_reported = true;
             }
-            self.send(SearchEvent::Found(Box::new(found)))
-        })?;
-        failure.map_or(Ok(too_long), Err)
-    }
-
-    fn send(&self, event: SearchEvent) -> ControlFlow<()> {
-        match self.sender.send(Some(event)) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+            is_reported = true;
         }
-    }
+        report(SearchEvent::Found(Box::new(found)))
+    })?;
+    failure.map_or(Ok(too_long), Err)
 }

@@ -11,4 +11,4 @@ mod run;
 pub use excerpt::Excerpt;
 pub use many::{SearchEvent, search_all};
 pub use query::{Case, PatternError, PatternKind, PatternOptions, Query, Words};
-pub use run::{Found, FoundIn};
+pub use run::Found;

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::needles::needles;
-use super::run::FoundIn;
 use crate::dialog::Role;
+use crate::wire::records::HitPlace;
 
 /// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,13 +58,13 @@ pub struct Query {
     /// A line must contain one of these. `None` accepts every line.
     pub(super) needles: Option<Vec<String>>,
     /// The parts of messages to search.
-    pub(super) places: Vec<FoundIn>,
+    pub places: Vec<HitPlace>,
     /// The roles to search. Empty means all.
-    pub(super) roles: Vec<Role>,
+    pub roles: Vec<Role>,
     /// The largest number of hits per session.
-    pub(super) most: Option<NonZeroUsize>,
-    /// How many lines to show before and after a match.
-    pub(super) context: usize,
+    pub most: Option<NonZeroUsize>,
+    /// How many lines to show before and after a match. With none, excerpts are short.
+    pub context: usize,
 }
 
 impl Query {
@@ -91,39 +91,11 @@ impl Query {
         Ok(Self {
             matcher,
             needles,
-            places: vec![FoundIn::Text],
+            places: vec![HitPlace::Text],
             roles: Vec::new(),
             most: None,
             context: 0,
         })
-    }
-
-    /// Limits the query to these parts of messages.
-    #[must_use]
-    pub fn in_places(mut self, places: Vec<FoundIn>) -> Self {
-        self.places = places;
-        self
-    }
-
-    /// Limits the query to messages of these roles. Empty means all.
-    #[must_use]
-    pub fn by_roles(mut self, roles: Vec<Role>) -> Self {
-        self.roles = roles;
-        self
-    }
-
-    /// Shows this many lines before and after each match. With none, excerpts are short.
-    #[must_use]
-    pub fn with_context(mut self, lines: usize) -> Self {
-        self.context = lines;
-        self
-    }
-
-    /// Limits the number of hits per session.
-    #[must_use]
-    pub fn at_most(mut self, most: NonZeroUsize) -> Self {
-        self.most = Some(most);
-        self
     }
 }
 

@@ -13,21 +13,9 @@ use crate::dialog::{Block, Message, Origin, Role, Thread};
 use crate::jsonl::AhoCorasickPrefilter;
 use crate::session::conversation::Scope;
 use crate::session::lines::{Line, for_each_line, for_each_line_with};
-use crate::session::opened::{Positioned, Session};
+use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
-
-/// A part of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FoundIn {
-    /// Text.
-    Text,
-    /// Thinking.
-    Thinking,
-    /// The strings in the input of a call.
-    Call,
-    /// The result of a call.
-    Result,
-}
+use crate::wire::records::HitPlace;
 
 /// A part of a message that matches.
 #[derive(Debug, Clone)]
@@ -45,7 +33,7 @@ pub struct Found {
     /// The timestamp, as stored.
     pub time: Option<String>,
     /// The part that matches.
-    pub place: FoundIn,
+    pub place: HitPlace,
     /// The tool, for calls.
     pub tool: Option<String>,
     /// The first match.
@@ -95,17 +83,13 @@ impl Session {
             }
             ControlFlow::Continue(())
         };
-        let source = Positioned {
-            file: &self.file,
-            at: 0,
-        };
         let broken = match &query.needles {
             Some(needles) => {
                 let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
                 let prefilter = AhoCorasickPrefilter::new(&needles).map_err(io::Error::other)?;
-                for_each_line_with(prefilter, source, 0, &mut look)?
+                for_each_line_with(prefilter, self.reader(), 0, &mut look)?
             }
-            None => for_each_line(source, 0, &mut look)?,
+            None => for_each_line(self.reader(), 0, &mut look)?,
         };
         if broken.is_none() {
             let _ = search.finish();
@@ -169,14 +153,6 @@ impl Search<'_> {
     }
 }
 
-/// Matches the pattern against one message.
-struct InPart {
-    place: FoundIn,
-    tool: Option<String>,
-    excerpt: Excerpt,
-    matches: u64,
-}
-
 impl Query {
     /// The parts of a message that match.
     fn find(&self, line: Option<u64>, message: &Message) -> Vec<Found> {
@@ -184,7 +160,26 @@ impl Query {
             return Vec::new();
         }
         let parts = message.blocks.iter().filter_map(|block| {
-            let part = self.find_in(block)?;
+            let place = match block {
+                Block::Text(_) => HitPlace::Text,
+                Block::Thinking(_) => HitPlace::Thinking,
+                Block::Call(_) => HitPlace::Call,
+                Block::Result(_) => HitPlace::Result,
+                Block::Media(_) => return None,
+            };
+            if !self.places.contains(&place) {
+                return None;
+            }
+            let (tool, found) = match block {
+                Block::Text(text) | Block::Thinking(text) => (None, self.first(&[text])),
+                Block::Call(call) => (
+                    Some(call.name.clone()),
+                    self.first(&strings(call.input.get())),
+                ),
+                Block::Result(result) => (None, self.first(&[result.text()])),
+                Block::Media(_) => return None,
+            };
+            let (excerpt, matches) = found?;
             Some(Found {
                 line,
                 uuid: message.uuid.clone(),
@@ -192,42 +187,13 @@ impl Query {
                 origin: message.origin,
                 thread: message.thread,
                 time: message.time.clone(),
-                place: part.place,
-                tool: part.tool,
-                excerpt: part.excerpt,
-                matches: part.matches,
+                place,
+                tool,
+                excerpt,
+                matches,
             })
         });
         parts.collect()
-    }
-
-    fn find_in(&self, block: &Block) -> Option<InPart> {
-        let place = match block {
-            Block::Text(_) => FoundIn::Text,
-            Block::Thinking(_) => FoundIn::Thinking,
-            Block::Call(_) => FoundIn::Call,
-            Block::Result(_) => FoundIn::Result,
-            Block::Media(_) => return None,
-        };
-        if !self.places.contains(&place) {
-            return None;
-        }
-        let (tool, found) = match block {
-            Block::Text(text) | Block::Thinking(text) => (None, self.first(&[text])),
-            Block::Call(call) => (
-                Some(call.name.clone()),
-                self.first(&strings(call.input.get())),
-            ),
-            Block::Result(result) => (None, self.first(&[result.text()])),
-            Block::Media(_) => (None, None),
-        };
-        let (excerpt, matches) = found?;
-        Some(InPart {
-            place,
-            tool,
-            excerpt,
-            matches,
-        })
     }
 
     /// The first match in any of the texts, and the number of matches in all of them.

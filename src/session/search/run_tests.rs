@@ -79,24 +79,24 @@ fn text_is_found_as_it_was_said_not_as_it_is_written() {
 #[test]
 fn calls_and_results_are_searched_on_request() {
     let text = [&*user("the login"), CALL, RESULT].join("\n");
-    let query = Query::new("login", ANY).unwrap();
+    let mut query = Query::new("login", ANY).unwrap();
     assert_eq!(found(&text, &query), [(1, "the login".to_owned())]);
-    let query = query.in_places(vec![FoundIn::Call, FoundIn::Result]);
+    query.places = vec![HitPlace::Call, HitPlace::Result];
     let expected = [
         (2, "grep -n \"login\" src".to_owned()),
         (3, "src/a.rs: fn login()".to_owned()),
     ];
     assert_eq!(found(&text, &query), expected);
-    let query = query.by_roles(vec![Role::Assistant]);
+    query.roles = vec![Role::Assistant];
     assert_eq!(found(&text, &query), expected[..1]);
 }
 
 #[test]
 fn a_search_stops_when_it_has_enough() {
     let text = [&*user("one one"), &user("one"), &user("one")].join("\n");
-    let query = Query::new("one", ANY).unwrap();
+    let mut query = Query::new("one", ANY).unwrap();
     assert_eq!(found(&text, &query).len(), 3);
-    let query = query.at_most(NonZeroUsize::MIN);
+    query.most = Some(NonZeroUsize::MIN);
     assert_eq!(found(&text, &query).len(), 1);
 }
 
@@ -107,10 +107,10 @@ fn lines_that_are_passed_over_hold_no_match() {
     let recordings = std::env::var_os("TURNPIPE_TEST_DATA");
     let roots = [Some(data), recordings.map(Into::into)];
     let places = [
-        FoundIn::Text,
-        FoundIn::Thinking,
-        FoundIn::Call,
-        FoundIn::Result,
+        HitPlace::Text,
+        HitPlace::Thinking,
+        HitPlace::Call,
+        HitPlace::Result,
     ];
     let mut total = 0;
     for candidate in roots
@@ -129,9 +129,10 @@ fn lines_that_are_passed_over_hold_no_match() {
             ("the \\w+ing", Case::Ignored),
         ] {
             let options = PatternOptions { case, ..ANY };
-            let query = Query::new(pattern, options)
-                .unwrap()
-                .in_places(places.to_vec());
+            let query = Query {
+                places: places.to_vec(),
+                ..Query::new(pattern, options).unwrap()
+            };
             let slow = Query {
                 needles: None,
                 ..query.clone()

@@ -1,6 +1,9 @@
 //! How files, patterns and addresses are named: by their most distinctive part, never by a home
 //! directory.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::clean::{MORE, cut};
 use crate::text::display_width;
 
@@ -14,7 +17,11 @@ const WIDEST_PAIR: usize = 44;
 const WIDEST_DIRECTORY: usize = 24;
 
 /// Names that say nothing without the directory they are in.
-const GENERIC: &str = include_str!("words/generic_files.txt");
+static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    include_str!("words/generic_files.txt")
+        .split_whitespace()
+        .collect()
+});
 
 /// The parts of a path, below the working directory if it is there.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
@@ -81,8 +88,7 @@ pub(super) fn is_working_directory(path: &str, cwd: Option<&str>) -> bool {
 }
 
 fn is_generic(base: &str) -> bool {
-    let lowered = base.to_ascii_lowercase();
-    GENERIC.split_whitespace().any(|name| name == lowered)
+    GENERIC.contains(&*base.to_ascii_lowercase())
 }
 
 /// A part of a path, cut to the widest name.

@@ -16,7 +16,8 @@ impl WordList {
     pub(super) fn new(file: &'static str) -> Self {
         let mut sections: HashMap<_, Section> = HashMap::new();
         let mut name = "";
-        for line in file.lines().filter(|line| !line.is_empty()) {
+        let lines = file.lines().skip_while(|line| !line.starts_with('['));
+        for line in lines.filter(|line| !line.is_empty()) {
             let heading = line
                 .strip_prefix('[')
                 .and_then(|line| line.strip_suffix(']'));
@@ -35,6 +36,12 @@ impl WordList {
     pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
         let lines = self.0.get(section).map(|section| section.lines.as_slice());
         lines.unwrap_or_default().iter().copied()
+    }
+
+    /// The lines of all sections, in no order.
+    pub(super) fn all_lines(&self) -> impl Iterator<Item = &'static str> {
+        let sections = self.0.values();
+        sections.flat_map(|section| section.lines.iter().copied())
     }
 
     /// Whether a word is in a section of words.

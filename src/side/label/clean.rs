@@ -1,8 +1,8 @@
 //! From a model's answer to a label.
 
-use crate::side::Rejection;
-use crate::side::rejection::begins_with_words;
+use crate::side::rejection::{begins_with_words, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::wire::records::TextRejection;
 
 /// The longest label, in UTF-16 units.
 const LONGEST: usize = 100;
@@ -47,27 +47,27 @@ pub enum CallsEnded {
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it reports a failure that is not one of the calls.
-pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, Rejection> {
+pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextRejection> {
     let safe = terminal_safe(answer);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
-    let line = line.ok_or(Rejection::Empty)?;
+    let line = line.ok_or(TextRejection::Empty)?;
     let label = without_quotes(without_emphasis(without_bullet(line)));
     let label = without_quotes(without_announcement(label));
     if label.is_empty() {
-        return Err(Rejection::Empty);
+        return Err(TextRejection::Empty);
     }
     let reports = |failures: &str| {
         let mut failures = failures.split('|');
         failures.any(|failure| begins_with_words(label, failure))
     };
     let is_failure = reports(FAILURES) || calls == CallsEnded::Well && reports(FAILED_CALLS);
-    if is_failure || Rejection::is_refusal(label) {
-        return Err(Rejection::Refusal);
+    if is_failure || is_refusal(label) {
+        return Err(TextRejection::Refusal);
     }
     let label = terminal_safe_line(label);
     let label = truncate_utf16(&label, LONGEST).trim();
     if label.is_empty() {
-        return Err(Rejection::Empty);
+        return Err(TextRejection::Empty);
     }
     Ok(label.to_owned())
 }
@@ -196,24 +196,32 @@ mod tests {
     #[test]
     fn what_is_rejected_says_why() {
         let rows = [
-            ("  \n ", Err(Rejection::Empty), Err(Rejection::Empty)),
-            ("**", Err(Rejection::Empty), Err(Rejection::Empty)),
+            (
+                "  \n ",
+                Err(TextRejection::Empty),
+                Err(TextRejection::Empty),
+            ),
+            ("**", Err(TextRejection::Empty), Err(TextRejection::Empty)),
             (
                 "I can't say",
-                Err(Rejection::Refusal),
-                Err(Rejection::Refusal),
+                Err(TextRejection::Refusal),
+                Err(TextRejection::Refusal),
             ),
             (
                 "API error 500",
-                Err(Rejection::Refusal),
-                Err(Rejection::Refusal),
+                Err(TextRejection::Refusal),
+                Err(TextRejection::Refusal),
             ),
             (
                 "Failed to read a.rs",
-                Err(Rejection::Refusal),
+                Err(TextRejection::Refusal),
                 Ok("Failed to read a.rs"),
             ),
-            ("无法读取文件", Err(Rejection::Refusal), Ok("无法读取文件")),
+            (
+                "无法读取文件",
+                Err(TextRejection::Refusal),
+                Ok("无法读取文件"),
+            ),
         ];
         for (answer, well, badly) in rows {
             for (calls, expected) in [(CallsEnded::Well, well), (CallsEnded::Badly, badly)] {

@@ -1,6 +1,5 @@
 //! What a model is asked for a label.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use serde_json::Value;
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
 use crate::text::{truncate_utf16, utf16_length};
+use crate::wire::beginning_of_string;
 
 /// How much of an input or output is shown, in UTF-16 units.
 const SHOWN: usize = 300;
@@ -40,8 +40,7 @@ pub fn shown(json: &str) -> String {
 /// three dots and never splits a character.
 pub fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    // No unit takes more than the six bytes of an escape.
-    let json = beginning_of_text(json, 6 * (limit + 1));
+    let json = beginning_of_string(json, limit + 1);
     let repaired = replace_lone_surrogates(&json);
     let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
     let text = value.map_or_else(|_| json.trim().to_owned(), |value| value.to_string());
@@ -50,22 +49,6 @@ pub fn excerpt(json: &str, limit: usize) -> String {
     }
     let kept = truncate_utf16(&text, limit.saturating_sub(MORE.len()));
     format!("{kept}{MORE}")
-}
-
-/// The beginning of a long string in JSON, about `length` bytes; any other value as it is.
-fn beginning_of_text(json: &str, length: usize) -> Cow<'_, str> {
-    if json.len() <= length || !json.starts_with('"') {
-        return Cow::Borrowed(json);
-    }
-    let mut end = 1;
-    while end < length {
-        end += match json.as_bytes().get(end..) {
-            Some([b'\\', b'u', ..]) => "\\u0000".len(),
-            Some([b'\\', ..]) => 2,
-            _ => 1,
-        };
-    }
-    Cow::Owned(format!("{}\"", &json[..json.ceil_char_boundary(end)]))
 }
 
 /// The part of what the model said that prompts show.

@@ -1,13 +1,20 @@
 //! From a model's answer to a recap.
 
-use crate::side::{Rejection, prompts};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::side::prompts;
+use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::wire::records::TextRejection;
 
 /// The longest recap, in UTF-16 units.
 const LONGEST: usize = 400;
 
-const OPEN: &str = "<recap>";
-const CLOSE: &str = "</recap>";
+/// A text between tags; one that was cut ends with the answer.
+static TAGGED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?is)<recap>(.*?)(?:</recap>|\z)").ok());
 
 /// The recap in a model's answer: the text between the tags, or after the first one if the answer
 /// was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
@@ -15,52 +22,34 @@ const CLOSE: &str = "</recap>";
 /// # Errors
 /// There is no tag (the text may be the model's reasoning), no word in it, only the prompt's example,
 /// or a refusal.
-pub fn clean_recap(answer: &str) -> Result<String, Rejection> {
+pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
     let safe = terminal_safe(answer);
-    let recap = terminal_safe_line(tagged(&safe).ok_or(Rejection::NoTag)?);
+    let recap = terminal_safe_line(tagged(&safe).ok_or(TextRejection::NoTag)?);
     let recap = truncate_utf16(&recap, LONGEST).trim();
     // A model that repeats what it was asked says `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
-        return Err(Rejection::Empty);
+        return Err(TextRejection::Empty);
     }
-    let examples = prompts::RECAP.split(OPEN).skip(1);
-    let mut examples = examples.filter_map(|rest| rest.split(CLOSE).next());
-    if examples.any(|example| Rejection::is_echo(recap, example)) {
-        return Err(Rejection::PromptEcho);
+    let examples = prompts::RECAP.split("<recap>").skip(1);
+    let mut examples = examples.filter_map(|rest| rest.split("</recap>").next());
+    if examples.any(|example| is_echo(recap, example)) {
+        return Err(TextRejection::PromptEcho);
     }
-    if Rejection::is_refusal(recap) {
-        return Err(Rejection::Refusal);
+    if is_refusal(recap) {
+        return Err(TextRejection::Refusal);
     }
     Ok(recap.to_owned())
 }
 
+/// The first text between tags that is not blank.
 fn tagged(answer: &str) -> Option<&str> {
-    let first = find(answer, OPEN)?;
-    let mut from = first;
-    let mut closed = false;
-    while let Some(start) = find(&answer[from..], OPEN).map(|at| from + at + OPEN.len()) {
-        let Some(length) = find(&answer[start..], CLOSE) else {
-            break;
-        };
-        closed = true;
-        let inner = answer[start..start + length].trim();
-        if !inner.is_empty() {
-            return Some(inner);
-        }
-        from = start + length + CLOSE.len();
-    }
-    if closed {
-        return Some("");
-    }
-    Some(answer[first + OPEN.len()..].trim())
-}
-
-/// Where a tag is, in either case.
-fn find(text: &str, tag: &str) -> Option<usize> {
-    text.match_indices('<').map(|(at, _)| at).find(|at| {
-        text.get(*at..at + tag.len())
-            .is_some_and(|found| found.eq_ignore_ascii_case(tag))
-    })
+    let tagged = TAGGED.as_ref()?.captures_iter(answer);
+    let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));
+    let first = texts.next()?;
+    std::iter::once(first)
+        .chain(texts)
+        .find(|text| !text.is_empty())
+        .or(Some(first))
 }
 
 #[cfg(test)]
@@ -78,27 +67,27 @@ mod tests {
             ),
             ("Let me think.\n<Recap> a\nb </RECAP> done", Ok("a b")),
             ("thinking <recap>cut o", Ok("cut o")),
-            ("just reasoning", Err(Rejection::NoTag)),
-            ("</recap>x", Err(Rejection::NoTag)),
-            ("<recap >x</recap>", Err(Rejection::NoTag)),
-            ("<recap></recap>", Err(Rejection::Empty)),
+            ("just reasoning", Err(TextRejection::NoTag)),
+            ("</recap>x", Err(TextRejection::NoTag)),
+            ("<recap >x</recap>", Err(TextRejection::NoTag)),
+            ("<recap></recap>", Err(TextRejection::Empty)),
             ("<recap> </recap><recap>x</recap>", Ok("x")),
-            ("<recap>", Err(Rejection::Empty)),
-            ("Wrapped in <recap>...</recap>", Err(Rejection::Empty)),
-            (prompts::RECAP, Err(Rejection::Empty)),
+            ("<recap>", Err(TextRejection::Empty)),
+            ("Wrapped in <recap>...</recap>", Err(TextRejection::Empty)),
+            (prompts::RECAP, Err(TextRejection::Empty)),
             (
                 "<recap>Debugging a race in the retry of logins. Next, give the integration test \
                  a clock that it controls.</recap>",
-                Err(Rejection::PromptEcho),
+                Err(TextRejection::PromptEcho),
             ),
             (
                 "<recap>**debugging a race in the retry of logins. Next, give the integration test \
                  a clock that it controls**</recap>",
-                Err(Rejection::PromptEcho),
+                Err(TextRejection::PromptEcho),
             ),
             (
                 "<recap>I'm sorry, I can't tell.</recap>",
-                Err(Rejection::Refusal),
+                Err(TextRejection::Refusal),
             ),
             ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
         ];

@@ -1,7 +1,9 @@
 //! From a model's answer to a title.
 
-use crate::side::{Rejection, prompts};
+use crate::side::prompts;
+use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::wire::records::TextRejection;
 
 /// The longest title, in UTF-16 units.
 const LONGEST: usize = 200;
@@ -26,20 +28,20 @@ pub enum TitleStyle {
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.
-pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, Rejection> {
+pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
     let title = sanitize(answer);
     if is_example(&title) || is_example(answer) {
-        return Err(Rejection::PromptEcho);
+        return Err(TextRejection::PromptEcho);
     }
-    if Rejection::is_refusal(&title) {
-        return Err(Rejection::Refusal);
+    if is_refusal(&title) {
+        return Err(TextRejection::Refusal);
     }
     let title = match style {
         TitleStyle::Sentence => title,
         TitleStyle::Kebab => to_kebab(&title),
     };
     if title.is_empty() {
-        return Err(Rejection::Empty);
+        return Err(TextRejection::Empty);
     }
     Ok(title)
 }
@@ -50,9 +52,7 @@ pub(in crate::side) fn is_example(title: &str) -> bool {
     let examples = quoted.filter_map(|rest| rest.split('"').next());
     let names = prompts::TITLE_KEBAB.split_whitespace();
     let names = names.filter(|word| word.matches('-').count() > 1);
-    examples
-        .chain(names)
-        .any(|example| Rejection::is_echo(title, example))
+    examples.chain(names).any(|example| is_echo(title, example))
 }
 
 /// The words of a title in lower case with hyphens between them; letters of any script stay.
@@ -111,12 +111,8 @@ fn without_last_remark(text: &str) -> &str {
         return text;
     }
     let inner = &text[..text.len() - close.len_utf8()];
-    let start = inner
-        .rfind(|character| CLOSING.contains(character))
-        .map_or(0, |at| at + 1);
-    let start = (start..=inner.len())
-        .find(|at| inner.is_char_boundary(*at))
-        .unwrap_or(inner.len());
+    let earlier = inner.rfind(|character| CLOSING.contains(character));
+    let start = earlier.map_or(0, |at| inner.ceil_char_boundary(at + 1));
     inner[start..]
         .find(|character| OPENING.contains(character))
         .map_or(text, |at| text[..start + at].trim_end())
@@ -137,11 +133,11 @@ mod tests {
             clean_title("Port it", TitleStyle::Kebab).unwrap(),
             "port-it"
         );
-        assert_eq!(clean_title(" ... ", sentence), Err(Rejection::Empty));
+        assert_eq!(clean_title(" ... ", sentence), Err(TextRejection::Empty));
         let refusal = "I cannot generate a title for this conversation.";
-        assert_eq!(clean_title(refusal, sentence), Err(Rejection::Refusal));
+        assert_eq!(clean_title(refusal, sentence), Err(TextRejection::Refusal));
         let echo = "Fix login button on mobile.";
-        assert_eq!(clean_title(echo, sentence), Err(Rejection::PromptEcho));
+        assert_eq!(clean_title(echo, sentence), Err(TextRejection::PromptEcho));
     }
 
     #[test]

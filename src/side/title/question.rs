@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::dialog::Role;
 use crate::model::{Answer, Function, PromptId, Request, Turn};
 use crate::side::{Language, Said};
-use crate::text::utf16_length;
 
 /// The function that the model calls with the title.
 pub const TITLE_FUNCTION: &str = "respond_in_schema";
@@ -90,16 +89,13 @@ pub fn tail(said: &[Said], units: usize) -> String {
         })
         .collect();
     let text = lines.join("\n");
-    let mut left_out = utf16_length(&text).saturating_sub(units);
-    let start = text
-        .char_indices()
-        .find(|(_, character)| {
-            let shown = left_out == 0;
-            left_out = left_out.saturating_sub(character.len_utf16());
-            shown
-        })
-        .map_or(text.len(), |(at, _)| at);
-    text[start..].to_owned()
+    let mut shown = 0;
+    let fits = |(_, character): &(usize, char)| {
+        shown += character.len_utf16();
+        shown <= units
+    };
+    let start = text.char_indices().rev().take_while(fits).last();
+    text[start.map_or(text.len(), |(at, _)| at)..].to_owned()
 }
 
 #[cfg(test)]
@@ -107,6 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::utf16_length;
 
     fn said(role: Role, text: &str) -> Said {
         Said {

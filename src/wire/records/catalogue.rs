@@ -14,79 +14,52 @@ use super::{
     TurnEndRecord, UsageRecord,
 };
 
-/// A record that has a schema.
-struct Entry {
-    type_name: fn() -> &'static str,
-    schema: fn() -> Schema,
-}
+/// The name of a record, and how its schema is made.
+type Entry = (&'static str, fn() -> Schema);
 
+/// Sorted by name.
 const RECORDS: [Entry; 29] = [
-    Entry::of::<AwaySummaryRecord>(),
-    Entry::of::<CheckErrorRecord>(),
-    Entry::of::<CheckShellRecord>(),
-    Entry::of::<CheckTextRecord>(),
-    Entry::of::<ContentReplacementRecord>(),
-    Entry::of::<ControlResponseRecord>(),
-    Entry::of::<ExecutorRecord>(),
-    Entry::of::<PlanRecord>(),
-    Entry::of::<RecapRecord>(),
-    Entry::of::<SessionRecord>(),
-    Entry::of::<SessionCheckRecord>(),
-    Entry::of::<SessionCursorRecord>(),
-    Entry::of::<SessionDamageRecord>(),
-    Entry::of::<SessionErrorRecord>(),
-    Entry::of::<SessionHitRecord>(),
-    Entry::of::<SessionMessageRecord>(),
-    Entry::of::<SessionNoteRecord>(),
-    Entry::of::<SessionPathRecord>(),
-    Entry::of::<SessionRenamedRecord>(),
-    Entry::of::<SessionStartRecord>(),
-    Entry::of::<SessionStatsRecord>(),
-    Entry::of::<SessionSwitchRecord>(),
-    Entry::of::<StateCleanedRecord>(),
-    Entry::of::<TitleRecord>(),
-    Entry::of::<ToolProgressRecord>(),
-    Entry::of::<ToolResultRecord>(),
-    Entry::of::<ToolUseSummaryRecord>(),
-    Entry::of::<TurnEndRecord>(),
-    Entry::of::<UsageRecord>(),
+    ("away-summary", schema_of::<AwaySummaryRecord>),
+    ("check-error", schema_of::<CheckErrorRecord>),
+    ("check-shell", schema_of::<CheckShellRecord>),
+    ("check-text", schema_of::<CheckTextRecord>),
+    ("content-replacement", schema_of::<ContentReplacementRecord>),
+    ("control-response", schema_of::<ControlResponseRecord>),
+    ("executor", schema_of::<ExecutorRecord>),
+    ("plan", schema_of::<PlanRecord>),
+    ("recap", schema_of::<RecapRecord>),
+    ("session", schema_of::<SessionRecord>),
+    ("session-check", schema_of::<SessionCheckRecord>),
+    ("session-cursor", schema_of::<SessionCursorRecord>),
+    ("session-damage", schema_of::<SessionDamageRecord>),
+    ("session-error", schema_of::<SessionErrorRecord>),
+    ("session-hit", schema_of::<SessionHitRecord>),
+    ("session-message", schema_of::<SessionMessageRecord>),
+    ("session-note", schema_of::<SessionNoteRecord>),
+    ("session-path", schema_of::<SessionPathRecord>),
+    ("session-renamed", schema_of::<SessionRenamedRecord>),
+    ("session-start", schema_of::<SessionStartRecord>),
+    ("session-stats", schema_of::<SessionStatsRecord>),
+    ("session-switch", schema_of::<SessionSwitchRecord>),
+    ("state-cleaned", schema_of::<StateCleanedRecord>),
+    ("title", schema_of::<TitleRecord>),
+    ("tool-progress", schema_of::<ToolProgressRecord>),
+    ("tool-result", schema_of::<ToolResultRecord>),
+    ("tool-use-summary", schema_of::<ToolUseSummaryRecord>),
+    ("turn-end", schema_of::<TurnEndRecord>),
+    ("usage", schema_of::<UsageRecord>),
 ];
 
-impl Entry {
-    const fn of<Record: JsonSchema>() -> Self {
-        Self {
-            type_name: std::any::type_name::<Record>,
-            schema: schema_of::<Record>,
-        }
-    }
-
-    /// The name of the type in small letters, without its last word: `tool-result`.
-    fn name(&self) -> String {
-        let path = (self.type_name)();
-        let name = path.rsplit("::").next().unwrap_or(path);
-        let mut words = String::new();
-        for letter in name.strip_suffix("Record").unwrap_or(name).chars() {
-            if letter.is_ascii_uppercase() && !words.is_empty() {
-                words.push('-');
-            }
-            words.push(letter.to_ascii_lowercase());
-        }
-        words
-    }
-}
-
 /// The names that [`schema`] knows, sorted.
-pub fn record_names() -> Vec<String> {
-    let mut names: Vec<String> = RECORDS.iter().map(Entry::name).collect();
-    names.sort_unstable();
-    names
+pub fn record_names() -> Vec<&'static str> {
+    RECORDS.iter().map(|(name, _)| *name).collect()
 }
 
 /// The JSON Schema (draft 2020-12) of the record with this name, as it is written; `None` for an
 /// unknown name. Members may be added within a major version, so other members are allowed.
 pub fn schema(name: &str) -> Option<Value> {
-    let entry = RECORDS.iter().find(|entry| entry.name() == name)?;
-    Some((entry.schema)().to_value())
+    let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
+    Some(schema().to_value())
 }
 
 fn schema_of<Record: JsonSchema>() -> Schema {

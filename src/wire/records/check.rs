@@ -1,13 +1,13 @@
 //! `check`: one verdict for each input line of a `check` command.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::constant::{ShellCheck, TextCheck, tagged};
 use super::extension::VerdictAccess;
 
 /// The known effects of a shell command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckShellRecord {
@@ -21,15 +21,14 @@ pub struct CheckShellRecord {
     /// What else must hold (`clean-git-config`); empty once that is known.
     pub requires: Vec<String>,
     /// Where the word stands that decided, in bytes: from and to; absent if no single word did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<(usize, usize)>,
     /// Whether the shell may end in another directory than it began in.
-    #[serde(default)]
     pub changes_directory: bool,
 }
 
 /// What became of a text of the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckTextRecord {
@@ -83,9 +82,7 @@ impl CheckShellRecord {
 }
 
 /// What a text is taken for.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// One line that is harmless on a terminal.
@@ -99,21 +96,25 @@ pub enum TextKind {
 }
 
 /// Why a text cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum TextRejection {
     /// Nothing is left of it.
+    #[error("nothing is left of it")]
     Empty,
     /// The model refused.
+    #[error("it is a refusal")]
     Refusal,
     /// The tag that should surround it is not there.
+    #[error("it has no `<recap>` tag")]
     NoTag,
     /// It repeats the prompt.
+    #[error("it repeats an example of the prompt")]
     PromptEcho,
 }
 
 /// An input line that could not be checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckErrorRecord {
@@ -124,6 +125,6 @@ pub struct CheckErrorRecord {
     /// What is wrong with it.
     pub error: String,
     /// The file that the line stands in, if it was given as an argument.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }

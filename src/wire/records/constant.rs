@@ -1,14 +1,13 @@
 //! Members that always have the same value.
 
 use schemars::{JsonSchema, Schema};
-use serde::de::{Error, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Declares types that have one value each, a string.
 macro_rules! constants {
     ($($name:ident = $text:literal,)+) => {$(
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
         #[schemars(inline)]
         pub(super) enum $name {
             #[default]
@@ -33,41 +32,8 @@ constants! {
     UserRole = "user",
 }
 
-/// `true`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct True;
-
-impl Serialize for True {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bool(true)
-    }
-}
-
-impl<'de> Deserialize<'de> for True {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if bool::deserialize(deserializer)? {
-            Ok(Self)
-        } else {
-            Err(D::Error::invalid_value(Unexpected::Bool(false), &"true"))
-        }
-    }
-}
-
-impl JsonSchema for True {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "True".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
-        schemars::json_schema!({ "const": true })
-    }
-}
-
-/// Puts the `type` of a tagged struct into its schema, which the derive leaves out: `type` comes first, is required and always `kind`.
+/// Puts the `type` of a tagged struct into its schema, which the derive leaves out: `type` comes first,
+/// is required and always `kind`.
 pub(super) fn tagged(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema: &mut Schema| {
         let schema = schema.ensure_object();

@@ -1,13 +1,12 @@
 //! The extension member `turnpipe` of a result: how a call went and why.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::constant::True;
+use serde::Serialize;
 
 /// The version of the contract: always 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline, extend("const" = 1))]
 pub struct Version(u32);
 
 impl Default for Version {
@@ -16,58 +15,40 @@ impl Default for Version {
     }
 }
 
-impl JsonSchema for Version {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Version".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "const": 1, "description": "The version of the contract." })
-    }
-}
-
 /// The extension of a record about which nothing more is to be said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersionOnly {
     /// The version of the contract.
     pub v: Version,
 }
 
 /// The extension of a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolResultExtension {
     /// The version of the contract.
-    #[serde(default)]
     pub v: Version,
     /// How the call went.
     pub outcome: Outcome,
     /// Where it ran; absent if it did not run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<Lane>,
     /// The batch it was in, counted from 0; absent if it was never scheduled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
     /// What the analysis said it touches; absent if it was never analysed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// How long it ran, in milliseconds; 0 if it did not run.
     pub duration_ms: u64,
     /// Who allowed or denied it; absent if it did not get that far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<Permission>,
     /// Where the whole output is, if the content is only a part of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub persisted: Option<Persisted>,
     /// How its processes were confined; absent if it started none in the parallel lane.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
-    /// The hooks that ran for it, in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hooks: Option<Vec<HookRun>>,
 }
 
 impl ToolResultExtension {
@@ -83,13 +64,12 @@ impl ToolResultExtension {
             permission: None,
             persisted: None,
             sandbox: None,
-            hooks: None,
         }
     }
 }
 
 /// How a call went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It ran and succeeded.
@@ -115,7 +95,7 @@ pub enum Outcome {
 }
 
 /// Where a call ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     /// Beside others.
@@ -125,7 +105,7 @@ pub enum Lane {
 }
 
 /// What the analysis said about a call before it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verdict {
     /// What it may do.
     pub access: VerdictAccess,
@@ -134,7 +114,7 @@ pub struct Verdict {
 }
 
 /// What a call may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictAccess {
     /// It changes nothing.
@@ -146,7 +126,7 @@ pub enum VerdictAccess {
 }
 
 /// An output that was written to a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Persisted {
     /// The file.
     pub path: String,
@@ -155,40 +135,26 @@ pub struct Persisted {
 }
 
 /// How a call was confined.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SandboxReport {
     /// Whether the kernel enforced that it changes no file and reaches no network.
     pub enforced: bool,
     /// What enforced it (e.g. `landlock`), or why nothing did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The version of Landlock's interface that kept it from writing files; absent if nothing did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub landlock_abi: Option<u32>,
     /// Whether a filter kept it from system calls that change attributes or use sockets.
-    #[serde(default)]
     pub seccomp: bool,
     /// It failed, and that looks like the enforcement's doing: in this lane it might succeed. It
     /// was not run again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reclassify: Option<Lane>,
 }
 
-/// One hook that ran for a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HookRun {
-    /// The event it ran for, e.g. `PreToolUse`.
-    pub event: String,
-    /// Its command or address.
-    pub hook: String,
-    /// What came of it, e.g. `allow`, `deny`, `error`.
-    pub outcome: String,
-    /// How long it ran, in milliseconds.
-    pub duration_ms: u64,
-}
-
 /// A decision, and what made it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permission {
     /// What was decided.
     pub decision: Decision,
@@ -197,7 +163,7 @@ pub struct Permission {
 }
 
 /// What was decided about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It may run.
@@ -209,19 +175,9 @@ pub enum Decision {
 }
 
 /// What decided about a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DecidedBy {
-    /// A rule.
-    Rule {
-        /// The rule as it was written, e.g. `Bash(git log:*)`.
-        rule: String,
-        /// What the rule says; absent where the decision says the same.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        behavior: Option<Decision>,
-        /// Where the rule stands, e.g. `flag` or `settings.json`.
-        source: String,
-    },
     /// The mode.
     Mode {
         /// Its name, e.g. `acceptEdits`.
@@ -235,13 +191,6 @@ pub enum DecidedBy {
     /// Nothing matched.
     Default {
         /// Always true.
-        default: True,
+        default: bool,
     },
-}
-
-impl DecidedBy {
-    /// Nothing matched.
-    pub fn default_decision() -> Self {
-        Self::Default { default: True }
-    }
 }

@@ -17,10 +17,9 @@ mod tool_result;
 
 pub use catalogue::{record_names, schema};
 pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
-pub use constant::True;
 pub use extension::{
-    DecidedBy, Decision, HookRun, Lane, Outcome, Permission, Persisted, SandboxReport,
-    ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
+    DecidedBy, Decision, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
+    Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord,
@@ -32,12 +31,12 @@ pub use session::{
     UsageShare,
 };
 pub use session_file::{
-    DamageKind, HitPlace, HitRole, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    DamageKind, HitPlace, Role, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
-    SpokenBlock, SpokenImage, SpokenImageSource, SpokenMessage, SpokenResult,
+    SpokenBlock, SpokenImageSource, SpokenMessage, SpokenResult,
 };
 pub use side::{
     AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,

@@ -1,16 +1,16 @@
 //! What `run-tools` writes apart from results, and what `state clean` writes.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::constant::{ExecutorSubtype, PlanSubtype, True, TurnEndSubtype, tagged};
+use super::constant::{ExecutorSubtype, PlanSubtype, TurnEndSubtype, tagged};
 use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
 use crate::wire::{SessionId, ToolUseId};
 
 /// Written before the first line that holds a call which will be run, so that a second executor
 /// further down the pipeline runs nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct ExecutorRecord {
@@ -20,12 +20,12 @@ pub struct ExecutorRecord {
 }
 
 /// What an executor says of itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExecutorExtension {
     /// The version of the contract.
     pub v: Version,
     /// How the ids begin that calls without one get from here on; their number in the stream follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_ids: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl ExecutorRecord {
 }
 
 /// Tells that a call is running, and for how long.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_progress")]
 #[schemars(transform = tagged("tool_progress"))]
 pub struct ToolProgressRecord {
@@ -51,22 +51,22 @@ pub struct ToolProgressRecord {
     pub parent_tool_use_id: Option<ToolUseId>,
     /// How long it has been running, in seconds.
     pub elapsed_time_seconds: f64,
-    /// Set when the record only says that the call still runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heartbeat: Option<True>,
+    /// `true` when the record only says that the call still runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heartbeat: Option<bool>,
     /// What the tool says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Names this record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
     /// The session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
 /// Written when the last result of a turn is out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct TurnEndRecord {
@@ -74,10 +74,10 @@ pub struct TurnEndRecord {
     /// The calls of the turn that got a result here, in call order.
     pub tool_use_ids: Vec<ToolUseId>,
     /// Names this record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
     /// The session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
@@ -94,7 +94,7 @@ impl TurnEndRecord {
 }
 
 /// One batch of a plan; nothing has run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct PlanRecord {
@@ -126,22 +126,22 @@ impl PlanRecord {
 }
 
 /// One call of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlannedCall {
     /// The call.
     pub tool_use_id: ToolUseId,
     /// The tool's name.
     pub tool_name: String,
     /// What the analysis says about it; absent if it could not be analysed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// The outcome of its result if it would not run; absent if it would.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
 /// Answers one control request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_response")]
 #[schemars(transform = tagged("control_response"))]
 pub struct ControlResponseRecord {
@@ -150,7 +150,7 @@ pub struct ControlResponseRecord {
 }
 
 /// The answer to a control request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 pub enum ControlResponse {
     /// It was done.
@@ -158,7 +158,7 @@ pub enum ControlResponse {
         /// The request.
         request_id: String,
         /// What the request asked for; absent if it asked for nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         response: Option<Value>,
     },
     /// It was not done.
@@ -171,7 +171,7 @@ pub enum ControlResponse {
 }
 
 /// Remembers what stands in place of results, so that a later request repeats the same bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "content-replacement")]
 #[schemars(transform = tagged("content-replacement"))]
 pub struct ContentReplacementRecord {
@@ -187,7 +187,7 @@ pub struct ContentReplacementRecord {
 }
 
 /// One result whose content was replaced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Replacement {
     /// The call that the result answers.
     pub tool_use_id: ToolUseId,
@@ -196,7 +196,7 @@ pub struct Replacement {
 }
 
 /// What a clean-up removed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "state_cleaned")]
 #[schemars(transform = tagged("state_cleaned"))]
 pub struct StateCleanedRecord {

@@ -1,13 +1,13 @@
 //! What is known of session files: lists, paths, statistics, names.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::constant::{StartSubtype, tagged};
 use crate::wire::SessionId;
 
 /// One session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
 #[schemars(transform = tagged("session"))]
 pub struct SessionRecord {
@@ -15,58 +15,58 @@ pub struct SessionRecord {
     #[serde(flatten)]
     pub about: AboutSession,
     /// When it began, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
     /// The latest time in its records, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
     /// The size of the file in bytes.
     pub size: u64,
     /// How many files of subagents belong to it.
     pub subagents: u64,
     /// What is in it; only with `--counts`, since that takes reading the whole file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<SessionCounts>,
 }
 
 /// Who a session is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct AboutSession {
     /// The session; absent if the file does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Whose file it is: `claude`, `qwen`, `codex`, `gemini`, `pi`.
     pub agent: String,
     /// The file.
     pub path: String,
     /// Its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where the title comes from: `manual`, `auto`, or `summary`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
     /// The beginning of the first prompt that a person typed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_prompt: Option<String>,
     /// The directory in which it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// The directory it works in now, if that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub current_cwd: Option<String>,
     /// The branch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
     /// The model that spoke last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The session that it was forked from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,
 }
 
 /// What is in a session file, all branches counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionCounts {
     /// Records.
     pub records: u64,
@@ -91,7 +91,7 @@ pub struct SessionCounts {
 }
 
 /// The head of a dialog that is shown. It opens a stream that is history: nothing in it is run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionStartRecord {
@@ -112,7 +112,7 @@ impl SessionStartRecord {
 }
 
 /// A session file that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_error")]
 #[schemars(transform = tagged("session_error"))]
 pub struct SessionErrorRecord {
@@ -123,47 +123,54 @@ pub struct SessionErrorRecord {
 }
 
 /// Where a session is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_path")]
 #[schemars(transform = tagged("session_path"))]
 pub struct SessionPathRecord {
     /// The session; absent if the file does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The agent that wrote the file; absent if it is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The file.
     pub path: String,
     /// Its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where the title comes from: `manual`, `auto`, or `summary`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
     /// How many parts of messages matched, if matches were counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
 }
 
 /// Tokens. The names are those of the Anthropic API; what an agent does not record is 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TokenUsage {
     /// Read by the model, without what came from a cache.
-    pub input_tokens: u64,
+    #[serde(rename = "input_tokens")]
+    pub input: u64,
     /// Written by the model, thinking included.
-    pub output_tokens: u64,
+    #[serde(rename = "output_tokens")]
+    pub output: u64,
     /// Read from a cache.
-    pub cache_read_input_tokens: u64,
+    #[serde(rename = "cache_read_input_tokens")]
+    pub cache_read: u64,
     /// Written to a cache.
-    pub cache_creation_input_tokens: u64,
+    #[serde(rename = "cache_creation_input_tokens")]
+    pub cache_write: u64,
     /// In US dollars, where the agent records it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
+    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// The part of the output that is thinking, where a model's reply says so. Not in records.
+    #[serde(skip)]
+    pub thinking: u64,
 }
 
 /// What sessions cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_stats")]
 #[schemars(transform = tagged("session_stats"))]
 pub struct SessionStatsRecord {
@@ -186,7 +193,7 @@ pub struct SessionStatsRecord {
 }
 
 /// The share of one model, day or prompt id.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UsageShare {
     /// Which.
     pub name: String,
@@ -197,7 +204,7 @@ pub struct UsageShare {
 }
 
 /// The share of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolShare {
     /// The tool.
     pub name: String,
@@ -208,7 +215,7 @@ pub struct ToolShare {
 }
 
 /// A session has a new name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_renamed")]
 #[schemars(transform = tagged("session_renamed"))]
 pub struct SessionRenamedRecord {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::constant::{CursorSubtype, SwitchSubtype, tagged};
 use super::extension::VersionOnly;
@@ -32,7 +32,7 @@ pub struct SessionHitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
     /// Who speaks.
-    pub role: HitRole,
+    pub role: Role,
     /// What the message is there for.
     pub origin: MessageOrigin,
     /// Whether a subagent's conversation is meant.
@@ -56,9 +56,9 @@ pub struct SessionHitRecord {
 }
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum HitRole {
+pub enum Role {
     /// A person, or the agent on their behalf.
     User,
     /// The model.
@@ -68,7 +68,7 @@ pub enum HitRole {
 }
 
 /// The part of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HitPlace {
     /// What was said.
@@ -82,7 +82,7 @@ pub enum HitPlace {
 }
 
 /// One thing that is wrong with a session file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_damage")]
 #[schemars(transform = tagged("session_damage"))]
 pub struct SessionDamageRecord {
@@ -93,17 +93,15 @@ pub struct SessionDamageRecord {
     /// More about it.
     pub detail: String,
     /// The line, counted from 1, if it has a place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Where in the file, in bytes, if it has a place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
 
 /// A kind of damage.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
     /// Text that is not a record, or is lost: glued, torn, NUL bytes, invalid UTF-8, not JSON.
@@ -129,17 +127,17 @@ pub enum DamageKind {
 }
 
 /// The sum for one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_check")]
 #[schemars(transform = tagged("session_check"))]
 pub struct SessionCheckRecord {
     /// The file.
     pub path: String,
     /// The agent that wrote it; absent if it is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The session; absent if the file does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Whether nothing is lost or broken: no finding of the kinds `line`, `duplicate_id`, `cycle`.
     pub ok: bool,
@@ -154,7 +152,7 @@ pub struct SessionCheckRecord {
 }
 
 /// Where reading can go on: behind the last record that was handed out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionCursorRecord {
@@ -183,7 +181,7 @@ impl SessionCursorRecord {
 }
 
 /// The records that follow come from another file, or from its start again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionSwitchRecord {
@@ -197,7 +195,7 @@ pub struct SessionSwitchRecord {
 }
 
 /// Why reading starts anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchReason {
     /// The file became shorter than what was read of it.

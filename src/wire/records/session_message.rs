@@ -2,7 +2,7 @@
 //! agent noted.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -34,7 +34,7 @@ pub struct SessionMessageRecord {
 }
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
     /// A person, or the agent on their behalf.
@@ -95,7 +95,10 @@ pub enum SpokenBlock {
         is_error: bool,
     },
     /// An image or another attachment.
-    Image(SpokenImage),
+    Image {
+        /// Where it is.
+        source: SpokenImageSource,
+    },
 }
 
 /// What came out of a call.
@@ -108,37 +111,30 @@ pub enum SpokenResult {
     Blocks(Vec<SpokenBlock>),
 }
 
-/// An image or another attachment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SpokenImage {
-    /// Where it is.
-    pub source: SpokenImageSource,
-}
-
 /// Where an attachment is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SpokenImageSource {
     /// `base64` if it is here, `omitted` if it is not.
     pub r#type: String,
     /// E.g. `image/png`.
     pub media_type: String,
     /// The bytes in base64.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 }
 
 /// What turnpipe knows about a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionMessageExtension {
     /// The version of the contract.
     pub v: Version,
     /// What the message is there for.
     pub origin: MessageOrigin,
     /// Whether a subagent speaks, or is spoken to.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_false")]
     pub subagent: bool,
     /// Which subagent, where it speaks in its own file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }
 
@@ -148,7 +144,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// What a message is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageOrigin {
     /// A person typed it.
@@ -157,7 +153,7 @@ pub enum MessageOrigin {
     Reply,
     /// It carries results of calls.
     Results,
-    /// The agent put it in for the model.
+    /// The agent added it: context, reminders, notices to the model.
     Injected,
     /// It stands for what was said before a compaction.
     Summary,
@@ -169,12 +165,13 @@ pub enum MessageOrigin {
     Recap,
     /// A label for calls that came before.
     Label,
-    /// A reading of the token meter.
+    /// The reading of a token meter that counts from the start of the session: the usage of the
+    /// message is the sum so far, and there is nothing else in it.
     Meter,
 }
 
 /// A note of the agent for the reader of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionNoteRecord {
@@ -182,13 +179,13 @@ pub struct SessionNoteRecord {
     /// The text; empty if there is none.
     pub content: String,
     /// Names the record in the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
     /// The session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The timestamp, as stored in the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// What turnpipe knows about it.
     pub turnpipe: SessionMessageExtension,

@@ -35,10 +35,8 @@ fn full_result() -> ToolResultRecord {
             duration_ms: 12,
             permission: Some(Permission {
                 decision: Decision::Allow,
-                by: DecidedBy::Rule {
-                    rule: "Bash(ls:*)".to_owned(),
-                    behavior: None,
-                    source: "flag".to_owned(),
+                by: DecidedBy::Mode {
+                    mode: "bypassPermissions".to_owned(),
                 },
             }),
             persisted: Some(Persisted {
@@ -52,12 +50,6 @@ fn full_result() -> ToolResultRecord {
                 seccomp: true,
                 reclassify: Some(Lane::Serial),
             }),
-            hooks: Some(vec![HookRun {
-                event: "PreToolUse".to_owned(),
-                hook: "./check".to_owned(),
-                outcome: "allow".to_owned(),
-                duration_ms: 3,
-            }]),
             ..ToolResultExtension::of(Outcome::Ok)
         },
         uuid: "u".to_owned(),
@@ -87,7 +79,7 @@ fn image_result() -> ToolResultRecord {
         turnpipe: ToolResultExtension {
             permission: Some(Permission {
                 decision: Decision::Deny,
-                by: DecidedBy::default_decision(),
+                by: DecidedBy::Default { default: true },
             }),
             ..ToolResultExtension::of(Outcome::CancelledSibling)
         },
@@ -199,7 +191,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     model_used: Some("openai:small".to_owned()),
                     prompt_id: Some("session_title".to_owned()),
                     usage: Some(TokenUsage {
-                        input_tokens: 11,
+                        input: 11,
                         ..TokenUsage::default()
                     }),
                     ..SideExtension::default()
@@ -214,7 +206,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 tool_name: "Bash".to_owned(),
                 parent_tool_use_id: None,
                 elapsed_time_seconds: 30.0,
-                heartbeat: Some(crate::wire::records::True),
+                heartbeat: Some(true),
                 note: None,
                 uuid: Some("u".to_owned()),
                 session_id: None,
@@ -224,7 +216,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "tool-result",
             line(&full_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"rule":"Bash(ls:*)","source":"flag"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"},"hooks":[{"event":"PreToolUse","hook":"./check","outcome":"allow","duration_ms":3}]},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
             "tool-result",
@@ -351,7 +343,7 @@ fn every_record_has_a_schema_and_an_example() {
     let names = record_names();
     assert!(names.is_sorted());
     for name in names {
-        assert!(schema(&name).is_some(), "{name}");
+        assert!(schema(name).is_some(), "{name}");
         // What the session commands print is held against its schemas in tests/session_append.rs.
         if name.starts_with("session") {
             continue;
@@ -362,20 +354,6 @@ fn every_record_has_a_schema_and_an_example() {
         );
     }
     assert_eq!(schema("unknown"), None);
-}
-
-#[test]
-fn records_are_read_back_as_they_were() {
-    let result = image_result();
-    assert_eq!(
-        serde_json::from_str::<ToolResultRecord>(&line(&result)).unwrap(),
-        result
-    );
-    let result = full_result();
-    assert_eq!(
-        serde_json::from_str::<ToolResultRecord>(&line(&result)).unwrap(),
-        result
-    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `user`: the result of one call.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
@@ -9,7 +9,7 @@ use super::extension::ToolResultExtension;
 use crate::wire::{SessionId, ToolUseId};
 
 /// The result of one call. There is exactly one for each call that was ours to run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "user")]
 #[schemars(transform = tagged("user"))]
 pub struct ToolResultRecord {
@@ -30,7 +30,7 @@ pub struct ToolResultRecord {
 }
 
 /// A user message with one result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultMessage {
     role: UserRole,
     /// One block.
@@ -48,7 +48,7 @@ impl ResultMessage {
 }
 
 /// A `tool_result` block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_result")]
 #[schemars(transform = tagged("tool_result"))]
 pub struct ToolResultBlock {
@@ -61,7 +61,7 @@ pub struct ToolResultBlock {
 }
 
 /// The content of a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ResultContent {
     /// Text only.
@@ -71,7 +71,7 @@ pub enum ResultContent {
 }
 
 /// A block in the content of a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResultBlock {
     /// Text.
@@ -87,7 +87,7 @@ pub enum ResultBlock {
 }
 
 /// An image in the record itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "base64")]
 #[schemars(transform = tagged("base64"))]
 pub struct ImageSource {

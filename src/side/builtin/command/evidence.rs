@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use memchr::{memchr, memrchr};
+use regex::{Regex, RegexBuilder, RegexSet};
 
 use super::forms::Kind;
 use crate::side::builtin::word_list::WordList;
@@ -40,30 +41,45 @@ enum Count {
 
 /// Summary lines of test runners, with the groups `failed` and `passed`; each may be missing.
 static SUMMARY: LazyLock<Vec<(Regex, Count)>> = LazyLock::new(|| {
-    let sums = expressions(SUMS).map(|regex| (regex, Count::Sum));
-    let lasts = expressions(LASTS).map(|regex| (regex, Count::Last));
+    let sums = expressions("test counts, added up").map(|regex| (regex, Count::Sum));
+    let lasts = expressions("test counts, the last one counts").map(|regex| (regex, Count::Last));
     sums.chain(lasts).collect()
 });
-const SUMS: &str = "test counts, added up";
-const LASTS: &str = "test counts, the last one counts";
-
-/// Nearly all lines match none: one search finds that out.
-static SUMMARY_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&[SUMS, LASTS]));
-static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["test failures"]));
-static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["build failures"]));
+static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("test failures"));
+static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("build failures"));
 static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| expressions("issue counts").collect());
-static ISSUE_COUNT_LINE: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["issue counts"]));
-static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of(&["no issues"]));
+static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of("no issues"));
 
-fn any_of(sections: &[&str]) -> RegexSet {
-    let lines = sections.iter().flat_map(|section| LINES.lines(section));
-    RegexSet::new(lines).unwrap_or_default()
+/// All patterns in one: nearly all lines match none, and one search finds that out.
+static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let patterns: Vec<&str> = LINES.all_lines().collect();
+    let groups = Regex::new(r"\(\?<\w+>").ok()?;
+    let unnamed = patterns.join("|");
+    let unnamed = groups.replace_all(&unnamed, "(?:");
+    let mut builder = RegexBuilder::new(&unnamed);
+    builder.multi_line(true).crlf(true).build().ok()
+});
+
+fn any_of(section: &str) -> RegexSet {
+    RegexSet::new(LINES.lines(section)).unwrap_or_default()
 }
 
 fn expressions(section: &str) -> impl Iterator<Item = Regex> {
-    LINES
-        .lines(section)
-        .filter_map(|line| Regex::new(line).ok())
+    let patterns = LINES.lines(section);
+    patterns.filter_map(|pattern| Regex::new(pattern).ok())
+}
+
+/// The lines that say something.
+fn telling_lines(output: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while let Some(sign) = ANY_SIGN.as_ref().and_then(|any| any.find_at(output, at)) {
+        let start = memrchr(b'\n', &output.as_bytes()[..sign.start()]).map_or(0, |end| end + 1);
+        let length = memchr(b'\n', &output.as_bytes()[sign.end()..]);
+        at = length.map_or(output.len(), |length| sign.end() + length + 1);
+        lines.extend(output[start..at].lines());
+    }
+    lines
 }
 
 /// Text without colours.
@@ -78,22 +94,17 @@ pub(super) fn uncolored(text: &str) -> Cow<'_, str> {
 /// What an output says about commands of these kinds.
 pub(super) fn evidence(kinds: &[Kind], output: &str) -> Evidence {
     let has = |kind| kinds.contains(&kind);
-    let issues = if has(Kind::Lint) || has(Kind::Format) {
-        issues(output)
-    } else {
-        Evidence::Nothing
-    };
-    let tests = if has(Kind::Test) {
-        tests(output)
-    } else {
-        Evidence::Nothing
-    };
-    let builds = if has(Kind::Build) && matches_any(&BUILD_FAILURE, output) {
-        Evidence::Failed(None)
-    } else {
-        Evidence::Nothing
-    };
-    let found = [tests, issues, builds];
+    let lines = telling_lines(output);
+    let mut found = [Evidence::Nothing; 3];
+    if has(Kind::Test) {
+        found[0] = tests(&lines);
+    }
+    if has(Kind::Lint) || has(Kind::Format) {
+        found[1] = issues(&lines);
+    }
+    if has(Kind::Build) && lines.iter().any(|line| BUILD_FAILURE.is_match(line)) {
+        found[2] = Evidence::Failed(None);
+    }
     let bad = |evidence: &&Evidence| matches!(evidence, Evidence::Failed(_) | Evidence::Issues(_));
     let counted =
         |evidence: &&Evidence| matches!(evidence, Evidence::Failed(Some(_)) | Evidence::Issues(_));
@@ -104,49 +115,32 @@ pub(super) fn evidence(kinds: &[Kind], output: &str) -> Evidence {
     {
         return *failure;
     }
-    match (has(Kind::Test), tests, issues) {
-        (true, passed, _) => passed,
-        (false, _, Evidence::NoIssues) => Evidence::NoIssues,
-        _ => Evidence::Nothing,
-    }
+    let [tests, issues, _] = found;
+    if has(Kind::Test) { tests } else { issues }
 }
 
-fn matches_any(patterns: &RegexSet, output: &str) -> bool {
-    output.lines().any(|line| patterns.is_match(line))
-}
-
-fn issues(output: &str) -> Evidence {
-    let mut counted = None;
-    let mut compiler_errors = 0;
-    let mut clean = false;
-    for line in output.lines() {
-        let counts = ISSUE_COUNT_LINE.is_match(line);
-        for pattern in ISSUE_COUNT.iter().filter(|_| counts) {
-            let count = pattern
-                .captures(line)
-                .and_then(|found| found["count"].parse::<u64>().ok());
-            counted = count.or(counted);
-        }
-        compiler_errors += u64::from(line.contains(": error TS"));
-        clean |= CLEAN.is_match(line);
-    }
+fn issues(lines: &[&str]) -> Evidence {
+    let count = |line: &&str| {
+        let found = ISSUE_COUNT.iter().filter_map(|count| count.captures(line));
+        found
+            .filter_map(|found| found["count"].parse().ok())
+            .next_back()
+    };
+    let counted: Option<u64> = lines.iter().filter_map(count).next_back();
+    let is_compiler_error = |line: &&&str| line.contains(": error TS");
+    let compiler_errors = lines.iter().filter(is_compiler_error).count();
+    let is_failure = |line: &&str| {
+        line.ends_with("ERROR task failed")
+            || line.starts_with("error[E")
+            || line.starts_with("error: ")
+    };
     match counted {
         Some(count) if count > 0 => Evidence::Issues(count),
-        _ if compiler_errors > 0 => Evidence::Issues(compiler_errors),
-        _ if output
-            .lines()
-            .any(|line| line.ends_with("ERROR task failed")) =>
-        {
-            Evidence::Failed(None)
-        }
-        _ if output
-            .lines()
-            .any(|line| line.starts_with("error[E") || line.starts_with("error: ")) =>
-        {
-            Evidence::Failed(None)
-        }
-        _ if clean || counted == Some(0) => Evidence::NoIssues,
-        _ => Evidence::Nothing,
+        _ if compiler_errors > 0 => Evidence::Issues(compiler_errors as u64),
+        _ if lines.iter().any(is_failure) => Evidence::Failed(None),
+        Some(_) => Evidence::NoIssues,
+        None if lines.iter().any(|line| CLEAN.is_match(line)) => Evidence::NoIssues,
+        None => Evidence::Nothing,
     }
 }
 
@@ -166,13 +160,13 @@ impl Tally {
     }
 }
 
-fn tests(output: &str) -> Evidence {
+fn tests(lines: &[&str]) -> Evidence {
     let mut tally = Tally::default();
     let mut failing: BTreeSet<&str> = BTreeSet::new();
     let mut failed = false;
     let mut go_passed = false;
     let mut unittest_ran = None;
-    for line in output.lines() {
+    for line in lines.iter().copied() {
         if let Some(test) = line.trim_start().strip_prefix("--- FAIL: ") {
             let name = test.split([' ', '(']).next().unwrap_or_default();
             // A failing part makes its whole fail too; only wholes are counted.
@@ -181,7 +175,7 @@ fn tests(output: &str) -> Evidence {
             }
             failed = true;
         }
-        go_passed |= line == "PASS" || line.starts_with("ok  \t") || line.starts_with("ok  ");
+        go_passed |= line == "PASS" || line.starts_with("ok  ");
         if let Some(ran) = line.strip_prefix("Ran ") {
             unittest_ran = ran
                 .split(' ')
@@ -192,8 +186,7 @@ fn tests(output: &str) -> Evidence {
             tally.passed = unittest_ran;
         }
         failed |= FAILURE.is_match(line);
-        let sums_up = SUMMARY_LINE.is_match(line);
-        for (pattern, how) in SUMMARY.iter().filter(|_| sums_up) {
+        for (pattern, how) in SUMMARY.iter() {
             let Some(found) = pattern.captures(line) else {
                 continue;
             };
@@ -232,22 +225,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_one() {
-        let count = |sections: &[&str]| {
-            let lines = sections.iter().flat_map(|section| LINES.lines(section));
-            lines.count()
-        };
-        let sets: [(&RegexSet, &[&str]); 5] = [
-            (&SUMMARY_LINE, &[SUMS, LASTS]),
-            (&FAILURE, &["test failures"]),
-            (&BUILD_FAILURE, &["build failures"]),
-            (&ISSUE_COUNT_LINE, &["issue counts"]),
-            (&CLEAN, &["no issues"]),
-        ];
-        for (set, sections) in sets {
-            assert_eq!(set.len(), count(sections), "{sections:?}");
-            assert!(!set.is_empty(), "{sections:?}");
+    fn every_pattern_is_one_and_finds_its_line_among_others() {
+        for pattern in LINES.all_lines() {
+            Regex::new(pattern).unwrap();
         }
+        let line = "3 passed, 1 warning in 0.40s";
+        for (before, after) in [
+            ("", ""),
+            ("x\r\n", "\r\nx"),
+            ("\n \n", "\n\n"),
+            ("12\n", "\nin"),
+        ] {
+            assert!(telling_lines(&format!("{before}{line}{after}")).contains(&line));
+        }
+        assert!(telling_lines("x\n\ny").is_empty());
     }
 
     #[test]

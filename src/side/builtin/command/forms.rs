@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+
 use super::noun::Invocation;
 use crate::shell::SimpleCommand;
 use crate::side::builtin::clean::cut;
@@ -12,7 +15,8 @@ static WORDS: LazyLock<WordList> =
     LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
 /// What kind of thing a command did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
     Test,
     Lint,
@@ -24,6 +28,7 @@ pub(super) enum Kind {
     /// Files were changed.
     Change,
     /// A program was run.
+    #[serde(alias = "task")]
     Run,
     /// Something was read. Its content may speak of errors.
     Read,
@@ -33,19 +38,7 @@ pub(super) enum Kind {
 
 impl Kind {
     fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "test" => Self::Test,
-            "lint" => Self::Lint,
-            "format" => Self::Format,
-            "build" => Self::Build,
-            "repository" => Self::Repository,
-            "install" => Self::Install,
-            "change" => Self::Change,
-            "run" | "task" => Self::Run,
-            "read" => Self::Read,
-            "search" => Self::Search,
-            _ => return None,
-        })
+        Self::deserialize(StrDeserializer::<Error>::new(name)).ok()
     }
 
     /// Whether the output is evidence of a success or a failure.
@@ -222,36 +215,35 @@ fn task(act: &mut Act, program: &str) {
     }
 }
 
+/// The words of each wrapper, and its options that have a value.
+static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
+    let is_name = |word: &&str| !word.starts_with('-') || *word == "-m";
+    let lines = WORDS.lines("wrappers");
+    lines
+        .map(|line| line.split(' ').partition(is_name))
+        .collect()
+});
+
 /// The words of a command without what only runs it: wrappers, keywords, settings of variables.
 pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
     let mut words = command.words.as_slice();
-    'wrapped: loop {
-        for line in WORDS.lines("wrappers") {
-            let starts_alike = line.split(' ').next() == words.first().map(String::as_str);
-            if !starts_alike {
-                continue;
-            }
-            let (names, valued): (Vec<&str>, Vec<&str>) = line
-                .split(' ')
-                .partition(|word| !word.starts_with('-') || *word == "-m");
-            let starts = words.get(..names.len()).is_some_and(|start| start == names);
-            if !starts || words.len() <= names.len() {
-                continue;
-            }
-            words = &words[names.len()..];
-            while let [first, rest @ ..] = words
-                && (first.starts_with('-') || is_setting(first))
-            {
-                let skipped = usize::from(valued.contains(&first.as_str()));
-                words = rest.get(skipped..).unwrap_or_default();
-            }
-            if names == ["timeout"] {
-                words = words.get(1..).unwrap_or_default();
-            }
-            continue 'wrapped;
+    let wraps = |words: &[String], names: &[&str]| {
+        let start = words.get(..names.len());
+        words.len() > names.len() && start.is_some_and(|start| start == names)
+    };
+    while let Some((names, valued)) = WRAPPERS.iter().find(|(names, _)| wraps(words, names)) {
+        words = &words[names.len()..];
+        while let [first, rest @ ..] = words
+            && (first.starts_with('-') || is_setting(first))
+        {
+            let skipped = usize::from(valued.contains(&first.as_str()));
+            words = rest.get(skipped..).unwrap_or_default();
         }
-        return words;
+        if *names == ["timeout"] {
+            words = words.get(1..).unwrap_or_default();
+        }
     }
+    words
 }
 
 fn is_setting(word: &str) -> bool {

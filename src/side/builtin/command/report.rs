@@ -190,7 +190,9 @@ impl Reader<'_> {
 
     /// What the command is called where it failed.
     fn name(&self, chosen: &[Act]) -> String {
-        if let (Ending::Failed(_), Some(task)) = (self.run.ending, self.failed_task()) {
+        if matches!(self.run.ending, Ending::Failed(_))
+            && let Some(task) = self.failed_task()
+        {
             return task;
         }
         let mut names: Vec<&str> = chosen.iter().map(|act| act.name.as_str()).collect();

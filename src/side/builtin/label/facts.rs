@@ -1,7 +1,7 @@
 //! From a finished call to a fact.
 
 use super::fact::{About, Class, Fact, Outcome};
-use super::status::Status;
+use super::status::{Status, beginning};
 use super::tool_kind::ToolKind;
 use super::{Call, files, mcp, others};
 use crate::dialog::exit_code;
@@ -46,9 +46,10 @@ fn command(call: &Call<'_>) -> Fact {
     let Some(text) = command::command_of(&call.input) else {
         return others::unknown(call);
     };
+    let start = beginning(call.text);
     let background = others::is_in_background(call)
-        || call.text.contains("running in background")
-        || call.text.contains("running in the background");
+        || start.contains("running in background")
+        || start.contains("running in the background");
     let report = command::describe(&command::Run {
         command: &text,
         description: call.argument(&["description"]),

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::fact::{About, Class, Fact};
-use super::status::Status;
+use super::status::{Status, beginning};
 use super::tool_kind::ToolKind;
 use crate::side::builtin::names::{
     directory_name, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
@@ -85,8 +85,7 @@ fn failed_read(name: &str, text: &str) -> String {
 
 pub(super) fn write(call: &Call<'_>) -> Fact {
     let name = name(call);
-    let start: String = call.text.chars().take(300).collect();
-    let start = start.to_lowercase();
+    let start = beginning(call.text).to_lowercase();
     let verb = if start.contains("created") {
         "Created"
     } else if start.contains("updated") || start.contains("overwr") {

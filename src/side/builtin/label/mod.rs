@@ -72,6 +72,19 @@ pub fn is_look(tool: &str) -> bool {
     )
 }
 
+/// How many characters of a result of this tool the rules need at most: what became of a file stands
+/// at the beginning, its contents are of no interest.
+pub fn needed_of_result(tool: &str) -> usize {
+    match ToolKind::of(tool) {
+        ToolKind::Read
+        | ToolKind::ReadMany
+        | ToolKind::Write
+        | ToolKind::Edit
+        | ToolKind::Patch => 768,
+        _ => usize::MAX,
+    }
+}
+
 /// The label of a batch; empty if no call has a result. Paths in it are shown below `cwd`.
 pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let facts: Vec<Fact> = calls

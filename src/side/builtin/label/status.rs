@@ -1,6 +1,6 @@
 //! How a call went, by the beginning of its result.
 
-/// How much of a result is read, in characters.
+/// How much of a result is read, in bytes.
 const LOOKED_AT: usize = 600;
 
 /// How a call went.
@@ -33,8 +33,8 @@ impl Status {
     }
 }
 
-/// Texts of results of calls that were not allowed.
-const REFUSALS: [(&str, Status); 6] = [
+/// Texts of results of calls that did not run, or not to their end.
+const REFUSALS: [(&str, Status); 8] = [
     (
         "doesn't want to proceed with this tool use",
         Status::Declined,
@@ -44,34 +44,32 @@ const REFUSALS: [(&str, Status); 6] = [
     ("requested permission", Status::Denied),
     ("Permission to use ", Status::Denied),
     ("denied by permission rule", Status::Denied),
+    ("[Request interrupted by user", Status::Interrupted),
+    ("Sibling tool call errored", Status::Cancelled),
 ];
+
+/// The part of a result that says how the call went.
+pub(super) fn beginning(text: &str) -> &str {
+    let text = text.trim_start();
+    &text[..text.floor_char_boundary(LOOKED_AT)]
+}
 
 /// How a call went, by its result.
 pub(super) fn status(text: &str, failed: bool) -> Status {
-    let text = text.trim_start();
-    let end = text
-        .char_indices()
-        .nth(LOOKED_AT)
-        .map_or(text.len(), |(at, _)| at);
-    let start = &text[..end];
+    let start = beginning(text);
     // In a file that was read the same words mean nothing.
-    let at_start = |words: &str| {
-        start
-            .find(words)
-            .is_some_and(|at| failed || at == 0 || &start[..at] == "The user ")
-    };
-    for (words, status) in REFUSALS {
-        if at_start(words) {
-            return status;
+    let says = |words: &str| {
+        if failed {
+            start.contains(words)
+        } else {
+            start
+                .strip_prefix("The user ")
+                .unwrap_or(start)
+                .starts_with(words)
         }
-    }
-    if at_start("[Request interrupted by user") {
-        return Status::Interrupted;
-    }
-    if at_start("Sibling tool call errored")
-        || failed && start.contains("Sibling tool call errored")
-    {
-        return Status::Cancelled;
+    };
+    if let Some((_, status)) = REFUSALS.iter().find(|(words, _)| says(words)) {
+        return *status;
     }
     if failed || start.starts_with("<tool_use_error>") {
         return Status::Failed;

@@ -47,6 +47,24 @@ fn batches_are_told_in_one_line() {
             "Read a.rs",
         ),
         (
+            &[(
+                "Bash",
+                bash("cat notes.md"),
+                &format!("{}it is running in background", "line\n".repeat(200)),
+                false,
+            )],
+            "Read notes.md",
+        ),
+        (
+            &[(
+                "Bash",
+                bash("./serve.sh"),
+                "Command running in background with ID: 7",
+                false,
+            )],
+            "Started serve.sh in background",
+        ),
+        (
             &[
                 ("Bash", bash("cat big.log"), "x", false),
                 (
