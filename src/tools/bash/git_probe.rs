@@ -160,6 +160,10 @@ impl GitProbe {
 /// asks for them.
 const SETTINGS: &str = "
     objects core alternaterefscommand set
+    # A revision may name a file of the index, and whatever reads the index asks this program, or
+    # writes objects for directories that are not checked out.
+    objects core fsmonitor on
+    objects index sparse on
     # Signatures are verified by another program.
     objects log showsignature on
     objects format pretty signatures
@@ -169,7 +173,6 @@ const SETTINGS: &str = "
     objects extensions partialclone set
     objects remote promisor on
     objects remote partialclonefilter set
-    worktree core fsmonitor on
     # Merges are merged again, which writes objects and starts merge drivers.
     worktree log diffmerges set
     worktree diff external set
