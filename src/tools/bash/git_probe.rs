@@ -40,10 +40,11 @@ pub struct GitProbe {
 }
 
 impl GitProbe {
-    /// A probe that starts git as the session's calls do.
+    /// A probe that starts git as the session's calls that only read do: reading an index can touch
+    /// files too.
     pub fn new(context: &ToolContext) -> Self {
         let environment = child_environment(context).to_vec();
-        Self::with(Arc::clone(&context.spawners), environment, false)
+        Self::with(Arc::clone(&context.lane), environment, false)
     }
 
     /// A probe without a session: with the cleaned environment, and children started by
