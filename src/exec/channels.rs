@@ -16,8 +16,6 @@ use crate::wire::Decoder;
 pub(super) enum RunnerEvent {
     /// Input.
     Arrival(Arrival),
-    /// A running call says something.
-    Progress { call: CallIndex, text: String },
     /// A call has ended.
     Finished {
         call: CallIndex,
