@@ -135,5 +135,8 @@ fn reading_an_index_touches_no_file() {
     assert_eq!(run.content("a"), "A  file", "{run:?}");
     let checked = "echo '{\"command\":\"git status\",\"cwd\":\".\"}' | turnpipe check shell";
     assert_eq!(bench.shell(checked).status, Some(0));
-    assert_eq!(bench.shell("date -r .git/sharedindex.* +%Y").stdout, "2020\n");
+    assert_eq!(
+        bench.shell("date -r .git/sharedindex.* +%Y").stdout,
+        "2020\n"
+    );
 }
