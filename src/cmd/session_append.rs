@@ -14,7 +14,7 @@ use super::inputs::{report_foreign_stream, session_to_write, take_stdin};
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
+use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
@@ -301,7 +301,7 @@ fn listen(stdin: Input) -> anyhow::Result<Receiver<LoopEvent>> {
     })
     .context("cannot listen for signals")?;
     let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
-    let prefilter = AhoCorasickPrefilter::new(&needles)?;
+    let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {

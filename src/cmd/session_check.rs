@@ -13,8 +13,7 @@ use super::output::{self, Form, FormArguments};
 use super::session_source::SourceArguments;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
-use crate::session::{Report, Session};
-use crate::wire::SessionId;
+use crate::session::Session;
 use crate::wire::records::{SessionCheckRecord, SessionDamageRecord, SessionErrorRecord};
 
 /// Report what is wrong with session files
@@ -57,10 +56,10 @@ impl Run for SessionCheckArguments {
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let report = session.check().map_err(UsageError::reason)?;
-                Ok((session, report))
+                let checked = session.check().map_err(UsageError::reason)?;
+                Ok((session, checked))
             });
-            let (session, report) = match checked {
+            let (session, (totals, findings)) = match checked {
                 Ok(checked) => checked,
                 Err(error) => {
                     errors.report(&named.name, &error);
@@ -73,28 +72,19 @@ impl Run for SessionCheckArguments {
                     continue;
                 }
             };
-            is_damaged |= !report.is_sound();
+            is_damaged |= !totals.ok;
             if let Some(copy) = &self.repair_to {
                 repair(&session, copy)?;
             }
             match form {
                 Form::Jsonl => {
-                    let path = session.file.path.display().to_string();
-                    if !self.summary {
-                        for finding in &report.findings {
-                            writer.record(&SessionDamageRecord {
-                                path: path.clone(),
-                                kind: finding.kind,
-                                detail: finding.detail.clone(),
-                                line: finding.line,
-                                offset: finding.offset,
-                            })?;
-                        }
+                    for finding in findings.iter().filter(|_| !self.summary) {
+                        writer.record(finding)?;
                     }
-                    writer.record(&sums(path, &session, report))?;
+                    writer.record(&totals)?;
                 }
                 Form::Text => {
-                    let page = page(&session.file.path, &report, self.summary);
+                    let page = page(&totals, &findings, self.summary);
                     writer.echo(page.as_bytes())?;
                 }
             }
@@ -108,35 +98,22 @@ impl Run for SessionCheckArguments {
     }
 }
 
-fn sums(path: String, session: &Session, report: Report) -> SessionCheckRecord {
-    SessionCheckRecord {
-        path,
-        agent: Some(session.agent().name().to_owned()),
-        ok: report.is_sound(),
-        lines: report.lines,
-        records: report.records,
-        findings: report.sums(),
-        session_id: report.session_id.map(SessionId),
-        kinds: report.kinds,
-    }
-}
-
 /// The report for people.
-fn page(path: &Path, report: &Report, only_sums: bool) -> String {
+fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums: bool) -> String {
     use std::fmt::Write;
-    let path = crate::text::terminal_safe_line(&path.display().to_string());
-    let verdict = if report.is_sound() { "ok" } else { "damaged" };
+    let path = crate::text::terminal_safe_line(&totals.path);
+    let verdict = if totals.ok { "ok" } else { "damaged" };
     let mut page = format!(
         "{path}: {verdict}, {} records on {} lines\n",
-        report.records, report.lines
+        totals.records, totals.lines
     );
     if only_sums {
-        for (kind, count) in report.sums() {
-            let _ = writeln!(page, "  {count} × {}", name_of(kind));
+        for (kind, count) in &totals.findings {
+            let _ = writeln!(page, "  {count} × {}", name_of(*kind));
         }
         return page;
     }
-    for finding in &report.findings {
+    for finding in findings {
         let place = match (finding.line, finding.offset) {
             (Some(line), _) => format!("line {line}: "),
             (None, Some(offset)) => format!("byte {offset}: "),

@@ -1,7 +1,5 @@
 //! `session stats`: what sessions cost.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
 use jiff::Timestamp;
 
@@ -14,9 +12,9 @@ use super::table::table;
 use super::times::Moment;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
-use crate::session::{Depth, Share, Stats, Tally};
+use crate::session::{Depth, Tally};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
+use crate::wire::records::SessionStatsRecord;
 
 /// Count tokens and calls by model, tool, day and purpose
 ///
@@ -74,7 +72,7 @@ impl Run for SessionStatsArguments {
             Form::Text => output::print(io, &page(&stats))?,
             Form::Jsonl => {
                 let mut writer = output::record_writer(io)?;
-                writer.record(&record(&stats))?;
+                writer.record(&stats)?;
                 writer.flush()?;
             }
         }
@@ -82,36 +80,10 @@ impl Run for SessionStatsArguments {
     }
 }
 
-fn record(stats: &Stats) -> SessionStatsRecord {
-    let shares = |table: &BTreeMap<String, Share>| {
-        let shares = table.iter().map(|(name, share)| UsageShare {
-            name: name.clone(),
-            replies: share.replies,
-            usage: share.usage,
-        });
-        shares.collect()
-    };
-    let tools = stats.by_tool.iter().map(|(name, calls)| ToolShare {
-        name: name.clone(),
-        calls: calls.calls,
-        failed: calls.failed,
-    });
-    SessionStatsRecord {
-        sessions: stats.sessions,
-        prompts: stats.prompts,
-        replies: stats.all.replies,
-        usage: stats.all.usage,
-        by_model: shares(&stats.by_model),
-        by_day: shares(&stats.by_day),
-        by_prompt_id: shares(&stats.by_prompt_id),
-        by_tool: tools.collect(),
-    }
-}
-
-fn page(stats: &Stats) -> String {
+fn page(stats: &SessionStatsRecord) -> String {
     let mut page = format!(
         "{} sessions, {} prompts, {} replies\n",
-        stats.sessions, stats.prompts, stats.all.replies
+        stats.sessions, stats.prompts, stats.replies
     );
     let usage_head = ["REPLIES", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE"];
     for (title, shares) in [
@@ -119,19 +91,20 @@ fn page(stats: &Stats) -> String {
         ("DAY", &stats.by_day),
         ("ASKED BY", &stats.by_prompt_id),
     ] {
-        let rows = shares.iter().map(|(name, Share { replies, usage })| {
+        let rows = shares.iter().map(|share| {
+            let usage = &share.usage;
             let tokens = [
                 usage.input,
                 usage.output,
                 usage.cache_read,
                 usage.cache_write,
             ];
-            (name, [&[*replies], &tokens[..]].concat())
+            (&share.name, [&[share.replies], &tokens[..]].concat())
         });
         page.push_str(&numbers(title, &usage_head, rows));
     }
     let tools = stats.by_tool.iter();
-    let tools = tools.map(|(name, calls)| (name, vec![calls.calls, calls.failed]));
+    let tools = tools.map(|tool| (&tool.name, vec![tool.calls, tool.failed]));
     page.push_str(&numbers("TOOL", &["CALLS", "FAILED"], tools));
     page
 }

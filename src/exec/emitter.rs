@@ -114,8 +114,8 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    /// Says that a call still runs.
-    pub(super) fn progress(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
+    /// A call still runs.
+    pub(super) fn heartbeat(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
@@ -181,12 +181,16 @@ impl<Sink: Write> Emitter<Sink> {
 fn content(content: Content) -> ResultContent {
     match content {
         Content::Text(text) => ResultContent::Text(text),
-        Content::Image(image) => ResultContent::Blocks(vec![ResultBlock::Image {
-            source: ImageSource {
-                media_type: image.media_type.to_owned(),
-                data: image.data,
-            },
-        }]),
+        Content::Image { text, image } => {
+            let image = ResultBlock::Image {
+                source: ImageSource {
+                    media_type: image.media_type.to_owned(),
+                    data: image.data,
+                },
+            };
+            let text = (!text.is_empty()).then_some(ResultBlock::Text { text });
+            ResultContent::Blocks(text.into_iter().chain([image]).collect())
+        }
     }
 }
 

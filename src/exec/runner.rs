@@ -334,12 +334,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         self.calls
             .admit(id.clone(), name.to_owned(), weight, prepared);
-        if !self.interruption.lets_calls_start() {
-            let reason = if self.interruption.is_for_time() {
-                CancelReason::TimeUp
-            } else {
-                CancelReason::Interrupt
-            };
+        if let Some(reason) = self.interruption.refusal() {
             self.calls.refuse_queued(&reason, &mut self.session);
         }
     }
@@ -402,7 +397,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running() {
-                self.output.emitter.progress(call, elapsed)?;
+                self.output.emitter.heartbeat(call, elapsed)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT);
         }

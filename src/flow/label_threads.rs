@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use super::batch::Batch;
 use super::label_maker::{LabelMaker, LabelOutcome};
-use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
+use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::process::EndSignal;
 
 /// How many bytes of pieces are passed on together: passing on each alone takes longer than
@@ -63,7 +63,7 @@ impl Gate {
 /// The system has no thread left.
 pub(super) fn start_reading(
     input: impl io::Read + Send + 'static,
-    prefilter: AhoCorasickPrefilter,
+    prefilter: Prefilter,
     sender: SyncSender<Event>,
     gate: Arc<Gate>,
 ) -> io::Result<()> {

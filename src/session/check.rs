@@ -1,6 +1,6 @@
 //! Checks session files for damage.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use jiff::Timestamp;
@@ -11,87 +11,40 @@ use super::lines::Place;
 use super::opened::Session;
 use super::tree::{Key, Tree};
 use crate::dialog::Pairs;
-use crate::wire::records::DamageKind;
+use crate::wire::SessionId;
+use crate::wire::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
 /// How many unknown kinds are listed one by one.
 const MOST_IDS: usize = 10_000;
 
-/// A problem in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The kind of problem.
-    pub kind: DamageKind,
-    /// Details.
-    pub detail: String,
-    /// The line number, from 1.
-    pub line: Option<u64>,
-    /// The offset in bytes.
-    pub offset: Option<u64>,
-}
-
-/// The result of a check.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
-    /// The session id, if the file names one.
-    pub session_id: Option<String>,
-    /// Non-blank lines.
-    pub lines: u64,
-    /// Records.
-    pub records: u64,
-    /// Records by kind.
-    pub kinds: BTreeMap<String, u64>,
-    /// The problems, those of lines first.
-    pub findings: Vec<Finding>,
-}
-
-impl Report {
-    fn find(&mut self, kind: DamageKind, detail: String, line: Option<u64>, offset: Option<u64>) {
-        self.findings.push(Finding {
-            kind,
-            detail,
-            line,
-            offset,
-        });
-    }
-
-    /// The number of findings of each kind.
-    pub fn sums(&self) -> BTreeMap<DamageKind, u64> {
-        let mut sums = BTreeMap::new();
-        for finding in &self.findings {
-            *sums.entry(finding.kind).or_insert(0) += 1;
-        }
-        sums
-    }
-
-    /// Whether nothing is lost or broken. Calls without results and unknown kinds are normal.
-    pub fn is_sound(&self) -> bool {
-        let is_damage = |finding: &Finding| {
-            matches!(
-                finding.kind,
-                DamageKind::Line | DamageKind::DuplicateId | DamageKind::Cycle
-            )
-        };
-        !self.findings.iter().any(is_damage)
-    }
-}
+/// What is lost or broken. Other findings, such as calls without results, are normal.
+const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
-    /// Checks the whole file.
+    /// Checks the whole file. Returns the totals and the findings, those of lines first.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn check(&self) -> io::Result<Report> {
-        let mut check = Check::default();
+    pub fn check(&self) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
+        let mut check = Check {
+            totals: SessionCheckRecord {
+                path: self.file.path.display().to_string(),
+                agent: Some(self.agent().name().to_owned()),
+                ..SessionCheckRecord::default()
+            },
+            ..Check::default()
+        };
+        let shape = self.format().shape;
         if self.is_document() {
-            self.each_entry(Detail::Full, &mut |place, entry| {
-                check.entry(self.format().shape, entry, place, 0);
+            self.each_entry(Detail::Full, &mut |_, entry| {
+                check.entry(shape, entry, None);
             })?;
         } else {
             self.each_line(&mut |line| {
                 if line.is_blank() {
                     return;
                 }
-                check.report.lines += 1;
+                check.totals.lines += 1;
                 let kind = if !line.terminated && line.records.is_empty() {
                     DamageKind::Pending
                 } else {
@@ -99,90 +52,88 @@ impl Session {
                 };
                 for damage in line.damage {
                     let (reason, at) = (damage.reason.clone(), Some(damage.offset));
-                    check.report.find(kind, reason, Some(line.number), at);
+                    check.find(kind, reason, Some(line.number), at);
                 }
                 for (place, record) in line.records() {
                     let entry = self.format().read(record, Detail::Full);
-                    let shape = self.format().shape;
-                    check.entry(shape, entry.unwrap_or_default(), place, line.number);
+                    check.entry(shape, entry.unwrap_or_default(), Some((line.number, place)));
                 }
             })?;
         }
         check.links();
         check.pairs(self)?;
-        Ok(check.report)
+        let findings = &check.totals.findings;
+        check.totals.ok = !DAMAGE.iter().any(|kind| findings.contains_key(kind));
+        Ok((check.totals, check.findings))
     }
 }
 
 #[derive(Default)]
 struct Check {
-    report: Report,
+    totals: SessionCheckRecord,
+    findings: Vec<SessionDamageRecord>,
     tree: Tree,
+    /// The line on which each id was seen first. Documents have no lines.
     ids: HashMap<Key, u64>,
     latest: Option<Timestamp>,
     unknown: BTreeSet<String>,
 }
 
 impl Check {
-    fn entry(&mut self, shape: Shape, entry: Entry, place: Place, line: u64) {
-        self.report.records += 1;
-        if shape == Shape::Tree {
+    fn entry(&mut self, shape: Shape, entry: Entry, found: Option<(u64, Place)>) {
+        let (line, place) = found.unzip();
+        let offset = place.map(|place| place.offset);
+        self.totals.records += 1;
+        if let (Shape::Tree, Some(place)) = (shape, place) {
             self.tree.add(&entry, place);
         }
         let label = entry.label();
         if !entry.is_known && self.unknown.insert(label.clone()) {
-            self.find(
-                DamageKind::UnknownKind,
-                format!("records of the kind {label} are not known"),
-                line,
-                place,
-            );
+            let detail = format!("records of the kind {label} are not known");
+            self.find(DamageKind::UnknownKind, detail, line, offset);
         }
-        *self.report.kinds.entry(label).or_insert(0) += 1;
-        let session_id = &mut self.report.session_id;
-        *session_id = session_id.take().or(entry.facts.session_id);
+        *self.totals.kinds.entry(label).or_insert(0) += 1;
+        let session_id = &mut self.totals.session_id;
+        *session_id = session_id.take().or(entry.facts.session_id.map(SessionId));
         // Logs repeat rows on purpose.
         if shape == Shape::Tree
             && let Some(uuid) = &entry.uuid
-            && let Some(first) = self.ids.insert(Key::of(uuid), line)
+            && let Some(first) = self.ids.insert(Key::of(uuid), line.unwrap_or_default())
         {
-            self.find(
-                DamageKind::DuplicateId,
-                format!("id {uuid} was on line {first} already"),
-                line,
-                place,
-            );
+            let detail = format!("id {uuid} was on line {first} already");
+            self.find(DamageKind::DuplicateId, detail, line, offset);
         }
         let time = entry.time.and_then(|time| time.parse::<Timestamp>().ok());
         if let Some(time) = time {
             match self.latest {
-                Some(latest) if time < latest => self.find(
-                    DamageKind::TimeOrder,
-                    format!("{time} comes after {latest}"),
-                    line,
-                    place,
-                ),
+                Some(latest) if time < latest => {
+                    let detail = format!("{time} comes after {latest}");
+                    self.find(DamageKind::TimeOrder, detail, line, offset);
+                }
                 _ => self.latest = Some(time),
             }
         }
     }
 
-    fn find(&mut self, kind: DamageKind, detail: String, line: u64, place: Place) {
-        let is_line = line > 0;
-        let (line, offset) = (is_line.then_some(line), is_line.then_some(place.offset));
-        self.report.find(kind, detail, line, offset);
+    fn find(&mut self, kind: DamageKind, detail: String, line: Option<u64>, offset: Option<u64>) {
+        *self.totals.findings.entry(kind).or_insert(0) += 1;
+        self.findings.push(SessionDamageRecord {
+            path: self.totals.path.clone(),
+            kind,
+            detail,
+            line,
+            offset,
+        });
     }
 
     fn links(&mut self) {
         for place in self.tree.missing_parents() {
             let detail = "its parent is not in the file".to_owned();
-            let (kind, at) = (DamageKind::MissingParent, Some(place.offset));
-            self.report.find(kind, detail, None, at);
+            self.find(DamageKind::MissingParent, detail, None, Some(place.offset));
         }
         for place in self.tree.cycles() {
             let detail = "it is its own ancestor".to_owned();
-            let (kind, at) = (DamageKind::Cycle, Some(place.offset));
-            self.report.find(kind, detail, None, at);
+            self.find(DamageKind::Cycle, detail, None, Some(place.offset));
         }
     }
 
@@ -198,7 +149,7 @@ impl Check {
         ];
         for (kind, what, ids) in found {
             for id in ids.iter().take(MOST_IDS) {
-                self.report.find(kind, format!("{what} {id}"), None, None);
+                self.find(kind, format!("{what} {id}"), None, None);
             }
         }
         Ok(())

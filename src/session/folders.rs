@@ -42,12 +42,6 @@ struct Folder {
     subagents_beside: bool,
 }
 
-/// What is in a folder.
-struct Contents<File> {
-    found: Vec<File>,
-    folders: Vec<Folder>,
-}
-
 /// Converts an entry, unless the file is gone.
 pub(super) type Keep<File> = fn(&DirEntry, FolderContext) -> Option<File>;
 
@@ -60,9 +54,7 @@ pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<Fi
         subagents_beside: true,
     }];
     while let Some(folder) = folders.pop() {
-        let contents = read(&folder, keep);
-        found.extend(contents.found);
-        folders.extend(contents.folders);
+        folders.extend(read(&folder, keep, &mut found));
         if found.len() >= MANY && folders.len() > 1 && threads > NonZeroUsize::MIN {
             found.extend(side_by_side(folders, threads, keep));
             break;
@@ -93,11 +85,10 @@ fn side_by_side<File: Send>(
             if let Some(folder) = shared.folders.pop() {
                 shared.read += 1;
                 drop(shared);
-                let contents = read(&folder, keep);
-                found.extend(contents.found);
+                let inner = read(&folder, keep, &mut found);
                 shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 shared.read -= 1;
-                shared.folders.extend(contents.folders);
+                shared.folders.extend(inner);
                 changed.notify_all();
             } else if shared.read == 0 {
                 return found;
@@ -117,14 +108,11 @@ fn side_by_side<File: Send>(
     })
 }
 
-/// Reads one folder.
-fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
-    let mut contents = Contents {
-        found: Vec::new(),
-        folders: Vec::new(),
-    };
+/// Reads one folder. Returns the folders in it.
+fn read<File>(folder: &Folder, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Folder> {
+    let mut inner = Vec::new();
     let Ok(entries) = fs::read_dir(&folder.path) else {
-        return contents;
+        return inner;
     };
     let mut files = Vec::new();
     let (mut side_files, mut folders) = (HashSet::new(), HashSet::new());
@@ -135,7 +123,7 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         let name = entry.file_name();
         let text = name.to_string_lossy();
         if kind.is_dir() && folder.depth > 0 && !BELONGINGS.contains(&text.as_ref()) {
-            contents.folders.push(Folder {
+            inner.push(Folder {
                 path: entry.path(),
                 depth: folder.depth - 1,
                 subagents_beside: false,
@@ -150,10 +138,10 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         }
     }
     let subagents_beside = folders.contains(OsStr::new(SUBAGENTS));
-    for inner in &mut contents.folders {
-        inner.subagents_beside = subagents_beside;
+    for folder in &mut inner {
+        folder.subagents_beside = subagents_beside;
     }
-    let found = files.into_iter().filter_map(|(entry, name)| {
+    let kept = files.into_iter().filter_map(|(entry, name)| {
         let own_folder = Path::new(&name).file_stem().unwrap_or_default();
         let context = FolderContext {
             subagents: folder.subagents_beside || folders.contains(own_folder),
@@ -163,8 +151,8 @@ fn read<File>(folder: &Folder, keep: Keep<File>) -> Contents<File> {
         };
         keep(&entry, context)
     });
-    contents.found = found.collect();
-    contents
+    found.extend(kept);
+    inner
 }
 
 /// Decides by name alone. Side files and subagent files do not count.

@@ -46,7 +46,6 @@ mod vectors_tests;
 mod watch;
 
 pub use agent::Agent;
-pub use check::{Finding, Report};
 pub use conversation::Scope;
 pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
@@ -63,7 +62,7 @@ pub use listing::{
 pub use open::{Identity, SessionError, SessionFile, open_safely};
 pub use opened::{Session, holds_only_lines};
 pub use project::project_hash;
-pub use stats::{Share, Stats, Tally, ToolCalls};
+pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::{ManualTitle, Title, TitleRecord, TitleSource, find_title};
 pub use watch::{WakeReason, Watch};

@@ -1,18 +1,13 @@
 //! Names that agents give to working directories.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 /// The hash that Gemini CLI and Qwen Code use for a directory: SHA-256 of its path, in hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
-    let digest = Sha256::digest(directory.as_os_str().as_encoded_bytes());
-    digest.iter().fold(String::new(), |mut hash, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    })
+    let path = directory.as_os_str().as_encoded_bytes();
+    format!("{:x}", Sha256::digest(path))
 }
 
 #[cfg(test)]

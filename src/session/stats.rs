@@ -19,49 +19,13 @@ use super::side_file::each_entry_beside;
 use super::tree::Key;
 use super::{Agent, Candidate, Facts, Listing};
 use crate::dialog::{Message, Origin, Role, Thread, Usage};
+use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
 
 /// The name for an unknown model or day.
 const UNKNOWN: &str = "(unknown)";
-
-/// Replies and tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Share {
-    /// Replies.
-    pub replies: u64,
-    /// Tokens.
-    pub usage: Usage,
-}
-
-/// Calls of a tool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ToolCalls {
-    /// Calls.
-    pub calls: u64,
-    /// Results that report a failure.
-    pub failed: u64,
-}
-
-/// The totals over all sessions.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stats {
-    /// Sessions.
-    pub sessions: u64,
-    /// Prompts.
-    pub prompts: u64,
-    /// All replies and tokens.
-    pub all: Share,
-    /// By model.
-    pub by_model: BTreeMap<String, Share>,
-    /// By day (UTC).
-    pub by_day: BTreeMap<String, Share>,
-    /// By purpose of the request.
-    pub by_prompt_id: BTreeMap<String, Share>,
-    /// By tool.
-    pub by_tool: BTreeMap<String, ToolCalls>,
-}
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -101,7 +65,8 @@ pub(super) struct Current {
     model: Option<String>,
     /// The last time.
     time: Option<Timestamp>,
-    meter: Meter,
+    /// The last reading of the token meter, which shows a running total.
+    meter: Option<Usage>,
     /// The place of each call in the tally.
     calls: HashMap<String, usize>,
 }
@@ -118,6 +83,16 @@ impl Current {
             path,
             ..Self::default()
         }
+    }
+
+    /// The tokens that a message adds to the total of its session.
+    fn usage_of(&mut self, message: &Message) -> Option<Usage> {
+        let usage = message.usage?;
+        if message.origin != Origin::Meter {
+            return Some(usage);
+        }
+        let before = self.meter.replace(usage).unwrap_or_default();
+        Some(usage.since(&before))
     }
 }
 
@@ -276,7 +251,8 @@ impl Tally {
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let usage = current.meter.usage_of(message);
+        let copied = message.id.as_deref().map(key);
+        let usage = current.usage_of(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             return;
@@ -288,7 +264,6 @@ impl Tally {
             time,
             prompt_id: None,
         };
-        let copied = message.id.as_deref().map(key);
         self.replies.put(copied, reply, |known, last| {
             known.usage = last.usage.or(known.usage);
             known.model = last.model.or(known.model.take());
@@ -324,39 +299,53 @@ impl Tally {
     }
 
     /// The totals.
-    pub fn finish(mut self) -> Stats {
-        let mut stats = Stats {
-            sessions: self.sessions,
-            prompts: self.prompts.len() as u64,
-            ..Stats::default()
-        };
-        for call in self.calls.values_mut() {
-            let tool = stats
-                .by_tool
-                .entry(std::mem::take(&mut call.name))
-                .or_default();
-            tool.calls += 1;
-            tool.failed += u64::from(call.failed);
-        }
-        for reply in self.replies.values_mut() {
-            let share = Share {
-                replies: reply.replies,
-                usage: reply.usage.unwrap_or_default(),
-            };
-            stats.all.add(share);
+    pub fn finish(self) -> SessionStatsRecord {
+        let (prompts, replies, _, usage) = self.sums();
+        let (mut by_model, mut by_day) = (BTreeMap::new(), BTreeMap::new());
+        let mut by_prompt_id = BTreeMap::new();
+        for reply in self.replies.values() {
             // Days of UTC.
             let day = reply.time.map(|time| time.to_string()[..10].to_owned());
-            for (table, name, missing) in [
-                (&mut stats.by_model, reply.model.take(), UNKNOWN),
-                (&mut stats.by_day, day, UNKNOWN),
-                (&mut stats.by_prompt_id, reply.prompt_id.take(), MAIN),
-            ] {
-                let name = name.unwrap_or_else(|| missing.to_owned());
-                table.entry(name).or_default().add(share);
-            }
+            add_share(
+                &mut by_model,
+                reply.model.as_deref().unwrap_or(UNKNOWN),
+                reply,
+            );
+            add_share(&mut by_day, day.as_deref().unwrap_or(UNKNOWN), reply);
+            add_share(
+                &mut by_prompt_id,
+                reply.prompt_id.as_deref().unwrap_or(MAIN),
+                reply,
+            );
         }
-        stats
+        let mut by_tool = BTreeMap::new();
+        for call in self.calls.values() {
+            let share = by_tool.entry(&call.name).or_insert_with(|| ToolShare {
+                name: call.name.clone(),
+                ..ToolShare::default()
+            });
+            share.calls += 1;
+            share.failed += u64::from(call.failed);
+        }
+        SessionStatsRecord {
+            sessions: self.sessions,
+            prompts,
+            replies,
+            usage,
+            by_model: by_model.into_values().collect(),
+            by_day: by_day.into_values().collect(),
+            by_prompt_id: by_prompt_id.into_values().collect(),
+            by_tool: by_tool.into_values().collect(),
+        }
     }
+}
+
+/// Adds a reply to the share of this name.
+fn add_share(shares: &mut BTreeMap<String, UsageShare>, name: &str, reply: &Reply) {
+    let share = shares.entry(name.to_owned()).or_default();
+    name.clone_into(&mut share.name);
+    share.replies += reply.replies;
+    share.usage += reply.usage.unwrap_or_default();
 }
 
 /// The tokens that the model wrote.
@@ -374,31 +363,6 @@ fn cost(entry: &mut Entry) -> Option<Reply> {
         time: entry.time.as_deref().and_then(|time| time.parse().ok()),
         prompt_id: cost.prompt_id,
     })
-}
-
-/// The token meter of a session, which shows a running total.
-#[derive(Debug, Default)]
-struct Meter {
-    last: Option<Usage>,
-}
-
-impl Meter {
-    /// The tokens that a message adds to the total of its session.
-    fn usage_of(&mut self, message: &Message) -> Option<Usage> {
-        let usage = message.usage?;
-        if message.origin != Origin::Meter {
-            return Some(usage);
-        }
-        let before = self.last.replace(usage).unwrap_or_default();
-        Some(usage.since(&before))
-    }
-}
-
-impl Share {
-    fn add(&mut self, other: Self) {
-        self.replies += other.replies;
-        self.usage += other.usage;
-    }
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use super::*;
 use crate::jsonl::Mapping;
 use crate::session::{Depth, Filter, Root, discover};
 
-fn stats(name: &str) -> Stats {
+fn stats(name: &str) -> SessionStatsRecord {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/session")
         .join(name);
     stats_of(&[&path])
 }
 
-fn stats_of(paths: &[&Path]) -> Stats {
+fn stats_of(paths: &[&Path]) -> SessionStatsRecord {
     let mut tally = Tally::default();
     for path in paths {
         tally.add(&Session::open(path).unwrap()).unwrap();
@@ -20,16 +20,28 @@ fn stats_of(paths: &[&Path]) -> Stats {
     tally.finish()
 }
 
+fn share<'a>(shares: &'a [UsageShare], name: &str) -> &'a UsageShare {
+    shares.iter().find(|share| share.name == name).unwrap()
+}
+
+fn tool<'a>(stats: &'a SessionStatsRecord, name: &str) -> &'a ToolShare {
+    stats
+        .by_tool
+        .iter()
+        .find(|share| share.name == name)
+        .unwrap()
+}
+
 #[test]
 fn the_last_usage_of_a_reply_counts_once() {
     let stats = stats("claude-parallel.jsonl");
-    assert_eq!((stats.prompts, stats.all.replies), (1, 2));
-    assert_eq!(stats.all.usage.input, 30);
-    assert_eq!(stats.by_model["model-a"].usage.cache_read, 3);
-    assert_eq!(stats.by_model["model-b"].usage.output, 5);
-    assert_eq!(stats.by_day["2026-01-01"].replies, 2);
-    assert_eq!(stats.by_prompt_id["main"].replies, 2);
-    let read = stats.by_tool["Read"];
+    assert_eq!((stats.prompts, stats.replies), (1, 2));
+    assert_eq!(stats.usage.input, 30);
+    assert_eq!(share(&stats.by_model, "model-a").usage.cache_read, 3);
+    assert_eq!(share(&stats.by_model, "model-b").usage.output, 5);
+    assert_eq!(share(&stats.by_day, "2026-01-01").replies, 2);
+    assert_eq!(share(&stats.by_prompt_id, "main").replies, 2);
+    let read = tool(&stats, "Read");
     assert_eq!((read.calls, read.failed), (2, 1));
 }
 
@@ -41,8 +53,8 @@ fn a_reply_in_two_files_counts_once() {
     std::fs::write(&one, text).unwrap();
     std::fs::write(&other, text.replace("\"s2\"", "\"s9\"")).unwrap();
     let stats = stats_of(&[&one, &other]);
-    assert_eq!((stats.sessions, stats.all.replies), (2, 1));
-    assert_eq!((stats.all.usage.input, stats.all.usage.output), (10, 7));
+    assert_eq!((stats.sessions, stats.replies), (2, 1));
+    assert_eq!((stats.usage.input, stats.usage.output), (10, 7));
 }
 
 /// A checkpoint may have copied a reply before it was complete.
@@ -56,8 +68,8 @@ fn of_copies_the_most_complete_counts_in_any_order() {
     std::fs::write(&other, beginning.join("\n")).unwrap();
     for paths in [[&one, &other], [&other, &one]] {
         let stats = stats_of(&paths.map(PathBuf::as_path));
-        assert_eq!((stats.prompts, stats.all.usage.output), (1, 7));
-        assert_eq!(stats.by_tool["Read"].calls, 2);
+        assert_eq!((stats.prompts, stats.usage.output), (1, 7));
+        assert_eq!(tool(&stats, "Read").calls, 2);
     }
 }
 
@@ -70,7 +82,7 @@ fn a_period_limits_what_counts_not_which_sessions() {
         let mut tally = Tally::within(since.parse().unwrap()..until.parse().unwrap());
         tally.add(&session).unwrap();
         let stats = tally.finish();
-        (stats.sessions, stats.prompts, stats.all.replies)
+        (stats.sessions, stats.prompts, stats.replies)
     };
     let (start, end) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
     assert_eq!(within(start, end), (1, 1, 2));
@@ -107,7 +119,7 @@ fn sessions_of_subagents_add_tokens_only() {
     assert!(tally.add_all(&discover(&[root]), &listing).is_empty());
     let stats = tally.finish();
     assert_eq!((stats.sessions, stats.prompts), (1, 1));
-    assert_eq!(stats.all.usage.input, 14);
+    assert_eq!(stats.usage.input, 14);
 }
 
 #[test]
@@ -124,16 +136,16 @@ fn subagents_count_with_their_session() {
     std::fs::create_dir_all(&subagents).unwrap();
     std::fs::write(subagents.join("agent-b.jsonl"), row("b", 1000)).unwrap();
     let stats = stats_of(&[&path]);
-    assert_eq!((stats.sessions, stats.all.usage.input), (1, 1010));
+    assert_eq!((stats.sessions, stats.usage.input), (1, 1010));
 }
 
 #[test]
 fn a_meter_counts_by_its_differences() {
     let stats = stats("codex.jsonl");
-    assert_eq!(stats.all.usage.input + stats.all.usage.cache_read, 300);
-    assert_eq!(stats.all.usage.output, 30);
-    assert_eq!(stats.by_model["model-c"].usage.output, 30);
-    assert_eq!(stats.by_tool["shell"].failed, 1);
+    assert_eq!(stats.usage.input + stats.usage.cache_read, 300);
+    assert_eq!(stats.usage.output, 30);
+    assert_eq!(share(&stats.by_model, "model-c").usage.output, 30);
+    assert_eq!(tool(&stats, "shell").failed, 1);
 }
 
 #[test]
@@ -149,13 +161,13 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     std::fs::write(&path, format!("{prompt}\n{}\n", title(10))).unwrap();
     std::fs::write(crate::session::record::side_file_path(&path), title(200)).unwrap();
     let stats = stats_of(&[&path]);
-    let titles = stats.by_prompt_id["session_title"];
+    let titles = share(&stats.by_prompt_id, "session_title");
     assert_eq!(
         (titles.replies, titles.usage.input, titles.usage.output),
         (0, 210, 2)
     );
-    assert_eq!(stats.all.usage.input, 210);
-    assert_eq!(stats.by_model["m"].usage.input, 210);
+    assert_eq!(stats.usage.input, 210);
+    assert_eq!(share(&stats.by_model, "m").usage.input, 210);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::openai_chat::function;
+use super::openai_chat::{Call, Called, function};
 use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
 use super::temperature;
-use crate::dialog::{Block, Role, Usage};
+use crate::dialog::{self, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request};
@@ -98,16 +98,8 @@ fn user(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
 }
 
 fn assistant(spoken: &Spoken<'_>) -> Value {
-    let calls: Vec<Value> = spoken
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Call(call) => Some(json!({
-                "function": {"name": call.name, "arguments": arguments(&call.input)},
-            })),
-            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
-        })
-        .collect();
+    let call = |call: &dialog::Call| json!({"function": {"name": call.name, "arguments": arguments(&call.input)}});
+    let calls: Vec<Value> = spoken.calls().map(call).collect();
     let mut message = json!({"role": "assistant", "content": spoken.text()});
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
@@ -128,14 +120,6 @@ object! {
 object! {
     /// The message.
     Message { content = "content", thinking = "thinking", tool_calls = "tool_calls" }
-}
-object! {
-    /// A call.
-    Call { id = "id", function = "function" }
-}
-object! {
-    /// The called function.
-    Called { name = "name", arguments = "arguments" }
 }
 
 /// Reads a reply or a part of one, which have the same form. `None` if it is neither.

@@ -143,17 +143,18 @@ impl ForeignSession {
         };
         let file = self.open(&path)?;
         let chain = chain_of(&file)?;
-        if manual_title == ManualTitle::Supersede {
-            self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
-            return Ok(Recorded::AgentFile);
-        }
         // Read under the lock: a person's earlier rename must win.
-        if self.title_in(&file)?.is_some_and(|title| is_manual(&title)) {
+        if manual_title == ManualTitle::Keep
+            && self.title_in(&file)?.is_some_and(|title| is_manual(&title))
+        {
             self.cost(&turnpipe)?;
             return Ok(Recorded::KeptManualTitle);
         }
         let before = file.size()?;
         let offset = self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
+        if manual_title == ManualTitle::Supersede {
+            return Ok(Recorded::AgentFile);
+        }
         // Agents take no lock, so one of them may have renamed the session just now. Their readers
         // use the last record.
         let titles = self.titles_between(&file, before, offset)?;

@@ -193,7 +193,7 @@ pub struct SessionStatsRecord {
 }
 
 /// The share of one model, day or prompt id.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageShare {
     /// Which.
     pub name: String,
@@ -204,7 +204,7 @@ pub struct UsageShare {
 }
 
 /// The share of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolShare {
     /// The tool.
     pub name: String,

@@ -127,7 +127,7 @@ pub enum DamageKind {
 }
 
 /// The sum for one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_check")]
 #[schemars(transform = tagged("session_check"))]
 pub struct SessionCheckRecord {
