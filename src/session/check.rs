@@ -5,11 +5,10 @@ use std::io;
 
 use jiff::Timestamp;
 
-use super::conversation::Scope;
 use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
-use super::tree::{Key, Tree};
+use super::tree::{Key, Scope, Tree};
 use crate::dialog::Pairs;
 use crate::wire::SessionId;
 use crate::wire::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};

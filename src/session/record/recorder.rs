@@ -6,18 +6,13 @@ use super::Moment;
 use super::chain::Chain;
 use super::foreign::manual_title;
 use crate::session::ManualTitle;
+use crate::session::content::is_in;
 
-/// Types, and subtypes where they matter, of the records to keep.
-const KEPT: [(&str, Option<&str>); 8] = [
-    ("user", None),
-    ("assistant", None),
-    ("title", None),
-    ("recap", None),
-    ("tool_use_summary", None),
-    ("content-replacement", None),
-    ("system", Some("away_summary")),
-    ("system", Some("usage")),
-];
+/// Types of the records to keep.
+const KEPT: &str = "user assistant title recap tool_use_summary content-replacement";
+
+/// Subtypes of the `system` records to keep.
+const KEPT_OF_SYSTEM: &str = "away_summary usage";
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +66,9 @@ impl Recorder {
             r#type: String,
             subtype: Option<String>,
         }
-        serde_json::from_str::<Kind>(record).is_ok_and(|kind| {
-            KEPT.contains(&(kind.r#type.as_str(), None))
-                || KEPT.contains(&(kind.r#type.as_str(), kind.subtype.as_deref()))
+        serde_json::from_str::<Kind>(record).is_ok_and(|kind| match kind.subtype {
+            Some(subtype) if kind.r#type == "system" => is_in(KEPT_OF_SYSTEM, &subtype),
+            _ => is_in(KEPT, &kind.r#type),
         })
     }
 
