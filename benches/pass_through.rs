@@ -9,9 +9,7 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use turnpipe::jsonl::{
-    AhoCorasickPrefilter, FirstValue, Piece, Prefilter, Reader, Writer, first_value,
-};
+use turnpipe::jsonl::{FirstValue, Piece, Prefilter, Reader, Writer, first_value};
 
 /// As the commands use it: nothing in the input matches.
 const NEEDLES: [&str; 6] = [
@@ -62,8 +60,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn prefilter() -> AhoCorasickPrefilter {
-    match AhoCorasickPrefilter::new(&NEEDLES) {
+fn prefilter() -> Prefilter {
+    match Prefilter::new(&NEEDLES) {
         Ok(prefilter) => prefilter,
         Err(error) => unreachable!("{error}"),
     }

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use serde_json::value::RawValue;
-use turnpipe::jsonl::{
-    AhoCorasickPrefilter, Damage, FirstValue, Piece, Prefilter, Reader, UnwantedLines, first_value,
-};
+use turnpipe::jsonl::{Damage, FirstValue, Piece, Prefilter, Reader, UnwantedLines, first_value};
 
 /// The first byte of `data` is the size of the reads, the rest is the input. Panics if the reader
 /// breaks a promise.
@@ -37,8 +35,8 @@ impl Read for Parts<'_> {
     }
 }
 
-fn prefilter() -> AhoCorasickPrefilter {
-    AhoCorasickPrefilter::new(&["\"w\"", "tool", "{}"]).expect("short needles")
+fn prefilter() -> Prefilter {
+    Prefilter::new(&["\"w\"", "tool", "{}"]).expect("short needles")
 }
 
 /// By line number: the records, and what is wrong.

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::output::RecordWriter;
 use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
-use crate::jsonl::{AhoCorasickPrefilter, Mapping, Reader};
+use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::session::{Facts, Scope, Session};
 use crate::wire::Understanding;
 
@@ -87,7 +87,7 @@ pub(super) fn read_stream(
     let mut conversation = DialogStream::default();
     let mut understanding = Understanding::default();
     // Every line may be a message.
-    let mut reader = Reader::new(stream, AhoCorasickPrefilter::new(&["{"])?);
+    let mut reader = Reader::new(stream, Prefilter::new(&["{"])?);
     while let Some(piece) = reader.next_piece().context("cannot read standard input")? {
         understanding.note(piece.raw(), &[]);
         if let Some(writer) = &mut copy {

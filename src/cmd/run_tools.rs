@@ -25,7 +25,7 @@ use crate::exec::{
     OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, UnwantedLines};
+use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext};
@@ -158,7 +158,7 @@ impl Run for RunToolsArguments {
             let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
             decoder.with_call_ids(call_ids.clone())
         };
-        let needles = AhoCorasickPrefilter::new(prefilter_needles())?;
+        let needles = Prefilter::new(prefilter_needles())?;
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
         }

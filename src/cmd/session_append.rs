@@ -14,7 +14,7 @@ use super::inputs::{report_foreign_stream, take_stdin};
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
-use crate::jsonl::{AhoCorasickPrefilter, Mapping, Piece, Reader, WriteError, Writer};
+use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::Session;
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
@@ -306,7 +306,7 @@ fn listen(stdin: Input) -> anyhow::Result<Receiver<LoopEvent>> {
     })
     .context("cannot listen for signals")?;
     let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
-    let prefilter = AhoCorasickPrefilter::new(&needles)?;
+    let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {

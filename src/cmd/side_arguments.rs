@@ -128,7 +128,7 @@ fn choose(
 pub(super) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
-        prompt_id: cost.map(|cost| cost.prompt.as_str().to_owned()),
+        prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
         usage: cost.map(|cost| cost.usage),
         ..SideExtension::default()
     }

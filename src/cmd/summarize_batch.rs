@@ -17,7 +17,7 @@ use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn};
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
 use crate::io::Io;
-use crate::jsonl::AhoCorasickPrefilter;
+use crate::jsonl::Prefilter;
 use crate::model::{Pace, Stop};
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, Sync};
@@ -141,7 +141,7 @@ impl Run for SummarizeBatchArguments {
         };
         let end = Labels::new(timing, &maker, decoder).run(
             input,
-            AhoCorasickPrefilter::new(&needles)?,
+            Prefilter::new(&needles)?,
             &mut sink,
             |report| {
                 let _ = report_end_signals(report);

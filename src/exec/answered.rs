@@ -32,11 +32,7 @@ impl ReadAhead {
 
     /// What the whole input holds. `decoder` has to be like the one that reads it again. The
     /// position of the file is left alone.
-    pub(super) fn ledger(
-        self,
-        needles: impl Prefilter + 'static,
-        mut decoder: Decoder,
-    ) -> io::Result<Ledger> {
+    pub(super) fn ledger(self, needles: Prefilter, mut decoder: Decoder) -> io::Result<Ledger> {
         let mut ledger = Ledger::default();
         let mut reader = Reader::new(self, needles);
         while let Some(piece) = reader.next_piece()? {

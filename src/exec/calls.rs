@@ -159,15 +159,10 @@ impl Calls {
         let events = self.events.clone();
         let session = session.id().clone();
         let job = move |(): &()| {
-            let progress = |text: &str| {
-                let text = text.to_owned();
-                let _ = events.send(RunnerEvent::Progress { call: index, text });
-            };
             let context = CallContext {
                 id: &id,
                 session: &context,
                 cancel: &cancel,
-                progress: &progress,
             };
             let completed = Box::new(lifecycle.execute(&ready, &context, &session));
             let _ = events.send(RunnerEvent::Finished {
@@ -236,14 +231,14 @@ impl Calls {
         // The token holds descriptors, and a result may wait long for its turn.
         call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
-        let (turn, lane) = (call.turn, call.lane);
+        let lane = call.lane;
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);
         if lane == Lane::Serial || self.schedule.executing_count() == 0 {
             self.apply_changes(session);
         }
         if cancels_siblings {
-            self.cancel_siblings(turn, session);
+            self.cancel_siblings(session);
         }
     }
 
@@ -265,28 +260,19 @@ impl Calls {
         }
     }
 
-    fn cancel_siblings(&mut self, turn: TurnNumber, session: &mut Session) {
-        let queued: Vec<CallIndex> = self.schedule.queued().collect();
-        for index in queued {
-            if self.turn_of(index) == Some(turn)
-                && let Some(reason) = self.sibling_failure(index)
-            {
+    fn cancel_siblings(&mut self, session: &mut Session) {
+        for index in self.schedule.queued().collect::<Vec<_>>() {
+            if let Some(reason) = self.sibling_failure(index) {
                 self.complete(index, never_started(&reason), session);
             }
         }
-        let running: Vec<CallIndex> = self.schedule.executing().collect();
-        for index in running {
-            if self.turn_of(index) == Some(turn)
-                && let Some(reason) = self.sibling_failure(index)
+        for index in self.schedule.executing().collect::<Vec<_>>() {
+            if let Some(reason) = self.sibling_failure(index)
                 && let Some(call) = self.by_index.get_mut(&index)
             {
                 call.cancel(&reason);
             }
         }
-    }
-
-    fn turn_of(&self, index: CallIndex) -> Option<TurnNumber> {
-        self.by_index.get(&index).map(|call| call.turn)
     }
 
     /// The failed sibling because of which a call must not run, if there is one.
@@ -304,8 +290,7 @@ impl Calls {
 
     /// Gives every queued call its result without running it.
     pub(super) fn refuse_queued(&mut self, reason: &CancelReason, session: &mut Session) {
-        let queued: Vec<CallIndex> = self.schedule.queued().collect();
-        for index in queued {
+        for index in self.schedule.queued().collect::<Vec<_>>() {
             self.complete(index, never_started(reason), session);
         }
     }
@@ -330,8 +315,7 @@ impl Calls {
     /// Gives running calls their results without them. Their processes are being ended all the
     /// same.
     pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
-        let running: Vec<CallIndex> = self.schedule.executing().collect();
-        for index in running {
+        for index in self.schedule.executing().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
             };
@@ -379,12 +363,8 @@ impl Calls {
     /// The calls that run, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
-        running.map(move |call| (call, self.time_since_start(call)))
-    }
-
-    fn time_since_start(&self, call: &Call) -> Duration {
         let now = self.clock.elapsed();
-        now.saturating_sub(call.started.unwrap_or(now))
+        running.map(move |call| (call, now.saturating_sub(call.started.unwrap_or(now))))
     }
 
     /// How far the run is.
@@ -397,12 +377,6 @@ impl Calls {
             open: self.schedule.len(),
             oldest: oldest.map(|call| call.label.as_str()),
         }
-    }
-
-    /// A call that runs, with the time since its start.
-    pub(super) fn running_call(&self, index: CallIndex) -> Option<(&Call, Duration)> {
-        let call = self.by_index.get(&index).filter(|call| call.is_running())?;
-        Some((call, self.time_since_start(call)))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -16,8 +16,6 @@ use crate::wire::Decoder;
 pub(super) enum RunnerEvent {
     /// Input.
     Arrival(Arrival),
-    /// A running call says something.
-    Progress { call: CallIndex, text: String },
     /// A call has ended.
     Finished {
         call: CallIndex,
@@ -68,10 +66,10 @@ impl Channels {
     ///
     /// # Errors
     /// The system grants no thread, or does not say what the input is.
-    pub fn start_reading<Needles: Prefilter + 'static>(
+    pub fn start_reading(
         &self,
         source: Input,
-        needles: impl Fn() -> Needles + Send + 'static,
+        needles: impl Fn() -> Prefilter + Send + 'static,
         unwanted: UnwantedLines,
         decoder: impl Fn() -> Decoder + Send + 'static,
     ) -> std::io::Result<()> {

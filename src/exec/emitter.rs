@@ -114,20 +114,15 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    /// A call still runs; `note` is what its tool says, if it says anything.
-    pub(super) fn progress(
-        &mut self,
-        call: &Call,
-        elapsed: Duration,
-        note: Option<String>,
-    ) -> Result<(), WriteError> {
+    /// A call still runs.
+    pub(super) fn heartbeat(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
             parent_tool_use_id: None,
             elapsed_time_seconds: elapsed.as_secs_f64(),
-            heartbeat: note.is_none().then_some(true),
-            note,
+            heartbeat: Some(true),
+            note: None,
             uuid: Some(self.uuid()),
             session_id: Some(self.session.clone()),
         };

@@ -161,7 +161,7 @@ pub(super) fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<D
 
 fn item(piece: Piece, decoder: &mut Decoder) -> Item {
     let (events, damage) = events(&piece, decoder);
-    let is_inside = matches!(piece, Piece::Giant { end: None, .. });
+    let is_inside = matches!(piece, Piece::Giant { is_last: false, .. });
     Item {
         raw: piece.into_raw(),
         events,

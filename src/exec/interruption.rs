@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::EndCause;
+use super::completed::CancelReason;
 use crate::process::EndSignal;
 
 /// How long a cancelled call may take to end by itself before its result goes out without it.
@@ -58,14 +59,13 @@ impl Interruption {
         Demand::StopAtOnce
     }
 
-    /// Whether calls that arrive now may still start.
-    pub(super) fn lets_calls_start(&self) -> bool {
-        self.signal.is_none() && !self.time_is_up
-    }
-
-    /// Whether the stop is for lack of time.
-    pub(super) fn is_for_time(&self) -> bool {
-        self.time_is_up && self.signal.is_none()
+    /// Why calls that arrive now do not start, if they do not.
+    pub(super) fn refusal(&self) -> Option<CancelReason> {
+        match (self.signal, self.time_is_up) {
+            (Some(_), _) => Some(CancelReason::Interrupt),
+            (None, true) => Some(CancelReason::TimeUp),
+            (None, false) => None,
+        }
     }
 
     /// Running calls were asked to end.
@@ -191,7 +191,7 @@ mod tests {
         let now = Instant::now();
         assert!(state.time_is_up(now));
         assert!(!state.time_is_up(now));
-        assert!(!state.lets_calls_start());
+        assert_eq!(state.refusal(), Some(CancelReason::TimeUp));
         let end = state.ends_the_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::TimeUp));
         // The input ended meanwhile.

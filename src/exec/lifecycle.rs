@@ -133,51 +133,52 @@ pub(super) struct Ready {
 impl Lifecycle {
     /// Finds the tool, checks the input against its schema and asks what the call touches.
     pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
-        let input: Input = match serde_json::from_str(call.input.get()) {
-            Ok(input) => input,
-            Err(error) => return invalid_input(&format!("{} {error}", call.name)),
-        };
-        let resolved = match self.registry.resolve(&call.name, input) {
-            Ok(resolved) => resolved,
-            Err(error @ LookupError::Unknown { .. }) => {
-                let text = tool_use_error(&format!("Error: {error}"));
-                return refused(Outcome::UnknownTool, text);
-            }
-            Err(error @ LookupError::Unmappable(_)) => return invalid_input(&error.to_string()),
-        };
+        match self.ready(call, session) {
+            Ok(ready) => Prepared::Ready(Arc::new(ready)),
+            Err(refused) => Prepared::Refused(refused),
+        }
+    }
+
+    fn ready(&self, call: &ToolCall, session: &ToolContext) -> Result<Ready, Box<Completed>> {
+        let input: Input = serde_json::from_str(call.input.get())
+            .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
+        let resolved = self
+            .registry
+            .resolve(&call.name, input)
+            .map_err(|error| match error {
+                LookupError::Unknown { .. } => {
+                    let text = tool_use_error(&format!("Error: {error}"));
+                    refused(Outcome::UnknownTool, text)
+                }
+                LookupError::Unmappable(_) => invalid_input(&error.to_string()),
+            })?;
         let tool = resolved.tool;
+        let name = tool.name();
         if self
             .tools_only
             .as_ref()
-            .is_some_and(|only| !only.contains(tool.name()))
+            .is_some_and(|only| !only.contains(name))
         {
-            let text = format!(
-                "{} was not run: it is not among the tools of this run.",
-                tool.name()
-            );
-            return refused(Outcome::NotRun, text);
+            let text = format!("{name} was not run: it is not among the tools of this run.");
+            return Err(refused(Outcome::NotRun, text));
         }
         let input = Value::Object(resolved.input);
-        if let Err(issues) = self.registry.check_schema(&*tool, &input) {
-            return invalid_input(&issues);
-        }
+        self.registry
+            .check_schema(&*tool, &input)
+            .map_err(|issues| invalid_input(&issues))?;
         let Value::Object(input) = input else {
-            return invalid_input("not an object");
+            return Err(invalid_input("not an object"));
         };
-        let call = match tool.prepare(&input) {
-            Ok(call) => call,
-            Err(error) => {
-                let text = tool_use_error(&error.to_string());
-                return refused(Outcome::InvalidInput, text);
-            }
-        };
+        let call = tool
+            .prepare(&input)
+            .map_err(|error| refused(Outcome::InvalidInput, tool_use_error(&error.to_string())))?;
         let assessment = self.assess(&*tool, &*call, session);
-        Prepared::Ready(Arc::new(Ready {
+        Ok(Ready {
             tool,
             input,
             call,
             assessment,
-        }))
+        })
     }
 
     /// What a call that waits touches if it starts now.
@@ -221,14 +222,14 @@ impl Lifecycle {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
         let Assessment { access, why } = self.assessment_now(ready, context.session);
-        let permission = Some(self.permission_mode.decide(&access));
-        if permission
-            .as_ref()
-            .is_some_and(|permission| permission.decision == Decision::Deny)
-        {
-            let text = denial(ready.tool.name(), &why);
+        let permission = self.permission_mode.decide(&access);
+        if permission.decision == Decision::Deny {
+            let tool = ready.tool.name();
+            let text = format!(
+                "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
+            );
             return Completed {
-                permission,
+                permission: Some(permission),
                 ..Completed::refused(Outcome::Denied, text)
             };
         }
@@ -245,7 +246,7 @@ impl Lifecycle {
                 Completed::refused(Outcome::Error, tool_use_error(&failure.to_string()))
             }
         };
-        completed.permission = permission;
+        completed.permission = Some(permission);
         completed.sandbox = context.session.spawners.witnessed();
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
@@ -346,19 +347,13 @@ fn whole_text(full: &FullText) -> Option<String> {
     String::from_utf8(whole).ok()
 }
 
-fn refused(outcome: Outcome, text: String) -> Prepared {
-    Prepared::Refused(Box::new(Completed::refused(outcome, text)))
+fn refused(outcome: Outcome, text: String) -> Box<Completed> {
+    Box::new(Completed::refused(outcome, text))
 }
 
-fn invalid_input(issues: &str) -> Prepared {
+fn invalid_input(issues: &str) -> Box<Completed> {
     let text = tool_use_error(&format!("InputValidationError: {issues}"));
     refused(Outcome::InvalidInput, text)
-}
-
-fn denial(tool: &str, why: &str) -> String {
-    format!(
-        "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
-    )
 }
 
 fn add_stale_hint(completed: &mut Completed, hint: String) {

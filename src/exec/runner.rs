@@ -209,11 +209,6 @@ impl<Sink: Write> Runner<'_, Sink> {
             }
             RunnerEvent::Arrival(Arrival::End) => self.backlog.end(),
             RunnerEvent::Arrival(Arrival::Failed(_)) => {}
-            RunnerEvent::Progress { call, text } => {
-                if let Some((call, elapsed)) = self.calls.running_call(call) {
-                    self.output.emitter.progress(call, elapsed, Some(text))?;
-                }
-            }
             RunnerEvent::Finished { call, completed } => {
                 self.calls.finish(call, *completed, &mut self.session);
             }
@@ -339,12 +334,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         self.calls
             .admit(id.clone(), name.to_owned(), weight, prepared);
-        if !self.interruption.lets_calls_start() {
-            let reason = if self.interruption.is_for_time() {
-                CancelReason::TimeUp
-            } else {
-                CancelReason::Interrupt
-            };
+        if let Some(reason) = self.interruption.refusal() {
             self.calls.refuse_queued(&reason, &mut self.session);
         }
     }
@@ -407,7 +397,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running() {
-                self.output.emitter.progress(call, elapsed, None)?;
+                self.output.emitter.heartbeat(call, elapsed)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT);
         }

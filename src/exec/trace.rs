@@ -19,7 +19,6 @@ pub struct Trace {
     /// When each slot of the parallel lane is free again, on the run's clock.
     slots: Vec<Duration>,
     failure: Option<io::Error>,
-    wrote_any: bool,
 }
 
 impl Trace {
@@ -28,18 +27,16 @@ impl Trace {
     /// # Errors
     /// Writing failed.
     pub fn new(mut sink: Box<dyn Write + Send>) -> io::Result<Self> {
-        sink.write_all(b"[\n")?;
-        let mut trace = Self {
+        let first = json!({
+            "name": "thread_name", "ph": "M", "pid": 1, "tid": SERIAL_TRACK,
+            "args": {"name": "serial lane"},
+        });
+        write!(sink, "[\n{first}")?;
+        Ok(Self {
             sink,
             slots: Vec::new(),
             failure: None,
-            wrote_any: false,
-        };
-        trace.event(&json!({
-            "name": "thread_name", "ph": "M", "pid": 1, "tid": SERIAL_TRACK,
-            "args": {"name": "serial lane"},
-        }));
-        Ok(trace)
+        })
     }
 
     /// A call has its result; everything known about it becomes slices.
@@ -113,16 +110,8 @@ impl Trace {
     }
 
     fn event(&mut self, event: &serde_json::Value) {
-        if self.failure.is_some() {
-            return;
-        }
-        let separator = if std::mem::replace(&mut self.wrote_any, true) {
-            ",\n"
-        } else {
-            ""
-        };
-        if let Err(error) = write!(self.sink, "{separator}{event}") {
-            self.failure = Some(error);
+        if self.failure.is_none() {
+            self.failure = write!(self.sink, ",\n{event}").err();
         }
     }
 }

@@ -35,7 +35,7 @@ impl Asker {
         };
         let cost = usage.map(|usage| Cost {
             model: self.provider.name().to_owned(),
-            prompt: request.prompt.clone(),
+            prompt: request.prompt,
             usage,
         });
         (reply, cost)

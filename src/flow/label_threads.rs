@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::batch::Batch;
 use super::label_maker::{LabelMaker, LabelOutcome};
-use crate::jsonl::{AhoCorasickPrefilter, Piece, Reader};
+use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::process::EndSignal;
 
 /// How many bytes of pieces are passed on together: passing on each alone takes longer than
@@ -59,7 +59,7 @@ impl Gate {
 /// Reads the input in a thread of its own, as long as the gate is open.
 pub(super) fn start_reading(
     input: impl io::Read + Send + 'static,
-    prefilter: AhoCorasickPrefilter,
+    prefilter: Prefilter,
     sender: SyncSender<Event>,
     gate: Arc<Gate>,
 ) {

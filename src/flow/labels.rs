@@ -13,7 +13,7 @@ use super::label_maker::{LabelMaker, LabelOutcome};
 use super::label_sink::{LabelEnd, LabelSink, Placing, Timing};
 use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
-use crate::jsonl::{AhoCorasickPrefilter, Piece};
+use crate::jsonl::{Piece, Prefilter};
 use crate::process::EndSignal;
 use crate::wire::{Decoder, SessionId, Understanding};
 
@@ -74,7 +74,7 @@ impl<'a> Labels<'a> {
     pub fn run(
         mut self,
         input: impl io::Read + Send + 'static,
-        prefilter: AhoCorasickPrefilter,
+        prefilter: Prefilter,
         sink: &mut dyn LabelSink,
         signals: impl FnOnce(Box<dyn Fn(EndSignal) + Send>),
     ) -> LabelEnd {

@@ -1,7 +1,7 @@
 //! Addresses of servers, and where secrets may be sent.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use reqwest::Url;
 
@@ -144,24 +144,21 @@ impl Address {
             return false;
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        match bare.parse::<IpAddr>() {
+        match bare.parse::<IpAddr>().map(|address| address.to_canonical()) {
             Ok(IpAddr::V4(address)) => {
                 address.is_loopback() || address.is_private() || address.is_link_local()
             }
-            Ok(IpAddr::V6(address)) => is_nearby_v6(address),
+            Ok(IpAddr::V6(address)) => {
+                address.is_loopback()
+                    || address.is_unique_local()
+                    || address.is_unicast_link_local()
+            }
             Err(_) => {
                 let name = bare.trim_end_matches('.').to_ascii_lowercase();
                 !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|end| name.ends_with(end))
             }
         }
     }
-}
-
-fn is_nearby_v6(address: Ipv6Addr) -> bool {
-    if let Some(mapped) = address.to_ipv4_mapped() {
-        return mapped.is_loopback() || mapped.is_private() || mapped.is_link_local();
-    }
-    address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
 }
 
 #[cfg(test)]

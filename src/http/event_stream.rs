@@ -10,13 +10,8 @@ pub struct EventStream {
     lines: LineSplitter,
     /// A byte order mark may still come.
     begun: bool,
-    event: Pending,
-}
-
-#[derive(Debug, Default)]
-struct Pending {
-    data: Vec<u8>,
-    has_data: bool,
+    /// The data of the event that has begun, if it has any.
+    data: Option<Vec<u8>>,
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -28,7 +23,7 @@ impl EventStream {
     /// A line is too long.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
-        let (begun, event) = (&mut self.begun, &mut self.event);
+        let (begun, data) = (&mut self.begun, &mut self.data);
         self.lines.push(bytes, |line| {
             let line = if std::mem::replace(begun, true) {
                 line
@@ -36,9 +31,9 @@ impl EventStream {
                 line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
             };
             if line.is_empty() {
-                events.extend(event.take());
+                events.extend(finished(data));
             } else {
-                event.field(line);
+                read_field(line, data);
             }
         })?;
         Ok(events)
@@ -53,34 +48,33 @@ impl EventStream {
         } else {
             line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line)
         };
-        self.event.field(line);
-        self.event.take()
+        read_field(line, &mut self.data);
+        finished(&mut self.data)
     }
 }
 
-impl Pending {
-    fn field(&mut self, line: &[u8]) {
-        let (name, value) = match memchr::memchr(b':', line) {
-            Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (line, &b""[..]),
-        };
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        // Others are comments, types, fields for reconnecting, or unknown.
-        if name == b"data" {
-            if self.has_data {
-                self.data.push(b'\n');
-            }
-            self.has_data = true;
-            self.data.extend_from_slice(value);
+fn read_field(line: &[u8], data: &mut Option<Vec<u8>>) {
+    let (name, value) = match memchr::memchr(b':', line) {
+        Some(colon) => (&line[..colon], &line[colon + 1..]),
+        None => (line, &b""[..]),
+    };
+    // Others are comments, types, fields for reconnecting, or unknown.
+    if name != b"data" {
+        return;
+    }
+    let value = value.strip_prefix(b" ").unwrap_or(value);
+    match data {
+        Some(data) => {
+            data.push(b'\n');
+            data.extend_from_slice(value);
         }
+        None => *data = Some(value.to_vec()),
     }
+}
 
-    fn take(&mut self) -> Option<String> {
-        let event = std::mem::take(self);
-        event
-            .has_data
-            .then(|| String::from_utf8_lossy(&event.data).into_owned())
-    }
+fn finished(data: &mut Option<Vec<u8>>) -> Option<String> {
+    let data = data.take()?;
+    Some(String::from_utf8_lossy(&data).into_owned())
 }
 
 #[cfg(test)]

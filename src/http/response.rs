@@ -133,12 +133,9 @@ impl Response {
     /// The connection broke, nothing came for too long, or too much came.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = match &mut self.body {
-            Body::Recorded { pieces, ending } => match (pieces.pop_front(), ending.take()) {
-                (None, Some(failure)) => return Err(failure),
-                (piece, still) => {
-                    *ending = still;
-                    piece
-                }
+            Body::Recorded { pieces, ending } => match pieces.pop_front() {
+                Some(piece) => Some(piece),
+                None => ending.take().map_or(Ok(None), Err)?,
             },
             Body::Network {
                 response,

@@ -21,7 +21,7 @@ pub use buffer::room_to_read;
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
 pub use line::{only_record, sound_text, split_line};
 pub use piece::{Damage, Piece, Record};
-pub use prefilter::{AhoCorasickPrefilter, Prefilter};
+pub use prefilter::Prefilter;
 pub use reader::{LONGEST_LINE, Reader, UnwantedLines};
 pub use surrogates::replace_lone_surrogates;
 pub use value::{FirstValue, first_value};

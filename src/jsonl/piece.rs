@@ -22,8 +22,6 @@ pub enum Piece {
         number: u64,
         /// Where the line starts, in bytes from the start of the input.
         offset: u64,
-        /// The line ended with a newline. Only the last line of the input may not.
-        terminated: bool,
     },
     /// A part of a line of more than [`super::LONGEST_LINE`] bytes, passed on unread. The first
     /// part carries the damage report.
@@ -37,8 +35,8 @@ pub enum Piece {
         number: u64,
         /// Where the line starts, in bytes from the start of the input.
         offset: u64,
-        /// On the last part: whether the line ended with a newline.
-        end: Option<bool>,
+        /// Whether the line ends with this part.
+        is_last: bool,
     },
 }
 

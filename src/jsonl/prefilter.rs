@@ -3,16 +3,9 @@
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, BuildError};
 
-/// Finds the lines that may matter.
-pub trait Prefilter: Send {
-    /// Finds the first needle at or after `from` and returns its position. It may report too much
-    /// (a needle inside of a string), never too little. A needle never holds a newline.
-    fn find(&self, haystack: &[u8], from: usize) -> Option<usize>;
-}
-
-/// Looks for a handful of fixed byte sequences, all at once.
+/// Finds the lines that may matter: looks for a handful of fixed byte sequences, all at once.
 #[derive(Debug, Clone)]
-pub struct AhoCorasickPrefilter {
+pub struct Prefilter {
     search: Search,
 }
 
@@ -24,7 +17,7 @@ enum Search {
     Automaton(AhoCorasick),
 }
 
-impl AhoCorasickPrefilter {
+impl Prefilter {
     /// A prefilter for `needles`: no more than a hundred, at best of four bytes and more. An empty
     /// needle wants every line.
     ///
@@ -37,10 +30,10 @@ impl AhoCorasickPrefilter {
         };
         Ok(Self { search })
     }
-}
 
-impl Prefilter for AhoCorasickPrefilter {
-    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
+    /// Finds the first needle at or after `from` and returns its position. It may stand inside of a
+    /// string. A needle never holds a newline.
+    pub fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
         let rest = haystack.get(from..)?;
         let start = match &self.search {
             Search::Packed(packed) => packed.find(rest)?.start(),
@@ -52,11 +45,11 @@ impl Prefilter for AhoCorasickPrefilter {
 
 #[cfg(test)]
 mod tests {
-    use super::{AhoCorasickPrefilter, Prefilter};
+    use super::Prefilter;
 
     #[test]
     fn finds_the_first_needle_from_a_position() {
-        let prefilter = AhoCorasickPrefilter::new(&["tool_use", "functionCall"]).unwrap();
+        let prefilter = Prefilter::new(&["tool_use", "functionCall"]).unwrap();
         let haystack = b"a tool_use, a functionCall";
         assert_eq!(prefilter.find(haystack, 0), Some(2));
         assert_eq!(prefilter.find(haystack, 2), Some(2));
@@ -70,15 +63,15 @@ mod tests {
     fn any_number_of_needles() {
         let many: Vec<String> = (100..400).map(|number| format!("n{number}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let prefilter = AhoCorasickPrefilter::new(&many).unwrap();
+        let prefilter = Prefilter::new(&many).unwrap();
         assert_eq!(prefilter.find(b"n1 n399 n100", 0), Some(3));
-        let prefilter = AhoCorasickPrefilter::new(&["needle", ""]).unwrap();
+        let prefilter = Prefilter::new(&["needle", ""]).unwrap();
         assert_eq!(prefilter.find(b"anything", 3), Some(3));
     }
 
     #[test]
     fn no_needle_wants_nothing() {
-        let prefilter = AhoCorasickPrefilter::new(&[]).unwrap();
+        let prefilter = Prefilter::new(&[]).unwrap();
         assert_eq!(prefilter.find(b"anything", 0), None);
     }
 }

@@ -30,7 +30,7 @@ pub enum UnwantedLines {
 /// Reads lines from a source and hands them out as [`Piece`]s.
 pub struct Reader<Source> {
     source: Source,
-    prefilter: Box<dyn Prefilter>,
+    prefilter: Prefilter,
     unwanted: UnwantedLines,
     buffer: Vec<u8>,
     /// Where the bytes begin that were not returned yet.
@@ -77,10 +77,10 @@ struct Giant {
 impl<Source: Read> Reader<Source> {
     /// Reads from `source`; lines without a needle of `prefilter` come unread, as
     /// [`Piece::Plain`].
-    pub fn new(source: Source, prefilter: impl Prefilter + 'static) -> Self {
+    pub fn new(source: Source, prefilter: Prefilter) -> Self {
         Self {
             source,
-            prefilter: Box::new(prefilter),
+            prefilter,
             unwanted: UnwantedLines::Unread,
             buffer: Vec::new(),
             start: 0,
@@ -122,7 +122,7 @@ impl<Source: Read> Reader<Source> {
                 self.lines_end = self.end;
                 self.measure_spread();
                 if let Some(giant) = self.giant.take() {
-                    return Ok(Some(self.part_of(giant, 0, Some(false))));
+                    return Ok(Some(self.part_of(giant, 0, true)));
                 }
             }
         }
@@ -177,7 +177,6 @@ impl<Source: Read> Reader<Source> {
         let (number, offset) = (self.number, self.offset);
         let raw = self.take(length);
         Piece::Line {
-            terminated: raw.ends_with(b"\n"),
             raw,
             number,
             offset,
@@ -293,7 +292,7 @@ impl<Source: Read> Reader<Source> {
             }),
             number: giant.number,
             offset: giant.offset,
-            end: None,
+            is_last: false,
         }
     }
 
@@ -301,18 +300,18 @@ impl<Source: Read> Reader<Source> {
         let lines = &self.buffer[self.start..self.lines_end];
         if let Some(newline) = memchr(b'\n', lines) {
             self.giant = None;
-            return self.part_of(giant, newline + 1, Some(true));
+            return self.part_of(giant, newline + 1, true);
         }
-        self.part_of(giant, self.end - self.start, None)
+        self.part_of(giant, self.end - self.start, false)
     }
 
-    fn part_of(&mut self, giant: Giant, length: usize, end: Option<bool>) -> Piece {
+    fn part_of(&mut self, giant: Giant, length: usize, is_last: bool) -> Piece {
         Piece::Giant {
             raw: self.take(length),
             damage: None,
             number: giant.number,
             offset: giant.offset,
-            end,
+            is_last,
         }
     }
 

@@ -3,9 +3,7 @@ use std::io::{self, Read};
 use proptest::prelude::*;
 
 use super::super::samples::{interesting_byte, mutated, object_line};
-use super::super::{
-    AhoCorasickPrefilter, Damage, FirstValue, LONGEST_LINE, Piece, Prefilter, Record, first_value,
-};
+use super::super::{Damage, FirstValue, LONGEST_LINE, Piece, Prefilter, Record, first_value};
 use super::{Reader, UnwantedLines};
 
 /// Hands out its parts one a read, with an interruption before each.
@@ -53,20 +51,16 @@ impl Read for Chunks {
     }
 }
 
-fn prefilter() -> AhoCorasickPrefilter {
-    AhoCorasickPrefilter::new(&["\"w\"", "wanted"]).unwrap()
+fn prefilter() -> Prefilter {
+    Prefilter::new(&["\"w\"", "wanted"]).unwrap()
 }
 
 /// Wants everything, so that every line comes out.
-struct All;
-
-impl Prefilter for All {
-    fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
-        (from < haystack.len()).then_some(from)
-    }
+fn all() -> Prefilter {
+    Prefilter::new(&[""]).unwrap()
 }
 
-fn pieces(source: impl Read, prefilter: impl Prefilter + 'static) -> Vec<Piece> {
+fn pieces(source: impl Read, prefilter: Prefilter) -> Vec<Piece> {
     pieces_of(Reader::new(source, prefilter))
 }
 
@@ -98,7 +92,6 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
             raw,
             number,
             offset,
-            terminated,
         } => {
             let (records, damage) = piece.records();
             let texts: Vec<String> = records
@@ -106,7 +99,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
                 .map(|record| record.text(raw).to_owned())
                 .collect();
             assert_eq!(visited(piece), (texts.clone(), damage.clone()));
-            Some((*number, *offset, *terminated, texts, damage))
+            Some((*number, *offset, raw.ends_with(b"\n"), texts, damage))
         }
         Piece::Plain { .. } | Piece::Giant { .. } => None,
     };
@@ -130,7 +123,7 @@ fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
 fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
     let mut texts = Vec::new();
     let mut reasons = Vec::new();
-    for (_, _, _, line_texts, damage) in lines(&pieces(input, All)) {
+    for (_, _, _, line_texts, damage) in lines(&pieces(input, all())) {
         texts.extend(line_texts);
         reasons.extend(
             damage
@@ -314,13 +307,11 @@ fn lines_without_needle_come_in_runs() {
         raw: b"{\"w\":3}\n".to_vec(),
         number: 4,
         offset: 18,
-        terminated: true,
     };
     let bad = Piece::Line {
         raw: b"{bad\n".to_vec(),
         number: 6,
         offset: 34,
-        terminated: true,
     };
     let damage = Damage {
         reason: "not json: key must be a string".into(),
@@ -434,11 +425,11 @@ fn giant_lines_are_passed_on_in_parts() {
                         damage,
                         number,
                         offset,
-                        end,
+                        is_last,
                         ..
                     } => {
                         damages += usize::from(damage.is_some());
-                        ends.extend(*end);
+                        ends.extend(is_last.then(|| piece.raw().ends_with(b"\n")));
                         assert_eq!((*number, *offset), (2, 8));
                     }
                     Piece::Line { number, .. } => {
@@ -510,12 +501,12 @@ proptest! {
     #[test]
     fn noise_is_passed_on(input in prop::collection::vec(any::<u8>(), 0..200), length in 1..40_usize) {
         prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), prefilter())), input.clone());
-        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), All)), input);
+        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), all())), input);
     }
 
     #[test]
     fn records_are_objects_that_parse(input in input()) {
-        for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), All)) {
+        for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), all())) {
             for text in texts {
                 prop_assert_eq!(first_value(text.as_bytes()), FirstValue::Object(0..text.len()));
                 let value: Result<serde_json::Value, _> = serde_json::from_str(&text);

@@ -15,11 +15,8 @@ enum Change {
     LeaveThinking,
     /// Thinking is turned off by this parameter in every request.
     EnableThinkingFalse,
-    /// The token budget gets another key.
-    BudgetKey {
-        from: &'static str,
-        to: &'static str,
-    },
+    /// The token budget gets this key.
+    BudgetKey(&'static str),
     /// The temperature is not sent.
     NoTemperature,
     /// JSON is asked for instead of a call.
@@ -32,15 +29,8 @@ enum Change {
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
-const TO_NEW_KEY: Change = Change::BudgetKey {
-    from: "max_tokens",
-    to: "max_completion_tokens",
-};
-
-const TO_OLD_KEY: Change = Change::BudgetKey {
-    from: "max_completion_tokens",
-    to: "max_tokens",
-};
+const NEW_KEY: &str = "max_completion_tokens";
+const OLD_KEY: &str = "max_tokens";
 
 /// What refusals mean: words that the message contains, phrases of which it contains one, and what
 /// to change. All in lower case.
@@ -55,12 +45,8 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
         "restricted to true|must be true|must be set to true",
         Change::LeaveThinking,
     ),
-    (
-        &["max_tokens", "max_completion_tokens"],
-        REFUSALS,
-        TO_NEW_KEY,
-    ),
-    (&["max_completion_tokens"], REFUSALS, TO_OLD_KEY),
+    (&[OLD_KEY, NEW_KEY], REFUSALS, Change::BudgetKey(NEW_KEY)),
+    (&[NEW_KEY], REFUSALS, Change::BudgetKey(OLD_KEY)),
     (&["temperature"], REFUSALS, Change::NoTemperature),
     (&["tool_choice"], REFUSALS, Change::NoForcedCall),
     (&["response_format"], REFUSALS, Change::NoJsonForm),
@@ -99,9 +85,10 @@ fn changed(mut dialect: Dialect, change: Change) -> Dialect {
             let key = "enable_thinking".to_owned();
             dialect.extra_body.insert(key, Value::Bool(false));
         }
-        Change::BudgetKey { from, to } => {
-            if dialect.budget_key == from {
-                to.clone_into(&mut dialect.budget_key);
+        Change::BudgetKey(key) => {
+            // Other APIs have keys of their own.
+            if [NEW_KEY, OLD_KEY].contains(&dialect.budget_key.as_str()) {
+                key.clone_into(&mut dialect.budget_key);
             }
         }
         Change::NoTemperature => dialect.temperature = Temperature::Refused,

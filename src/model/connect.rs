@@ -11,7 +11,7 @@ use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
-use crate::http::{Address, Client, Engine, Header, UnusableAddress};
+use crate::http::{Address, Client, Engine, Header};
 use crate::io::{Clock, Environment, Ids};
 
 /// A model cannot be asked.
@@ -40,14 +40,6 @@ pub enum Unconnectable {
         provider: String,
         /// The variable that may hold one.
         variable: String,
-    },
-    /// The address cannot be used.
-    #[error("address of {provider}: {source}")]
-    Address {
-        /// The provider.
-        provider: String,
-        /// What is wrong with it.
-        source: UnusableAddress,
     },
     /// The recording cannot be used.
     #[error(transparent)]
@@ -157,30 +149,29 @@ impl Connector {
     fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), Unconnectable> {
         let settings = self.settings.providers.get(name);
         let like = settings.and_then(|settings| settings.preset.as_deref());
-        if let Some(preset) = preset(like.unwrap_or(name)) {
-            let settings = settings.cloned().unwrap_or_default();
-            if preset.name != name && settings.base_url.is_none() {
-                return Err(Unconnectable::UnusableProvider {
+        let reason = match (preset(like.unwrap_or(name)), settings, like) {
+            (Some(preset), settings, _) => {
+                let settings = settings.cloned().unwrap_or_default();
+                if preset.name == name || settings.base_url.is_some() {
+                    return Ok((preset, settings));
+                }
+                "it needs a `base_url`".to_owned()
+            }
+            (None, Some(_), Some(like)) => format!("there is no preset `{like}`"),
+            (None, Some(_), None) => {
+                "it needs a `preset`: the known provider that it resembles".to_owned()
+            }
+            (None, None, _) => {
+                return Err(Unconnectable::UnknownProvider {
                     name: name.to_owned(),
-                    reason: "it needs a `base_url`".to_owned(),
+                    suggestion: suggestion(name),
                 });
             }
-            return Ok((preset, settings));
-        }
-        match (settings, like) {
-            (Some(_), Some(like)) => Err(Unconnectable::UnusableProvider {
-                name: name.to_owned(),
-                reason: format!("there is no preset `{like}`"),
-            }),
-            (Some(_), None) => Err(Unconnectable::UnusableProvider {
-                name: name.to_owned(),
-                reason: "it needs a `preset`: the known provider that it resembles".to_owned(),
-            }),
-            (None, _) => Err(Unconnectable::UnknownProvider {
-                name: name.to_owned(),
-                suggestion: suggestion(name),
-            }),
-        }
+        };
+        Err(Unconnectable::UnusableProvider {
+            name: name.to_owned(),
+            reason,
+        })
     }
 
     fn replay(&self, path: &Path) -> Result<Arc<dyn Provider>, Unconnectable> {
@@ -231,9 +222,9 @@ impl Connector {
 fn target(model: RemoteModel, base: &str) -> Result<Target, Unconnectable> {
     match Address::parse(base) {
         Ok(base) => Ok(Target { model, base }),
-        Err(source) => Err(Unconnectable::Address {
-            provider: model.provider,
-            source,
+        Err(error) => Err(Unconnectable::UnusableProvider {
+            name: model.provider,
+            reason: error.to_string(),
         }),
     }
 }

@@ -193,11 +193,6 @@ impl Draft {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether the server has said that the reply is complete.
-    pub(super) fn is_complete(&self) -> bool {
-        self.closed
-    }
-
     /// The reply.
     ///
     /// # Errors

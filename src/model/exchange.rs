@@ -125,7 +125,7 @@ impl Reading<'_> {
                 parts += 1;
                 self.listener.tell(draft.take_events()).await;
             }
-            if draft.is_complete() {
+            if draft.closed {
                 while let Ok(Ok(Some(_))) = timeout(LAST_BYTES, incoming.piece()).await {}
                 self.listener.finish().await;
                 return draft.settle(Delivered::ToTheEnd);

@@ -69,7 +69,8 @@ impl Provider for Remote {
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
-        self.shared.outgoing(request, delivery).body
+        let shared = &self.shared;
+        shared.outgoing(&shared.dialect(), request, delivery).body
     }
 }
 
@@ -112,17 +113,21 @@ impl Remote {
 
 impl Shared {
     /// A request as it would be sent, without a key.
-    pub(super) fn outgoing(&self, request: &Request, delivery: Delivery) -> Outgoing {
-        let dialect = self.dialect();
+    pub(super) fn outgoing(
+        &self,
+        dialect: &Dialect,
+        request: &Request,
+        delivery: Delivery,
+    ) -> Outgoing {
         let model = &self.target.model.model;
         Outgoing {
             address: self.target.base.join(&dialect.api.path(model, delivery)),
             headers: Vec::new(),
-            body: encode(&dialect, model, request, delivery),
+            body: encode(dialect, model, request, delivery),
         }
     }
 
-    fn dialect(&self) -> Dialect {
+    pub(super) fn dialect(&self) -> Dialect {
         let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         dialect.clone()
     }
@@ -151,7 +156,7 @@ impl Shared {
             let dialect = self.dialect();
             let outgoing = Outgoing {
                 headers: headers.clone(),
-                ..self.outgoing(request, delivery)
+                ..self.outgoing(&dialect, request, delivery)
             };
             let redaction = outgoing.redaction();
             let mut reading = Reading {

@@ -1,8 +1,5 @@
 //! A request to a model, independent of any API.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use serde_json::Value;
 
 use crate::dialog::{Block, Role};
@@ -129,34 +126,14 @@ pub enum SharedPrefix {
 }
 
 /// Names the prompt that a request is made from. Its tokens are accounted under this id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PromptId(Cow<'static, str>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PromptId(pub &'static str);
 
 impl PromptId {
     /// A label for a batch of tool calls.
-    pub const TOOL_USE_SUMMARY: Self = Self::fixed("tool_use_summary_generation");
+    pub const TOOL_USE_SUMMARY: Self = Self("tool_use_summary_generation");
     /// A title for a session.
-    pub const SESSION_TITLE: Self = Self::fixed("session_title");
+    pub const SESSION_TITLE: Self = Self("session_title");
     /// A recap of a session.
-    pub const SESSION_RECAP: Self = Self::fixed("session_recap");
-
-    const fn fixed(id: &'static str) -> Self {
-        Self(Cow::Borrowed(id))
-    }
-
-    /// Another prompt.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(Cow::Owned(id.into()))
-    }
-
-    /// The id as records carry it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for PromptId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
+    pub const SESSION_RECAP: Self = Self("session_recap");
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use memchr::memchr_iter;
 
 use super::recover::records_on_line;
-use crate::jsonl::{AhoCorasickPrefilter, Damage, Piece, Prefilter, Reader, Record};
+use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
 
 /// The position of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) fn for_each_raw_line(
     source: impl Read,
     visit: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<()> {
-    let nothing = AhoCorasickPrefilter::new(&[]).map_err(io::Error::other)?;
+    let nothing = Prefilter::new(&[]).map_err(io::Error::other)?;
     let mut reader = Reader::new(source, nothing);
     let mut offset = 0;
     while let Some(piece) = reader.next_piece()? {
@@ -100,7 +100,7 @@ pub fn for_each_line<Value>(
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
 ) -> io::Result<Option<Value>> {
     // An empty needle is on every line.
-    let everything = AhoCorasickPrefilter::new(&[""]).map_err(io::Error::other)?;
+    let everything = Prefilter::new(&[""]).map_err(io::Error::other)?;
     for_each_line_with(everything, source, start, visit)
 }
 
@@ -109,7 +109,7 @@ pub fn for_each_line<Value>(
 /// # Errors
 /// Reading failed.
 pub(super) fn for_each_line_with<Value>(
-    prefilter: impl Prefilter + 'static,
+    prefilter: Prefilter,
     source: impl Read,
     start: u64,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
@@ -122,7 +122,6 @@ pub(super) fn for_each_line_with<Value>(
                 raw,
                 number,
                 offset,
-                terminated,
             } => {
                 let (mut records, damage) = piece.records();
                 if !damage.is_empty() {
@@ -134,7 +133,7 @@ pub(super) fn for_each_line_with<Value>(
                     damage: &moved(damage, start),
                     number: *number,
                     offset: start + offset,
-                    terminated: *terminated,
+                    terminated: raw.ends_with(b"\n"),
                 })
             }
             Piece::Giant {

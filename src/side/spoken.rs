@@ -74,15 +74,11 @@ impl Spoken {
 
     /// The last `count` messages, beginning with one of a person unless these are all.
     pub fn recent(&self, count: usize) -> &[Said] {
-        let Some(start) = self
-            .said
-            .len()
-            .checked_sub(count)
-            .filter(|start| *start > 0)
-        else {
-            return &self.said;
-        };
+        let start = self.said.len().saturating_sub(count);
         let recent = &self.said[start..];
+        if start == 0 {
+            return recent;
+        }
         let prompt = recent.iter().position(|said| said.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }

@@ -108,7 +108,8 @@ const VIRAMAS: &str = "\u{94d}\u{9cd}\u{a4d}\u{acd}\u{b4d}\u{bcd}\u{c4d}\u{ccd}\
 /// Classifies a character.
 pub(super) fn classify(character: char) -> CharacterClass {
     match character {
-        ' ' => CharacterClass::Blank,
+        // The Braille cell without dots separates words.
+        ' ' | '\t' | '\u{2800}' => CharacterClass::Blank,
         '0'..='9' | '#' | '*' => CharacterClass::KeycapBase,
         '!'..='~' => CharacterClass::Visible(Script::Other),
         '\u{200c}' => CharacterClass::NonJoiner,
@@ -126,16 +127,18 @@ fn classify_by_table(character: char) -> CharacterClass {
     let code_point = u32::from(character);
     if contains(LINE_BREAKS, code_point) {
         CharacterClass::LineBreak
-    } else if is_blank(character) {
-        CharacterClass::Blank
     } else if contains(HIDDEN, code_point) || is_last_of_its_plane(code_point) {
         CharacterClass::Hidden
     } else if character.is_emoji_char() && !is_regional_indicator(code_point) {
         CharacterClass::Emoji
-    } else if is_mark(character) {
-        CharacterClass::Mark(script(character))
     } else {
-        CharacterClass::Visible(script(character))
+        match character.general_category() {
+            GeneralCategory::SpaceSeparator => CharacterClass::Blank,
+            GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark => {
+                CharacterClass::Mark(script(character))
+            }
+            _ => CharacterClass::Visible(script(character)),
+        }
     }
 }
 
@@ -152,19 +155,6 @@ fn is_last_of_its_plane(code_point: u32) -> bool {
 /// The letters that country flags are spelled with; they need no joiner and no selector.
 fn is_regional_indicator(code_point: u32) -> bool {
     (0x1_f1e6..=0x1_f1ff).contains(&code_point)
-}
-
-fn is_mark(character: char) -> bool {
-    matches!(
-        character.general_category(),
-        GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark
-    )
-}
-
-/// A space of any width, the tab, or the Braille cell without dots, which separates words.
-fn is_blank(character: char) -> bool {
-    matches!(character, '\t' | '\u{2800}')
-        || character.general_category() == GeneralCategory::SpaceSeparator
 }
 
 fn script(character: char) -> Script {

@@ -70,8 +70,6 @@ pub struct CallContext<'a> {
     pub session: &'a ToolContext,
     /// Fires when the call must end.
     pub cancel: &'a CancelToken,
-    /// Takes progress notes (a short text); they overtake results.
-    pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
 /// What a call changes for the calls after it.

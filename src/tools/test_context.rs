@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -22,7 +22,6 @@ use crate::wire::ToolUseId;
 pub(super) struct Session {
     pub(super) context: ToolContext,
     pub(super) cancel: CancelToken,
-    pub(super) notes: Mutex<Vec<String>>,
     folder: tempfile::TempDir,
 }
 
@@ -47,7 +46,6 @@ impl Session {
         Self {
             context,
             cancel: CancelToken::default(),
-            notes: Mutex::default(),
             folder,
         }
     }
@@ -115,12 +113,10 @@ impl Session {
             .prepare(&input)
             .map_err(|invalid| ToolFailure(format!("validation: {invalid}")))?;
         let id: ToolUseId = serde_json::from_value(json!("toolu_test")).unwrap();
-        let progress = |note: &str| self.notes.lock().unwrap().push(note.to_owned());
         call.run(&CallContext {
             id: &id,
             session: &self.context,
             cancel: &self.cancel,
-            progress: &progress,
         })
     }
 

@@ -71,7 +71,6 @@ impl TestSession {
             id: &id,
             session: &self.context,
             cancel: &self.cancel,
-            progress: &|_| {},
         })
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn request(text: &str) -> Request {
         turns: vec![Turn::user(text)],
         temperature: Some(0.2),
         attempts: Attempts::ByPolicy,
-        ..Request::new(PromptId::new("test"), 100)
+        ..Request::new(PromptId("test"), 100)
     }
 }
 

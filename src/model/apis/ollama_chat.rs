@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::openai_chat::function;
+use super::openai_chat::{Call, Called, function};
 use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
 use super::temperature;
 use crate::dialog::{Block, Role, Usage};
@@ -128,14 +128,6 @@ object! {
 object! {
     /// The message.
     Message { content = "content", thinking = "thinking", tool_calls = "tool_calls" }
-}
-object! {
-    /// A call.
-    Call { id = "id", function = "function" }
-}
-object! {
-    /// The called function.
-    Called { name = "name", arguments = "arguments" }
 }
 
 /// Reads a reply or a part of one, which have the same form. `None` if it is neither.

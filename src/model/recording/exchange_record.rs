@@ -12,31 +12,10 @@ use crate::model::Dialect;
 
 /// A file cannot be used as a recording.
 #[derive(Debug, thiserror::Error)]
-pub enum UnusableRecording {
-    /// It cannot be read or written.
-    #[error("recording {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A line is not an exchange.
-    #[error("recording {}: line {line} is not an exchange: {reason}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The number of the line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It is empty.
-    #[error("recording {}: contains no exchange", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+#[error("recording {}: {reason}", path.display())]
+pub struct UnusableRecording {
+    pub(super) path: PathBuf,
+    pub(super) reason: String,
 }
 
 /// A request and its answer.

@@ -25,27 +25,24 @@ impl Recording {
     /// # Errors
     /// The file is not a recording.
     pub(in crate::model) fn read(path: &Path) -> Result<Self, UnusableRecording> {
-        let unreadable = |source| UnusableRecording::Unreadable {
+        let unusable = |reason| UnusableRecording {
             path: path.to_owned(),
-            source,
+            reason,
         };
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
         let mut exchanges = Vec::new();
         for (number, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
             }
-            let exchange = serde_json::from_str(line).map_err(|error| UnusableRecording::Line {
-                path: path.to_owned(),
-                line: number + 1,
-                reason: error.to_string(),
+            let exchange = serde_json::from_str(line).map_err(|error| {
+                let line = number + 1;
+                unusable(format!("line {line} is not an exchange: {error}"))
             })?;
             exchanges.push(exchange);
         }
         if exchanges.is_empty() {
-            return Err(UnusableRecording::Empty {
-                path: path.to_owned(),
-            });
+            return Err(unusable("contains no exchange".to_owned()));
         }
         Ok(Self {
             path: path.to_owned(),

@@ -34,12 +34,10 @@ impl Recorder {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options
-            .open(path)
-            .map_err(|source| UnusableRecording::Unreadable {
-                path: path.to_owned(),
-                source,
-            })?;
+        let file = options.open(path).map_err(|error| UnusableRecording {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
         Ok(Self {
             path: path.to_owned(),
             file: Mutex::new(file),

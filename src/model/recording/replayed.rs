@@ -16,11 +16,11 @@ pub(in crate::model) struct Replayed {
 
 impl Replayed {
     fn model_for(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
-        let forms = self
-            .models
-            .iter()
-            .map(|model| model.shared.outgoing(request, delivery));
-        let forms: Vec<Outgoing> = forms.collect();
+        let form = |model: &Remote| {
+            let shared = &model.shared;
+            shared.outgoing(&shared.dialect(), request, delivery)
+        };
+        let forms: Vec<Outgoing> = self.models.iter().map(form).collect();
         let mut models = self.models.iter().zip(&forms);
         let known = models.find(|(_, form)| self.recording.knows(form));
         known

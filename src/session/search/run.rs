@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::excerpt::Excerpt;
 use super::query::Query;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::jsonl::AhoCorasickPrefilter;
+use crate::jsonl::Prefilter;
 use crate::session::lines::{Line, for_each_line, for_each_line_with};
 use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
@@ -86,7 +86,7 @@ impl Session {
         let broken = match &query.needles {
             Some(needles) => {
                 let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-                let prefilter = AhoCorasickPrefilter::new(&needles).map_err(io::Error::other)?;
+                let prefilter = Prefilter::new(&needles).map_err(io::Error::other)?;
                 for_each_line_with(prefilter, self.reader(), 0, &mut look)?
             }
             None => for_each_line(self.reader(), 0, &mut look)?,

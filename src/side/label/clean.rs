@@ -80,22 +80,15 @@ fn without_bullet(line: &str) -> &str {
 
 /// Strips marks of emphasis that stand at both ends: half a pair would look like a part of a name.
 fn without_emphasis(text: &str) -> &str {
-    let inner = text.trim_matches(['*', '_']);
+    if text.trim_matches(['*', '_']).is_empty() {
+        return "";
+    }
     let mut rest = text;
     for _ in 0..MOST_EMPHASIS {
-        let mark = rest.chars().next().unwrap_or_default();
-        let Some(within) = rest
-            .strip_prefix(mark)
-            .and_then(|rest| rest.strip_suffix(mark))
-        else {
-            break;
-        };
-        if !matches!(mark, '*' | '_') {
-            break;
-        }
-        rest = within;
+        let within = |mark| rest.strip_prefix(mark)?.strip_suffix(mark);
+        rest = within('*').or_else(|| within('_')).unwrap_or(rest);
     }
-    if inner.is_empty() { "" } else { rest.trim() }
+    rest.trim()
 }
 
 /// Strips quotation marks from both ends, except those whose partners are inside.

@@ -1,7 +1,5 @@
 //! What a model is asked for a label.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use crate::jsonl::replace_lone_surrogates;
@@ -58,26 +56,21 @@ pub fn intent(said: &str) -> &str {
 
 /// The question about a batch of calls. `said` is what the model said last, if anything.
 pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
-    let mut question = String::new();
-    if !said.trim().is_empty() {
-        question.push_str("User's intent (from assistant's last message): ");
-        question.push_str(intent(said));
-        question.push_str("\n\n");
-    }
-    question.push_str("Tools completed:\n\n");
-    for (number, call) in calls.iter().enumerate() {
-        if number > 0 {
-            question.push_str("\n\n");
-        }
+    let intent = match intent(said) {
+        said if said.trim().is_empty() => String::new(),
+        said => format!("User's intent (from assistant's last message): {said}\n\n"),
+    };
+    let tool = |call: &FinishedCall<'_>| {
         let FinishedCall {
             name,
             input,
             output,
         } = call;
-        let _ = write!(question, "Tool: {name}\nInput: {input}\nOutput: {output}");
-    }
-    question.push_str("\n\nLabel:");
-    question
+        format!("Tool: {name}\nInput: {input}\nOutput: {output}")
+    };
+    let tools: Vec<String> = calls.iter().map(tool).collect();
+    let tools = tools.join("\n\n");
+    format!("{intent}Tools completed:\n\n{tools}\n\nLabel:")
 }
 
 /// The request for a label.
