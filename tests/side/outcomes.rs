@@ -202,7 +202,7 @@ fn every_failure_has_the_outcome_of_the_table() {
     }
 }
 
-/// A server that takes a request only every 300 ms, and says so to all others.
+/// A server that takes a request only every 100 ms, and says so to all others.
 fn with_rate_limit() -> Server {
     let free = std::sync::Mutex::new(Instant::now());
     Server::start(
@@ -216,7 +216,7 @@ fn with_rate_limit() -> Server {
                 let body = error("rate_limit_error");
                 return (0, format!("{head}\r\nconnection: close\r\n\r\n{body}"));
             }
-            *free = now + Duration::from_millis(300);
+            *free = now + Duration::from_millis(100);
             let asks_for_title = body.to_string().contains("respond_in_schema");
             (
                 200,
