@@ -14,6 +14,17 @@ use super::format::{Entry, Part};
 use super::lines::Place;
 use crate::dialog::{Message, Origin};
 
+/// Which part of a session to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The current conversation with its history, without abandoned branches.
+    Live,
+    /// The current conversation since the last compaction.
+    SinceCompaction,
+    /// All messages, including those of abandoned branches.
+    AllBranches,
+}
+
 /// An id of fixed size. Files may hold millions of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(u128);
@@ -31,15 +42,6 @@ impl Key {
         };
         Self(half(1) << 64 | half(2))
     }
-}
-
-/// How much of the history to include.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// All of it, across compactions and gaps.
-    Everything,
-    /// Only what follows the last compaction.
-    SinceCompaction,
 }
 
 /// All records that are nodes.
@@ -169,9 +171,11 @@ impl Tree {
 
     /// The parent of a record. After a compaction there is only a logical parent. If the parent is
     /// missing, the previous turn in the file takes its place.
-    fn before(&self, at: usize, reach: Reach) -> Option<usize> {
+    fn before(&self, at: usize, scope: Scope) -> Option<usize> {
         let node = &self.nodes[at];
-        let logical = node.logical_parent.filter(|_| reach == Reach::Everything);
+        let logical = node
+            .logical_parent
+            .filter(|_| scope != Scope::SinceCompaction);
         if node.parent.is_none() && logical.is_none() {
             return None;
         }
@@ -182,13 +186,13 @@ impl Tree {
     }
 
     /// The live branch.
-    pub(super) fn branch(&self, reach: Reach) -> Branch {
+    pub(super) fn branch(&self, scope: Scope) -> Branch {
         let mut on_branch = HashSet::new();
         let mut order = Vec::new();
         let mut next = self.leaf();
         while let Some(at) = next.filter(|at| on_branch.insert(*at)) {
             order.push(at);
-            next = self.before(at, reach);
+            next = self.before(at, scope);
         }
         order.reverse();
         let order = self.with_siblings(&order, &on_branch);
