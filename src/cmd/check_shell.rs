@@ -11,7 +11,7 @@ use super::check_line::{Context, Question};
 use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::Io;
-use crate::process::Spawners;
+use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
 use crate::tools::{GitProbe, settled_analysis};
@@ -41,7 +41,11 @@ pub(super) struct CheckShellArguments {
 impl Run for CheckShellArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
-        let spawners = Arc::new(Spawners::new(1));
+        let lane = LaneOptions {
+            enforcement: Enforcement::Auto,
+            temporary: None,
+        };
+        let spawners = Arc::new(Spawners::lane(1, lane)?);
         let environment = io.environment.clone();
         let look = |question: &Question| {
             let analysis = analyse(&question.text);

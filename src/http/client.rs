@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::sync::OnceLock;
 
 use reqwest::redirect::Policy;
+use rustls::ClientConfig;
 use tokio::time::timeout;
 
 use super::{Address, Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
@@ -21,13 +22,6 @@ pub struct Client {
     settings: HttpSettings,
     plain: OnceLock<Result<reqwest::Client, HttpFailure>>,
     encrypted: OnceLock<Result<reqwest::Client, HttpFailure>>,
-}
-
-/// Whether anything of a connection is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encryption {
-    None,
-    Some,
 }
 
 impl Client {
@@ -86,29 +80,23 @@ impl Client {
                     "header {name}: cannot be sent"
                 )));
             };
-            value.set_sensitive(matches!(header.value, super::HeaderValue::Secret(_)));
+            value.set_sensitive(header.value.secret().is_some());
             request = request.header(name, value);
         }
         Ok(request.body(outgoing.body.clone()))
     }
 
     fn client(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
-        let (slot, encryption) = if address.is_encrypted() || self.settings.proxies.has_encrypted()
-        {
-            (&self.encrypted, Encryption::Some)
+        let client = if address.is_encrypted() || self.settings.proxies.has_encrypted() {
+            self.encrypted
+                .get_or_init(|| self.build(tls::with_roots(&self.settings)?))
         } else {
-            (&self.plain, Encryption::None)
+            self.plain.get_or_init(|| self.build(tls::without_roots()?))
         };
-        slot.get_or_init(|| self.build(encryption))
-            .as_ref()
-            .map_err(Clone::clone)
+        client.as_ref().map_err(Clone::clone)
     }
 
-    fn build(&self, encryption: Encryption) -> Result<reqwest::Client, HttpFailure> {
-        let tls = match encryption {
-            Encryption::None => tls::without_roots()?,
-            Encryption::Some => tls::with_roots(&self.settings)?,
-        };
+    fn build(&self, tls: ClientConfig) -> Result<reqwest::Client, HttpFailure> {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("turnpipe/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
@@ -147,13 +135,11 @@ impl Client {
 /// The causes of an error, without the URL, which may contain a key.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
+    for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
+        let text = cause.to_string();
         if !causes.iter().any(|known| known.contains(&text)) {
             causes.push(text);
         }
-        cause = error.source();
     }
     if causes.is_empty() {
         return "the request failed".to_owned();

@@ -41,6 +41,13 @@ impl HeaderValue {
             Self::Secret(secret) => secret.expose(),
         }
     }
+
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Self::Open(_) => None,
+            Self::Secret(secret) => Some(secret),
+        }
+    }
 }
 
 impl Header {
@@ -64,20 +71,15 @@ impl Header {
 impl Outgoing {
     /// Masks its secrets.
     pub fn redaction(&self) -> Redaction {
-        let in_headers = self
-            .headers
-            .iter()
-            .filter_map(|header| match &header.value {
-                HeaderValue::Open(_) => None,
-                HeaderValue::Secret(secret) => Some(secret),
-            });
+        let headers = self.headers.iter();
+        let in_headers = headers.filter_map(|header| header.value.secret());
         Redaction::of(in_headers.chain(&self.address.secrets()))
     }
 
     /// Whether it contains secrets.
     pub fn has_secrets(&self) -> bool {
-        let secret = |header: &Header| matches!(header.value, HeaderValue::Secret(_));
-        self.headers.iter().any(secret)
+        let mut headers = self.headers.iter();
+        headers.any(|header| header.value.secret().is_some())
     }
 }
 

@@ -121,21 +121,14 @@ pub enum Cut {
 }
 
 /// What kind of empty an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Silence {
     /// Nothing at all.
+    #[error("")]
     Complete,
     /// Thinking, and nothing after it.
+    #[error(": the model only thought")]
     OnlyThinking,
-}
-
-impl std::fmt::Display for Silence {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Complete => "",
-            Self::OnlyThinking => ": the model only thought",
-        })
-    }
 }
 
 /// Whether another attempt makes sense.
@@ -200,9 +193,7 @@ impl Failure {
             | Self::Unusable { .. } => None,
         }
     }
-}
 
-impl Failure {
     /// The same failure with texts that are short, on one line, and without secrets.
     pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
         match &mut self {

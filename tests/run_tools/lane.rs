@@ -120,3 +120,23 @@ fn languages_need_permission_where_nothing_is_enforced() {
         assert_eq!(run.result("a")["turnpipe"]["outcome"], "ok", "{run:?}");
     }
 }
+
+/// Git says that it used the shared part of a split index by touching it.
+#[test]
+fn reading_an_index_touches_no_file() {
+    let bench = Bench::new();
+    if !is_enforceable(&bench) {
+        return;
+    }
+    let script = "git init -q . && touch file && git add file && git update-index --split-index &&
+        touch -d 2020-01-01 .git/sharedindex.*";
+    assert_eq!(bench.shell(script).status, Some(0));
+    let run = bench.run(&[], bash("a", "git status --short"));
+    assert_eq!(run.content("a"), "A  file", "{run:?}");
+    let checked = "echo '{\"command\":\"git status\",\"cwd\":\".\"}' | turnpipe check shell";
+    assert_eq!(bench.shell(checked).status, Some(0));
+    assert_eq!(
+        bench.shell("date -r .git/sharedindex.* +%Y").stdout,
+        "2020\n"
+    );
+}

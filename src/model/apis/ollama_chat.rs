@@ -6,7 +6,7 @@ use super::ask::Ask;
 use super::openai_chat::{Call, Called, function};
 use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
 use super::temperature;
-use crate::dialog::{Block, Role, Usage};
+use crate::dialog::{self, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request};
@@ -98,16 +98,8 @@ fn user(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
 }
 
 fn assistant(spoken: &Spoken<'_>) -> Value {
-    let calls: Vec<Value> = spoken
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Call(call) => Some(json!({
-                "function": {"name": call.name, "arguments": arguments(&call.input)},
-            })),
-            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
-        })
-        .collect();
+    let call = |call: &dialog::Call| json!({"function": {"name": call.name, "arguments": arguments(&call.input)}});
+    let calls: Vec<Value> = spoken.calls().map(call).collect();
     let mut message = json!({"role": "assistant", "content": spoken.text()});
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();

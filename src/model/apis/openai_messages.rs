@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::spoken::{Spoken, result_text, spoken};
-use crate::dialog::{Block, Role};
+use crate::dialog::{Call, Role};
 use crate::model::Request;
 
 /// The messages of a request, with `instructions` before them.
@@ -49,27 +49,16 @@ fn user(spoken: &Spoken<'_>) -> Vec<Value> {
 }
 
 fn assistant(spoken: &Spoken<'_>) -> Value {
-    let calls: Vec<Value> = spoken
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Call(call) => Some(json!({
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.input.get()},
-            })),
-            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
-        })
-        .collect();
+    let call = |call: &Call| {
+        let function = json!({"name": call.name, "arguments": call.input.get()});
+        json!({"id": call.id, "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = spoken.calls().map(call).collect();
     let text = spoken.text();
     if calls.is_empty() {
         return json!({"role": "assistant", "content": text});
     }
-    let content = if text.is_empty() {
-        Value::Null
-    } else {
-        Value::from(text)
-    };
+    let content = (!text.is_empty()).then_some(text);
     json!({"role": "assistant", "content": content, "tool_calls": calls})
 }
 

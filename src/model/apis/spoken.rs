@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialog::{Block, CallResult, Media, Role};
+use crate::dialog::{Block, Call, CallResult, Media, Role};
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::Request;
 
@@ -78,6 +78,14 @@ impl<'a> Spoken<'a> {
         texts.join("\n\n")
     }
 
+    /// The calls.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &'a Call> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Call(call) => Some(call),
+            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
+        })
+    }
+
     /// The results of calls.
     pub(super) fn results(&self) -> impl Iterator<Item = &'a CallResult> {
         self.blocks.iter().filter_map(|block| match block {
@@ -103,11 +111,9 @@ pub(super) fn attachment(media: &Media) -> Option<(&str, &str)> {
 
 /// The name of the function that the call `id` calls.
 pub(super) fn function_of<'a>(conversation: &[Spoken<'a>], id: &str) -> Option<&'a str> {
-    let blocks = conversation.iter().flat_map(|spoken| &spoken.blocks);
-    blocks.into_iter().find_map(|block| match block {
-        Block::Call(call) if call.id == id => Some(call.name.as_str()),
-        _ => None,
-    })
+    let mut calls = conversation.iter().flat_map(Spoken::calls);
+    let call = calls.find(|call| call.id == id)?;
+    Some(&call.name)
 }
 
 /// The text of a result, with a word for each attachment.

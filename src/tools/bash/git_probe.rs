@@ -40,10 +40,11 @@ pub struct GitProbe {
 }
 
 impl GitProbe {
-    /// A probe that starts git as the session's calls do.
+    /// A probe that starts git as the session's calls that only read do: reading an index can touch
+    /// files too.
     pub fn new(context: &ToolContext) -> Self {
         let environment = child_environment(context).to_vec();
-        Self::with(Arc::clone(&context.spawners), environment, false)
+        Self::with(Arc::clone(&context.lane), environment, false)
     }
 
     /// A probe without a session: with the cleaned environment, and children started by
@@ -160,6 +161,10 @@ impl GitProbe {
 /// asks for them.
 const SETTINGS: &str = "
     objects core alternaterefscommand set
+    # A revision may name a file of the index, and whatever reads the index asks this program, or
+    # writes objects for directories that are not checked out.
+    objects core fsmonitor on
+    objects index sparse on
     # Signatures are verified by another program.
     objects log showsignature on
     objects format pretty signatures
@@ -169,7 +174,6 @@ const SETTINGS: &str = "
     objects extensions partialclone set
     objects remote promisor on
     objects remote partialclonefilter set
-    worktree core fsmonitor on
     # Merges are merged again, which writes objects and starts merge drivers.
     worktree log diffmerges set
     worktree diff external set

@@ -4,10 +4,11 @@ use super::*;
 fn settings_by_scope() {
     let rows: &[(&str, &str, GitScope, bool)] = &[
         ("core.fsmonitor", "x", GitScope::WorkTree, true),
-        ("core.fsmonitor", "x", GitScope::Objects, false),
+        ("core.fsmonitor", "x", GitScope::Objects, true),
         ("core.fsmonitor", "true", GitScope::WorkTree, true),
         ("core.fsmonitor", "FALSE", GitScope::WorkTree, false),
         ("core.alternateRefsCommand", "x", GitScope::Objects, true),
+        ("index.sparse", "true", GitScope::Objects, true),
         ("diff.external", "", GitScope::WorkTree, false),
         ("diff.A.b.textconv", "x", GitScope::WorkTree, true),
         ("diff.renames", "true", GitScope::WorkTree, false),
