@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::format::{Entry, Part};
 use super::lines::Place;
-use crate::dialog::Message;
+use crate::dialog::{Message, Origin};
 
 /// Which part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(super) struct Tree {
     by_id: HashMap<Key, usize>,
     by_message: HashMap<Key, Vec<usize>>,
     answers: HashMap<Key, Vec<usize>>,
+    /// Recaps, by their parents.
+    recaps: HashMap<Key, Vec<usize>>,
     /// Turns without an id. With any of these, the file is not a tree.
     loose_turns: u64,
     /// Records whose id was already used.
@@ -59,6 +61,7 @@ pub(super) struct Tree {
 
 #[derive(Debug)]
 struct Node {
+    id: Key,
     place: Place,
     parent: Option<Key>,
     logical_parent: Option<Key>,
@@ -97,6 +100,7 @@ impl Tree {
         }
         self.by_id.insert(id, at);
         let node = Node {
+            id,
             place,
             parent: entry.parent.as_deref().map(Key::of),
             logical_parent: entry.logical_parent.as_deref().map(Key::of),
@@ -116,6 +120,10 @@ impl Tree {
         let results = entry.messages.iter().flat_map(Message::results);
         for answer in keys(results.map(|result| &result.id)) {
             self.answers.entry(answer).or_default().push(at);
+        }
+        let is_recap = |message: &Message| message.origin == Origin::Recap;
+        if let Some(parent) = node.parent.filter(|_| entry.messages.iter().any(is_recap)) {
+            self.recaps.entry(parent).or_default().push(at);
         }
         self.nodes.push(node);
     }
@@ -206,7 +214,7 @@ impl Tree {
     }
 
     /// Adds the other records of messages on the branch next to them, and the results of their
-    /// calls after them.
+    /// calls and recaps after them.
     fn with_siblings(&self, branch: &[usize], on_branch: &HashSet<usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(branch.len());
         let mut placed = HashSet::new();
@@ -226,6 +234,9 @@ impl Tree {
                     late.extend(answers.filter(|answer| !on_branch.contains(answer)));
                 }
             }
+            // Written by another program, which the agent had not read when it went on.
+            let recaps = self.recaps.get(&self.nodes[*at].id).into_iter().flatten();
+            late.extend(recaps.filter(|recap| !on_branch.contains(recap)));
             push(*at);
             late.sort_unstable();
             late.into_iter().for_each(&mut push);
