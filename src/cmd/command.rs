@@ -40,22 +40,15 @@ pub(super) struct Runs {
     pub(super) run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
 }
 
-impl Runs {
-    /// The command with these arguments.
-    pub(super) const fn with<Arguments: Run>() -> Self {
-        Self {
-            augment: Arguments::augment_args,
-            run: |matches, globals, io| Arguments::from_arg_matches(matches)?.run(globals, io),
-        }
-    }
-}
-
 impl Command {
     /// A command that runs.
     pub(super) const fn new<Arguments: Run>(name: &'static str) -> Self {
         Self {
             name,
-            kind: Kind::Runs(Runs::with::<Arguments>()),
+            kind: Kind::Runs(Runs {
+                augment: Arguments::augment_args,
+                run: |matches, globals, io| Arguments::from_arg_matches(matches)?.run(globals, io),
+            }),
         }
     }
 

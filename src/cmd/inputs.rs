@@ -6,10 +6,11 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
+use crate::session::Session;
 use crate::wire::Understanding;
 
 /// Reports the inputs that cannot be used.
@@ -60,18 +61,49 @@ pub(super) fn report_foreign_stream(
 /// Standard input. A terminal is refused, because records are not typed by hand.
 ///
 /// # Errors
-/// It is a terminal.
+/// It is a terminal or a directory.
 pub(super) fn take_stdin(io: &mut Io) -> Result<Input, UsageError> {
-    if io.terminal.stdin {
-        return Err(UsageError::new("standard input is a terminal")
-            .with_hint("pipe the input in, or name a file; `--help` shows the arguments"));
-    }
-    Ok(mem::replace(&mut io.stdin, Input::Closed))
+    let stdin = mem::replace(&mut io.stdin, Input::Closed);
+    let kind = match &stdin {
+        _ if io.terminal.stdin => "a terminal",
+        Input::Descriptor(file) if is_directory(file) => "a directory",
+        _ => return Ok(stdin),
+    };
+    Err(UsageError::new(format!("standard input is {kind}"))
+        .with_hint("pipe the input in, or name a file; `--help` shows the arguments"))
+}
+
+fn is_directory(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// Whether `path` names standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// The directory that an option names, without links.
+///
+/// # Errors
+/// There is none.
+pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError> {
+    let error = match path.canonicalize() {
+        Ok(found) if found.is_dir() => return Ok(found),
+        Ok(_) => UsageError::new("is not a directory"),
+        Err(error) => UsageError::reason(error),
+    };
+    Err(error.about(path.display()).about(option))
+}
+
+/// The session of another agent in a file that is to be written to.
+///
+/// # Errors
+/// It is not such a session.
+pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
+    Session::open(path).map_err(|error| {
+        let error = UsageError::reason(error).about(path.display());
+        error.with_hint("name a new file, or a session file; `turnpipe session list` shows them")
+    })
 }
 
 /// The file at `path`, or standard input.
@@ -83,7 +115,7 @@ pub(super) fn open_stream(path: &Path, io: &mut Io) -> Result<Box<dyn Read + Sen
         return Ok(Box::new(take_stdin(io)?));
     }
     let file = File::open(path).map_err(UsageError::reason)?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    if is_directory(&file) {
         return Err(UsageError::new("is a directory"));
     }
     Ok(Box::new(file))

@@ -1,4 +1,4 @@
-//! Arguments of commands that may ask a model.
+//! Arguments of commands that may ask a model, and what they choose to make texts.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -8,9 +8,11 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{Globals, UsageError};
+use crate::flow::{Asker, Source};
 use crate::io::Io;
 use crate::model::{
-    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Pace, Recorder, Unconnectable,
+    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Recorder,
+    Stop, Unconnectable,
 };
 
 /// Which model is asked, and how.
@@ -34,28 +36,44 @@ pub(super) struct ModelArguments {
     timeout_ms: Option<NonZeroU64>,
 }
 
-/// The models that arguments, environment and configuration name.
-pub(super) struct Models {
-    flag: Option<ModelName>,
-    fast: Option<ChosenModel>,
-    main: Option<ChosenModel>,
-    connector: Connector,
+/// Why a text is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// A person asked for it: without a model, rules make it.
+    Request,
+    /// It was not asked for: without a model, nothing is done.
+    Automatic,
+}
+
+/// Whether the main model may stand in for the fast one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandIn {
+    /// It may stand in.
+    MainModel,
+    /// Nothing stands in.
+    Nobody,
 }
 
 impl ModelArguments {
-    /// The models to choose from. Nothing is connected to, but the recording is opened.
+    /// What makes texts: the model of `--model`, else the configured one, else what replaces it.
+    /// Requests are sent at this pace until `stop`. Nothing is connected to, but the recording is
+    /// opened.
     ///
     /// # Errors
-    /// The configuration makes no sense, or the recording cannot be written.
-    pub(super) fn models(&self, globals: &Globals, io: &Io) -> anyhow::Result<Models> {
+    /// The configuration makes no sense, the model cannot be asked (no such provider, no key, no
+    /// recording), or the recording cannot be written.
+    pub(super) fn source(
+        &self,
+        occasion: Occasion,
+        stand_in: StandIn,
+        pace: Pace,
+        stop: &Stop,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Source, UsageError> {
         let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
         let settings = globals.config(&io.environment)?.models(total);
-        let flag = self
-            .model
-            .as_deref()
-            .map(str::parse::<ModelName>)
-            .transpose()
-            .map_err(|error| UsageError::reason(error).about("--model"))?;
+        let name = self.name(stand_in, &settings)?;
         let world = ModelWorld {
             environment: io.environment.clone(),
             clock: Arc::clone(&io.clock),
@@ -66,76 +84,79 @@ impl ModelArguments {
         } else {
             KeyCheck::Demanded
         };
-        let (fast, main) = (settings.fast.clone(), settings.main.clone());
         let mut connector = Connector::new(settings, world, keys);
+        connector.pace = Some(Arc::new(pace));
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
                 .map_err(|error| UsageError::reason(error).about("--record-http"))?;
             connector.recorder = Some(Arc::new(recorder));
         }
-        Ok(Models {
-            flag,
-            fast,
-            main,
-            connector,
+        let name = match (name, occasion) {
+            (Some(name), _) => name,
+            (None, Occasion::Automatic) => ModelName::None,
+            (None, Occasion::Request) => {
+                if !globals.quiet {
+                    io.messages.hint(
+                        "no model is configured, so built-in rules are used (`--model`, \
+                         TURNPIPE_FAST_MODEL)",
+                    );
+                }
+                ModelName::Builtin
+            }
+        };
+        Ok(match connector.connect(&name)? {
+            Model::None => Source::Nobody,
+            Model::Builtin => Source::Rules,
+            Model::Provider(provider) => Source::Model(Asker {
+                provider,
+                stop: stop.clone(),
+            }),
+        })
+    }
+
+    /// The model to ask; `None` if none was chosen.
+    fn name(
+        &self,
+        stand_in: StandIn,
+        settings: &ModelSettings,
+    ) -> Result<Option<ModelName>, UsageError> {
+        if let Some(name) = &self.model {
+            let name = name.parse::<ModelName>();
+            return name
+                .map(Some)
+                .map_err(|error| UsageError::reason(error).about("--model"));
+        }
+        let configured = |chosen: &Option<ChosenModel>| {
+            let name = chosen.as_ref().map(|chosen| {
+                let name = chosen.name.parse::<ModelName>();
+                name.map_err(|error| UsageError::reason(error).about(chosen.by))
+            });
+            name.transpose()
+        };
+        Ok(match (configured(&settings.fast)?, stand_in) {
+            (None, StandIn::MainModel) => configured(&settings.main)?,
+            (Some(ModelName::None), StandIn::MainModel) => {
+                configured(&settings.main)?.or(Some(ModelName::None))
+            }
+            (name, _) => name,
         })
     }
 }
 
-impl Models {
-    /// Sends all requests at this pace.
-    pub(super) fn at_pace(mut self, pace: Pace) -> Self {
-        self.connector.pace = Some(Arc::new(pace));
-        self
-    }
-
-    /// The model for labels, titles and recaps: `--model`, else what is configured; `None` if
-    /// none was chosen.
-    ///
-    /// # Errors
-    /// What is configured names no model.
-    pub(super) fn fast(&self) -> Result<Option<ModelName>, UsageError> {
-        self.flag_or(self.fast.as_ref())
-    }
-
-    /// The main model: `--model`, else what is configured; `None` if none was chosen.
-    ///
-    /// # Errors
-    /// What is configured names no model.
-    pub(super) fn main(&self) -> Result<Option<ModelName>, UsageError> {
-        self.flag_or(self.main.as_ref())
-    }
-
-    /// The model of this name; nothing is sent.
-    ///
-    /// # Errors
-    /// It cannot be asked: no such provider, no key, no recording.
-    pub(super) fn connect(&self, name: &ModelName) -> Result<Model, Unconnectable> {
-        self.connector.connect(name)
-    }
-
-    fn flag_or(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
-        match (&self.flag, configured) {
-            (Some(name), _) => Ok(Some(name.clone())),
-            (None, None) => Ok(None),
-            (None, Some(chosen)) => match chosen.name.parse() {
-                Ok(name) => Ok(Some(name)),
-                Err(error) => Err(UsageError::new(format!("{}: {error}", chosen.by))),
-            },
-        }
-    }
+/// The refusal of `--dry-run` where no model would be asked.
+pub(super) fn nothing_to_send() -> UsageError {
+    UsageError::new("--dry-run: no request would be sent").with_hint("name a model with `--model`")
 }
 
 impl From<Unconnectable> for UsageError {
     fn from(error: Unconnectable) -> Self {
-        let suggestion = match &error {
-            Unconnectable::UnknownProvider { suggestion, .. } => suggestion.clone(),
-            _ => None,
-        };
-        let usage = Self::new(error.to_string());
-        match suggestion {
-            Some(name) => usage.with_hint(format!("did you mean `{name}`?")),
-            None => usage,
+        let usage = Self::reason(&error);
+        match error {
+            Unconnectable::UnknownProvider {
+                suggestion: Some(name),
+                ..
+            } => usage.with_hint(format!("did you mean `{name}`?")),
+            _ => usage,
         }
     }
 }

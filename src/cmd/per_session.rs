@@ -2,24 +2,25 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::conversation::{Conversation, read_stream, unreadable};
 use super::inputs::{InputErrors, report_foreign_stream};
+use super::model_arguments::{Occasion, StandIn, nothing_to_send};
 use super::model_failures::ModelFailures;
 use super::output::{self, Form, RecordWriter};
 use super::progress::ProgressLine;
 use super::session_names::{NamedSession, StandardInput, read_stdin};
 use super::session_source::SourceArguments;
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn, extension};
+use super::side_arguments::{SideArguments, extension};
 use super::stop_watch::StopWatch;
 use super::{Globals, Outcome, UsageError};
-use crate::flow::{Asker, Excerpt, Maker, NoResult, Product, Reason, Source, each_in_order};
+use crate::flow::{Excerpt, Maker, NoResult, Product, Reason, Source, each_in_order};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
-use crate::model::{Delivery, Pace, Provider, Request};
+use crate::model::{Delivery, Pace, Request};
 use crate::session::durable::{self, FileSystems, RecordError};
 use crate::session::record::{ForeignSession, Moment, Recorded};
 use crate::side::title::TitleStyle;
@@ -115,11 +116,10 @@ pub(super) struct Runner {
     pub(super) maker: Maker,
     pub(super) moment: Moment,
     pub(super) stop: StopWatch,
-    provider: Option<Arc<dyn Provider>>,
     pub(super) form: Form,
-    verbose: bool,
+    pub(super) verbose: bool,
     quiet: bool,
-    messages: Messages,
+    pub(super) messages: Messages,
 }
 
 impl PerSessionArguments {
@@ -137,20 +137,14 @@ impl PerSessionArguments {
             return Ok(None);
         };
         let stop = StopWatch::listen(io.stdout_watch.take());
-        let pace = Pace::per_minute(self.rpm);
-        let (occasion, stand_in) = (plan.occasion, plan.stand_in);
-        let chosen = self.side.choose(pace, occasion, stand_in, globals, io)?;
-        let (source, provider) = match chosen {
-            Chosen::Nobody => (Source::Nobody, None),
-            Chosen::Rules => (Source::Rules, None),
-            Chosen::Model(provider) => {
-                let asker = Asker {
-                    provider: Arc::clone(&provider),
-                    stop: stop.stop.clone(),
-                };
-                (Source::Model(asker), Some(provider))
-            }
-        };
+        let source = self.side.model.source(
+            plan.occasion,
+            plan.stand_in,
+            Pace::per_minute(self.rpm),
+            &stop.stop,
+            globals,
+            io,
+        )?;
         Ok(Some(Runner {
             maker: Maker {
                 source,
@@ -160,7 +154,6 @@ impl PerSessionArguments {
             },
             moment: Moment::of(io),
             stop,
-            provider,
             form: self.side.form.form(io.terminal),
             verbose: globals.verbose,
             quiet: globals.quiet,
@@ -264,6 +257,53 @@ impl Runner {
         Ok(writer.flush()?)
     }
 
+    /// Writes a text into the files of its session.
+    ///
+    /// # Errors
+    /// It is not there: the session has a title that a person gave, or cannot be written to.
+    pub(super) fn write(
+        &self,
+        session: &Conversation,
+        product: Product,
+        write: impl FnOnce(&mut ForeignSession, &str, &Value) -> Result<Recorded, RecordError>,
+    ) -> Result<Written, NoResult> {
+        let ours = extension(Some(product.model.clone()), product.cost.as_ref());
+        let ours = serde_json::to_value(ours).unwrap_or_default();
+        let recorded = self.write_into(session, |files| write(files, &product.text, &ours));
+        match recorded {
+            Ok(Recorded::KeptManualTitle) => {
+                Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost))
+            }
+            Ok(recorded) => Ok((product, Some(recorded))),
+            Err(error) => Err(unreadable(error).at_cost(product.cost)),
+        }
+    }
+
+    /// Writes beside the session what a request cost that produced nothing.
+    pub(super) fn write_cost(&self, session: &Conversation, nothing: NoResult) -> NoResult {
+        let Some(cost) = nothing.cost.as_deref() else {
+            return nothing;
+        };
+        let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
+        match self.write_into(session, |files| files.cost(&ours)) {
+            Ok(_) => nothing,
+            Err(error) => nothing.because(error.to_string()),
+        }
+    }
+
+    fn write_into(
+        &self,
+        session: &Conversation,
+        write: impl FnOnce(&mut ForeignSession) -> Result<Recorded, RecordError>,
+    ) -> Result<Recorded, RecordError> {
+        let Conversation { session, facts, .. } = session;
+        let systems = FileSystems::Local;
+        let mut files = ForeignSession::new(session, facts, systems, self.moment.clone());
+        let recorded = write(&mut files)?;
+        files.finish(durable::Sync::Data)?;
+        Ok(recorded)
+    }
+
     /// Prints the body of the request for each conversation that there would be one for.
     fn print_requests<Command: PerSession>(
         &self,
@@ -272,14 +312,12 @@ impl Runner {
         input: StandardInput,
         writer: &mut RecordWriter,
     ) -> anyhow::Result<Outcome> {
-        let Some(provider) = &self.provider else {
-            return Err(UsageError::new("--dry-run: no request would be sent")
-                .with_hint("name a model with `--model`")
-                .into());
+        let Source::Model(asker) = &self.maker.source else {
+            return Err(nothing_to_send().into());
         };
         let mut print = |excerpt: &Excerpt| match command.request(excerpt) {
             Some(request) => {
-                let body = provider.body(&request, Delivery::Whole);
+                let body = asker.provider.body(&request, Delivery::Whole);
                 writer.echo(format!("{body}\n").as_bytes())
             }
             None => Ok(()),
@@ -356,7 +394,7 @@ impl Made {
     }
 }
 
-fn of_named<Command: PerSession>(
+pub(super) fn of_named<Command: PerSession>(
     command: &Command,
     session: &NamedSession,
     source: &SourceArguments,
@@ -382,42 +420,4 @@ fn read<'a>(
 ) -> Result<(&'a Path, Conversation), NoResult> {
     let path = session.lasting_path().map_err(unreadable)?;
     Ok((path, Conversation::read(path, source.mapping())?))
-}
-
-/// What the session's file says about where a text comes from.
-pub(super) fn provenance(product: &Product) -> serde_json::Value {
-    let ours = extension(Some(product.model.clone()), product.cost.as_ref());
-    serde_json::to_value(ours).unwrap_or_default()
-}
-
-/// Writes into the files of a session.
-///
-/// # Errors
-/// Nothing was written, or the state on disk is unknown.
-pub(super) fn write_into(
-    conversation: &Conversation,
-    moment: &Moment,
-    write: impl FnOnce(&mut ForeignSession) -> Result<Recorded, RecordError>,
-) -> Result<Recorded, RecordError> {
-    let Conversation { session, facts, .. } = conversation;
-    let mut files = ForeignSession::new(session, facts, FileSystems::Local, moment.clone());
-    let recorded = write(&mut files)?;
-    files.finish(durable::Sync::Data)?;
-    Ok(recorded)
-}
-
-/// Writes beside the session what a request cost that produced nothing.
-pub(super) fn write_cost(
-    conversation: &Conversation,
-    moment: &Moment,
-    nothing: NoResult,
-) -> NoResult {
-    let Some(cost) = nothing.cost.as_deref() else {
-        return nothing;
-    };
-    let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
-    match write_into(conversation, moment, |files| files.cost(&ours)) {
-        Ok(_) => nothing,
-        Err(error) => nothing.because(error.to_string()),
-    }
 }

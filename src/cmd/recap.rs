@@ -1,25 +1,25 @@
 //! `recap`: where a person left off.
 
+use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::command::Run;
-use super::conversation::{Conversation, unreadable};
+use super::conversation::Conversation;
+use super::model_arguments::{Occasion, StandIn};
 use super::output::{self, RecordWriter};
-use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, provenance, write_cost,
-    write_into,
-};
+use super::per_session::{Made, PerSession, PerSessionArguments, Plan, Runner, Written, of_named};
 use super::recap_watch::{own_terminal, watch_terminal};
-use super::side_arguments::{Occasion, StandIn, extension};
+use super::side_arguments::extension;
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{Excerpt, NoResult, Product, Reason};
-use crate::io::{Ids, Io};
+use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::model::Request;
+use crate::session::record::ForeignSession;
 use crate::side::prompts;
 use crate::side::recap::{AWAY, Held};
 use crate::side::title::TitleStyle;
@@ -47,7 +47,7 @@ pub(super) struct RecapArguments {
     #[arg(long, value_name = "N", default_value = "5")]
     away_minutes: u64,
     /// Stay at this terminal, and print a recap each time you come back to it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     #[command(flatten)]
     common: PerSessionArguments,
@@ -59,16 +59,26 @@ struct Recaps<'a> {
     runner: &'a Runner,
     /// Dim, bold and italic.
     styled: bool,
-    ids: Arc<dyn Ids>,
-    now: String,
 }
 
 impl Run for RecapArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        self.run_at(own_terminal, globals, io)
+    }
+}
+
+impl RecapArguments {
+    /// Watches this terminal if it is to watch one.
+    pub(super) fn run_at(
+        self,
+        terminal: impl FnOnce() -> anyhow::Result<File>,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Outcome> {
         let plan = Plan {
             prompt: prompts::RECAP,
             style: TitleStyle::Sentence,
-            occasion: if self.auto || self.watch {
+            occasion: if self.auto {
                 Occasion::Automatic
             } else {
                 Occasion::Request
@@ -82,11 +92,9 @@ impl Run for RecapArguments {
             arguments: &self,
             runner: &runner,
             styled: globals.colors_output(io),
-            ids: Arc::clone(&io.ids),
-            now: format!("{:.3}", io.clock.now()),
         };
         if self.watch {
-            recaps.watch(io)
+            recaps.watch(terminal, io)
         } else {
             runner.run(&recaps, &self.common, io)
         }
@@ -103,34 +111,17 @@ impl PerSession for Recaps<'_> {
     }
 
     fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
-        let arguments = self.arguments;
         self.may_start(&session.excerpt)?;
-        let (maker, moment) = (&self.runner.maker, &self.runner.moment);
-        let made = session.make(maker, |excerpt| maker.recap(excerpt));
-        let product = match made {
-            Err(nothing) if arguments.write => return Err(write_cost(session, moment, nothing)),
-            made => made?,
-        };
-        if arguments.auto {
-            // Somebody may have come back and gone on meanwhile.
-            let now = self.read(path)?.excerpt;
-            if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
-                let nothing = NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost);
-                return Err(if arguments.write {
-                    write_cost(session, moment, nothing)
-                } else {
-                    nothing
-                });
-            }
+        let maker = &self.runner.maker;
+        let made = session
+            .make(maker, |excerpt| maker.recap(excerpt))
+            .and_then(|product| self.still_due(path, session, product));
+        if !self.arguments.write {
+            return Ok((made?, None));
         }
-        if !arguments.write {
-            return Ok((product, None));
-        }
-        let ours = provenance(&product);
-        match write_into(session, moment, |files| files.recap(&product.text, &ours)) {
-            Ok(recorded) => Ok((product, Some(recorded))),
-            Err(error) => Err(unreadable(error).at_cost(product.cost)),
-        }
+        let product = made.map_err(|nothing| self.runner.write_cost(session, nothing))?;
+        let write = |files: &mut ForeignSession, text: &str, ours: &Value| files.recap(text, ours);
+        self.runner.write(session, product, write)
     }
 
     fn request(&self, excerpt: &Excerpt) -> Option<Request> {
@@ -154,9 +145,9 @@ impl PerSession for Recaps<'_> {
         match made.result {
             Ok((product, recorded)) => {
                 let turnpipe = extension(Some(product.model), product.cost.as_ref());
-                let uuid = self.ids.uuid().to_string();
-                let mut record =
-                    AwaySummaryRecord::new(product.text, uuid, self.now.clone(), turnpipe);
+                let moment = &self.runner.moment;
+                let (uuid, now) = (moment.uuid(), moment.now());
+                let mut record = AwaySummaryRecord::new(product.text, uuid, now, turnpipe);
                 record.written = recorded.map(|_| true);
                 record.session_id = made.session_id;
                 record.path = made.path;
@@ -185,6 +176,23 @@ impl Recaps<'_> {
         decided.map_err(|held| Reason::Gate(held).into())
     }
 
+    /// A recap that nobody asked for is of no use once somebody has gone on: perhaps while it was
+    /// made.
+    fn still_due(
+        &self,
+        path: &Path,
+        session: &Conversation,
+        product: Product,
+    ) -> Result<Product, NoResult> {
+        if self.arguments.auto || self.arguments.watch {
+            let now = self.read(path)?.excerpt;
+            if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
+                return Err(NoResult::from(Reason::Gate(Held::Busy)).at_cost(product.cost));
+            }
+        }
+        Ok(product)
+    }
+
     fn read(&self, path: &Path) -> Result<Conversation, NoResult> {
         Conversation::read(path, self.arguments.common.source.mapping())
     }
@@ -197,7 +205,11 @@ impl Recaps<'_> {
     }
 
     /// Prints recaps of one session at a terminal.
-    fn watch(&self, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn watch(
+        &self,
+        terminal: impl FnOnce() -> anyhow::Result<File>,
+        io: &mut Io,
+    ) -> anyhow::Result<Outcome> {
         let common = &self.arguments.common;
         let [name] = common.sessions.as_slice() else {
             return Err(UsageError::new("--watch: name one session").into());
@@ -212,25 +224,13 @@ impl Recaps<'_> {
         let mut writer = output::writer(self.runner.form, io)?;
         let stop = &self.runner.stop;
         watch_terminal(
-            own_terminal()?,
+            terminal()?,
             self.away(),
             &io.clock,
             &stop.stop,
             &mut || self.read(path).ok().map(|session| session.excerpt),
-            &mut |_| {
-                let session = self.read(path);
-                let result = session.and_then(|session| self.of_session(path, &session));
-                (result, self.read(path).ok().map(|session| session.excerpt))
-            },
-            &mut |result| {
-                let made = Made {
-                    is_alone: true,
-                    path: Some(path.display().to_string()),
-                    session_id: None,
-                    result,
-                };
-                self.runner.print(self, made, &mut writer)
-            },
+            &mut || of_named(self, &session, &common.source),
+            &mut |made| self.runner.print(self, made, &mut writer),
         )?;
         Ok(stop.or(Outcome::Done))
     }

@@ -12,8 +12,8 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use super::per_session::Written;
-use crate::flow::{Excerpt, NoResult};
+use super::per_session::Made;
+use crate::flow::Excerpt;
 use crate::io::Clock;
 use crate::model::Stop;
 use crate::side::recap::{Away, AwayAction, Moment};
@@ -26,9 +26,6 @@ const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 
 /// How often the session is read, in nanoseconds.
 const TICK: i64 = 500_000_000;
-
-/// A recap, and the session as it is afterwards.
-type Made = (Result<Written, NoResult>, Option<Excerpt>);
 
 /// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
 /// terminal.
@@ -64,15 +61,16 @@ impl FocusTerminal {
         Ok(opened)
     }
 
-    /// The bytes that were typed or reported within a tick.
-    fn read(&self) -> anyhow::Result<Vec<u8>> {
+    /// The bytes that were typed or reported within a tick; `None` once the terminal is closed.
+    fn read(&self) -> anyhow::Result<Option<Vec<u8>>> {
         let mut asked = [PollFd::new(&self.terminal, PollFlags::IN)];
         let tick = Timespec {
             tv_sec: 0,
             tv_nsec: TICK,
         };
         match poll(&mut asked, Some(&tick)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Some(Vec::new())),
+            Ok(_) if asked[0].revents().contains(PollFlags::HUP) => return Ok(None),
             Ok(_) => {}
             Err(error) => return Err(error).context("cannot read from the terminal"),
         }
@@ -80,7 +78,7 @@ impl FocusTerminal {
         let read = rustix::io::read(self.terminal.as_fd(), &mut bytes)
             .context("cannot read from the terminal")?;
         bytes.truncate(read);
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 }
 
@@ -112,8 +110,8 @@ impl FocusReports {
     }
 }
 
-/// Watches `terminal` until it is stopped or `q` is typed: `look` reads the session, `make` makes a
-/// recap, `show` shows it.
+/// Watches `terminal` until it is closed, it is stopped, or `q` is typed: `look` reads the session,
+/// `make` makes a recap, `show` shows it.
 ///
 /// # Errors
 /// The terminal cannot be used.
@@ -123,8 +121,8 @@ pub(super) fn watch_terminal(
     clock: &Arc<dyn Clock>,
     stop: &Stop,
     look: &mut dyn FnMut() -> Option<Excerpt>,
-    make: &mut dyn FnMut(&Excerpt) -> Made,
-    show: &mut dyn FnMut(Result<Written, NoResult>) -> anyhow::Result<()>,
+    make: &mut dyn FnMut() -> Made,
+    show: &mut dyn FnMut(Made) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
@@ -133,10 +131,9 @@ pub(super) fn watch_terminal(
     // How many messages the last recap was about.
     let mut recapped = None;
     while !stop.is_stopped() {
-        let typed = terminal.read()?;
-        if typed.contains(&b'q') {
+        let Some(typed) = terminal.read()?.filter(|typed| !typed.contains(&b'q')) else {
             return Ok(());
-        }
+        };
         focused = reports.focus_after(&typed).unwrap_or(focused);
         let Some(excerpt) = look() else {
             continue;
@@ -148,13 +145,13 @@ pub(super) fn watch_terminal(
             enough_new: excerpt.gate().has_enough_new() && recapped != Some(excerpt.messages()),
         };
         if state.observe(moment) == AwayAction::Start {
-            let (result, after) = make(&excerpt);
-            if result.is_ok() {
+            let recap = make();
+            if recap.result.is_ok() {
                 recapped = Some(excerpt.messages());
             }
-            let idle = after.is_some_and(|after| after.gate().is_idle());
+            let idle = look().is_some_and(|after| after.gate().is_idle());
             if state.finished(idle) {
-                show(result)?;
+                show(recap)?;
             }
         }
     }

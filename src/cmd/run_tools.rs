@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
-use super::inputs::{report_foreign_stream, take_stdin};
+use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
@@ -49,10 +49,6 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
 /// gets exactly one result record, in call order. Recordings of other agents, transcripts, and calls
 /// that already have a result are copied and never run.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one field for each switch of the command line"
-)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl
   turnpipe run-tools --plan < reply.jsonl
@@ -251,15 +247,12 @@ impl RunToolsArguments {
         io: &Io,
     ) -> anyhow::Result<ToolContext> {
         let here = match &self.cwd {
-            Some(directory) => std::fs::canonicalize(directory)
-                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?,
+            Some(path) => directory("--cwd", path)?,
             None => std::env::current_dir().context("cannot find the working directory")?,
         };
         let mut allowed = vec![here.clone()];
-        for directory in &self.add_dir {
-            let directory = std::fs::canonicalize(directory)
-                .map_err(|error| UsageError::new(format!("{}: {error}", directory.display())))?;
-            allowed.push(directory);
+        for path in &self.add_dir {
+            allowed.push(directory("--add-dir", path)?);
         }
         Ok(ToolContext {
             directory: here.clone(),

@@ -10,13 +10,12 @@ use clap::Args;
 use serde_json::Value;
 
 use super::command::Run;
-use super::inputs::{report_foreign_stream, take_stdin};
+use super::inputs::{report_foreign_stream, session_to_write, take_stdin};
 use super::output::{self, RecordWriter};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndSignal, report_end_signals};
-use crate::session::Session;
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
@@ -43,10 +42,6 @@ const PIECES_AHEAD: usize = 64;
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
 /// has one, labels and costs go into `FILE.turnpipe.jsonl` beside it.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -146,7 +141,7 @@ impl SessionAppendArguments {
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Ours(None));
         }
-        let session = Session::open(&self.file).map_err(|problem| error(&problem))?;
+        let session = session_to_write(&self.file)?;
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;

@@ -46,7 +46,7 @@ pub(super) struct SessionListArguments {
 
 impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let listing = self.listing(io.clock.now())?;
+        let listing = self.listing(io.clock.now());
         let mut errors = InputErrors::new(&io.messages);
         self.source.check_roots(&mut errors);
         let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
@@ -90,16 +90,16 @@ impl SessionListArguments {
         finish(writer, failed)
     }
 
-    fn listing(&self, now: Timestamp) -> anyhow::Result<Listing> {
+    fn listing(&self, now: Timestamp) -> Listing {
         let depth = if self.counts {
             Depth::Whole
         } else {
             Depth::Ends
         };
         let mut listing = self.source.listing(depth);
-        self.filter.apply(&mut listing.filter, now)?;
+        self.filter.apply(&mut listing.filter, now);
         listing.filter.limit = self.limit;
-        Ok(listing)
+        listing
     }
 }
 

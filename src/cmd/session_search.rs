@@ -28,10 +28,6 @@ use crate::wire::records::HitPlace;
 /// it was said, not against its JSON. The most recently changed sessions come first. Prints a list on
 /// a terminal, otherwise one record for each matching part of a message. Exits with 1 if nothing
 /// matches.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session search -i parser
@@ -110,7 +106,7 @@ impl Run for SessionSearchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let query = self.query()?;
         let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.filter, io.clock.now())?;
+        self.filter.apply(&mut listing.filter, io.clock.now());
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);

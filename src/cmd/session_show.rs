@@ -22,10 +22,6 @@ use crate::session::Scope;
 ///
 /// Shows the conversation without abandoned branches. As records it begins with a
 /// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session show latest

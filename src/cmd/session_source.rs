@@ -8,12 +8,13 @@ use jiff::Timestamp;
 
 use super::UsageError;
 use super::inputs::InputErrors;
-use super::times::parse_moment;
+use super::times::Moment;
 use crate::config::session_roots;
 use crate::io::Environment;
 use crate::jsonl::Mapping;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, discover_names, discover_with,
+    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover_names,
+    discover_with,
 };
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
@@ -50,10 +51,10 @@ pub(super) struct SourceArguments {
 pub(super) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
     #[arg(long, value_name = "TIME")]
-    since: Option<String>,
+    since: Option<Moment>,
     /// Only sessions last active before this time
     #[arg(long, value_name = "TIME")]
-    before: Option<String>,
+    before: Option<Moment>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -131,11 +132,16 @@ impl SourceArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Reports the folders that were named and cannot be read.
+    /// Reports the folders that were named and cannot be read. A single session may stand for one.
     pub(super) fn check_roots(&self, errors: &mut InputErrors) {
         for root in &self.root {
-            if let Err(error) = std::fs::metadata(root) {
-                errors.report(root.display(), &UsageError::reason(error));
+            let problem = if root.is_dir() {
+                std::fs::read_dir(root).err().map(UsageError::reason)
+            } else {
+                Session::open(root).err().map(UsageError::reason)
+            };
+            if let Some(problem) = problem {
+                errors.report(root.display(), &problem);
             }
         }
     }
@@ -172,17 +178,9 @@ pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
 
 impl FilterArguments {
     /// Narrows a filter.
-    ///
-    /// # Errors
-    /// A time makes no sense.
-    pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) -> Result<(), UsageError> {
-        let moment = |option: &str, text: &Option<String>| {
-            let moment = text.as_deref().map(|text| parse_moment(option, text, now));
-            moment.transpose()
-        };
-        filter.since = moment("--since", &self.since)?;
-        filter.before = moment("--before", &self.before)?;
+    pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) {
+        filter.since = self.since.map(|since| since.time(now));
+        filter.before = self.before.map(|before| before.time(now));
         filter.untitled = self.untitled;
-        Ok(())
     }
 }

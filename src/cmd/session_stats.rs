@@ -9,7 +9,7 @@ use super::output::{self, Form, FormArguments};
 use super::progress::ProgressLine;
 use super::session_source::SourceArguments;
 use super::table::table;
-use super::times::parse_moment;
+use super::times::Moment;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::session::{Depth, Tally};
@@ -33,24 +33,19 @@ pub(super) struct SessionStatsArguments {
     source: SourceArguments,
     /// Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)
     #[arg(long, value_name = "TIME")]
-    since: Option<String>,
+    since: Option<Moment>,
     /// Only what was asked and answered before this time
     #[arg(long, value_name = "TIME")]
-    until: Option<String>,
+    until: Option<Moment>,
     #[command(flatten)]
     form: FormArguments,
 }
 
 impl Run for SessionStatsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let moment = |option: &str, text: &Option<String>| {
-            let moment = text
-                .as_deref()
-                .map(|text| parse_moment(option, text, io.clock.now()));
-            moment.transpose()
-        };
-        let since = moment("--since", &self.since)?;
-        let until = moment("--until", &self.until)?;
+        let now = io.clock.now();
+        let since = self.since.map(|since| since.time(now));
+        let until = self.until.map(|until| until.time(now));
         let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         let mut tally =
             Tally::within(since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX));

@@ -29,10 +29,6 @@ use crate::wire::SessionId;
 /// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
 /// complete. A file that is truncated, rewritten, replaced or deleted is read again from its start,
 /// after a `session_switch` record.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session tail latest

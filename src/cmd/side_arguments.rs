@@ -1,16 +1,14 @@
 //! What the commands that make labels, titles and recaps have in common.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::model_arguments::{ModelArguments, Models};
+use super::UsageError;
+use super::model_arguments::ModelArguments;
 use super::output::{self, FormArguments};
-use super::{Globals, UsageError};
 use crate::flow::Cost;
-use crate::io::{Io, Messages};
-use crate::model::{Model, ModelName, Pace, Provider};
+use crate::io::Io;
 use crate::wire::records::SideExtension;
 
 /// Options of all commands that make labels, titles and recaps.
@@ -33,13 +31,12 @@ impl SideArguments {
     /// be printed.
     ///
     /// # Errors
-    /// The file cannot be read, or the output failed.
+    /// The file cannot be read or is empty, or the output failed.
     pub(super) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
         let instructions = match &self.prompt_file {
             None => usual.to_owned(),
-            Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                UsageError::reason(error).about(format!("--prompt-file: {}", path.display()))
-            })?,
+            Some(path) => read_prompt(path)
+                .map_err(|error| error.about(path.display()).about("--prompt-file"))?,
         };
         if self.model.print_prompt {
             output::print(io, &instructions)?;
@@ -47,81 +44,14 @@ impl SideArguments {
         }
         Ok(Some(instructions))
     }
+}
 
-    /// The model to ask at this pace, or what replaces it.
-    ///
-    /// # Errors
-    /// The configuration makes no sense, or the chosen model cannot be asked.
-    pub(super) fn choose(
-        &self,
-        pace: Pace,
-        occasion: Occasion,
-        stand_in: StandIn,
-        globals: &Globals,
-        io: &Io,
-    ) -> anyhow::Result<Chosen> {
-        let models = self.model.models(globals, io)?.at_pace(pace);
-        let hints = (!globals.quiet).then_some(&io.messages);
-        Ok(choose(&models, occasion, stand_in, hints)?)
+fn read_prompt(path: &Path) -> Result<String, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(UsageError::reason)?;
+    if text.trim().is_empty() {
+        return Err(UsageError::new("is empty").with_hint("`--print-prompt` shows the usual one"));
     }
-}
-
-/// What makes the texts.
-#[derive(Clone)]
-pub(super) enum Chosen {
-    /// Nothing does.
-    Nobody,
-    /// Built-in rules.
-    Rules,
-    /// A model.
-    Model(Arc<dyn Provider>),
-}
-
-/// Why a text is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// A person asked for it: without a model, rules make it.
-    Request,
-    /// It was not asked for: without a model, nothing is done.
-    Automatic,
-}
-
-/// Whether the main model may stand in for the fast one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StandIn {
-    /// It may stand in.
-    MainModel,
-    /// Nothing stands in.
-    Nobody,
-}
-
-fn choose(
-    models: &Models,
-    occasion: Occasion,
-    stand_in: StandIn,
-    hints: Option<&Messages>,
-) -> Result<Chosen, UsageError> {
-    let mut name = models.fast()?;
-    let is_missing = matches!(name, None | Some(ModelName::None));
-    if is_missing && stand_in == StandIn::MainModel {
-        name = models.main()?.or(name);
-    }
-    let name = match (name, occasion) {
-        (Some(name), _) => name,
-        (None, Occasion::Automatic) => return Ok(Chosen::Nobody),
-        (None, Occasion::Request) => {
-            if let Some(messages) = hints {
-                messages
-                    .hint("no model is configured, so built-in rules are used (`--model`, TURNPIPE_FAST_MODEL)");
-            }
-            ModelName::Builtin
-        }
-    };
-    Ok(match models.connect(&name)? {
-        Model::None => Chosen::Nobody,
-        Model::Builtin => Chosen::Rules,
-        Model::Provider(provider) => Chosen::Model(provider),
-    })
+    Ok(text)
 }
 
 /// The part of a record that says which model made a text, and what it cost.

@@ -9,13 +9,16 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::command::Run;
-use super::inputs::{InputErrors, open_stream, report_foreign_stream, take_stdin};
+use super::inputs::{
+    InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
+};
 use super::label_printer::{LabelPrinter, Printing};
+use super::model_arguments::{Occasion, StandIn, nothing_to_send};
 use super::model_failures::ModelFailures;
 use super::output::{self, Form};
-use super::side_arguments::{Chosen, Occasion, SideArguments, StandIn};
+use super::side_arguments::SideArguments;
 use super::{Globals, Outcome, UsageError};
-use crate::flow::{Asker, LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Timing};
+use crate::flow::{LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Source, Timing};
 use crate::io::Io;
 use crate::jsonl::Prefilter;
 use crate::model::{Pace, Stop};
@@ -185,7 +188,7 @@ impl SummarizeBatchArguments {
         stop: &Stop,
         globals: &Globals,
         io: &Io,
-    ) -> anyhow::Result<Option<LabelMaker>> {
+    ) -> Result<Option<LabelMaker>, UsageError> {
         let gates = globals
             .config(&io.environment)?
             .side_gates(self.settings.as_deref())
@@ -193,28 +196,19 @@ impl SummarizeBatchArguments {
         if !gates.labels {
             return Ok(None);
         }
+        let arguments = &self.side.model;
         let (occasion, stand_in) = (Occasion::Request, StandIn::Nobody);
-        let pace = Pace::default();
-        let chosen = self.side.choose(pace, occasion, stand_in, globals, io)?;
-        Ok(match chosen {
-            Chosen::Nobody => None,
-            Chosen::Model(provider) if self.side.model.dry_run => Some(LabelMaker::Bodies {
-                provider,
+        let source = arguments.source(occasion, stand_in, Pace::default(), stop, globals, io)?;
+        Ok(match source {
+            Source::Nobody => None,
+            Source::Model(asker) if arguments.dry_run => Some(LabelMaker::Bodies {
+                provider: asker.provider,
                 instructions,
             }),
-            Chosen::Rules if self.side.model.dry_run => {
-                return Err(
-                    UsageError::new("--dry-run: the built-in rules send no requests")
-                        .with_hint("name a model with `--model`")
-                        .into(),
-                );
-            }
-            Chosen::Rules => Some(LabelMaker::Rules),
-            Chosen::Model(provider) => Some(LabelMaker::Model {
-                asker: Asker {
-                    provider,
-                    stop: stop.clone(),
-                },
+            Source::Rules if arguments.dry_run => return Err(nothing_to_send()),
+            Source::Rules => Some(LabelMaker::Rules),
+            Source::Model(asker) => Some(LabelMaker::Model {
+                asker,
                 instructions,
                 shortcuts: if self.shortcuts {
                     Shortcuts::On
@@ -251,7 +245,10 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     let target = match whose {
         Ownership::Ours | Ownership::Nobody => path.to_owned(),
-        Ownership::AnotherAgent => side_file_path(path),
+        Ownership::AnotherAgent => {
+            session_to_write(path)?;
+            side_file_path(path)
+        }
     };
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;

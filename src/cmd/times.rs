@@ -1,12 +1,11 @@
 //! Times on the command line: spans and moments.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-
-use super::UsageError;
 
 /// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
@@ -52,31 +51,38 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// A moment: RFC 3339, a date (its start in UTC), or how long ago (`30m`, `12h`, `2d`, `1w`).
-///
-/// # Errors
-/// It is none of these; `option` is named in the message.
-pub(super) fn parse_moment(
-    option: &str,
-    text: &str,
-    now: Timestamp,
-) -> Result<Timestamp, UsageError> {
-    let ago = || {
-        let span = parse_span(text).ok()?;
-        now.checked_sub(span).ok()
-    };
-    let date = || {
-        let date: Date = text.parse().ok()?;
-        let start = date.to_zoned(TimeZone::UTC).ok()?;
-        Some(start.timestamp())
-    };
-    text.parse::<Timestamp>()
-        .ok()
-        .or_else(ago)
-        .or_else(date)
-        .ok_or_else(|| {
-            UsageError::new(format!("{option} {text}: not a time"))
-                .with_hint("e.g. 2026-01-31, 2026-01-31T12:00:00Z, or 2d for two days ago")
-        })
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Moment {
+    At(Timestamp),
+    Ago(Duration),
+}
+
+impl FromStr for Moment {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let date = || {
+            let date: Date = text.parse().ok()?;
+            let start = date.to_zoned(TimeZone::UTC).ok()?;
+            Some(start.timestamp())
+        };
+        let ago = || parse_span(text).ok().map(Self::Ago);
+        let time = text.parse().ok();
+        time.map(Self::At)
+            .or_else(ago)
+            .or_else(|| date().map(Self::At))
+            .ok_or("not a time, such as 2026-01-31, 2026-01-31T12:00:00Z, or 2d for two days ago")
+    }
+}
+
+impl Moment {
+    /// When that is, if it is `now`. Nothing is before the first time that can be told.
+    pub(super) fn time(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::MIN),
+        }
+    }
 }
 
 /// A time for people, without its seconds.
@@ -128,7 +134,7 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in rows {
-            let moment = parse_moment("--since", text, now).ok();
+            let moment = text.parse::<Moment>().ok().map(|moment| moment.time(now));
             let expected = expected.map(|time| time.parse().unwrap());
             assert_eq!(moment, expected, "{text}");
         }

@@ -6,19 +6,16 @@ use clap::Args;
 
 use super::command::Run;
 use super::conversation::{Conversation, unreadable};
+use super::model_arguments::{Occasion, StandIn};
 use super::output::RecordWriter;
-use super::per_session::{
-    Made, PerSession, PerSessionArguments, Plan, Runner, Written, provenance, write_cost,
-    write_into,
-};
-use super::side_arguments::{Occasion, StandIn, extension};
+use super::per_session::{Made, PerSession, PerSessionArguments, Plan, Runner, Written};
+use super::side_arguments::extension;
 use super::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, SideGates};
 use crate::flow::{Excerpt, NoResult, Product, Reason, Source};
-use crate::io::{Io, Messages};
+use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::model::Request;
-use crate::session::record::Recorded;
 use crate::session::{ManualTitle, TitleSource};
 use crate::side::prompts;
 use crate::side::title::TitleStyle;
@@ -66,8 +63,6 @@ struct Titles<'a> {
     runner: &'a Runner,
     gates: SideGates,
     state: StateRoot,
-    messages: Messages,
-    verbose: bool,
 }
 
 impl Run for TitleArguments {
@@ -104,8 +99,6 @@ impl Run for TitleArguments {
             runner: &runner,
             gates,
             state: config.settings(overrides).state_root,
-            messages: io.messages.clone(),
-            verbose: globals.verbose,
         };
         runner.run(&titles, &self.common, io)
     }
@@ -131,28 +124,20 @@ impl PerSession for Titles<'_> {
         } else if arguments.write && is_manual && !arguments.replace {
             return Err(Reason::ManualTitle.into());
         }
-        let (maker, moment) = (&self.runner.maker, &self.runner.moment);
+        let maker = &self.runner.maker;
         let made = session.make(maker, |excerpt| maker.title(excerpt));
         if !arguments.write {
             return Ok((made?, None));
         }
-        let product = made.map_err(|nothing| write_cost(session, moment, nothing))?;
+        let product = made.map_err(|nothing| self.runner.write_cost(session, nothing))?;
         let manual_title = if arguments.replace {
             ManualTitle::Supersede
         } else {
             ManualTitle::Keep
         };
-        let ours = provenance(&product);
-        let written = write_into(session, moment, |files| {
-            files.title(&product.text, manual_title, &ours)
-        });
-        match written {
-            Ok(Recorded::KeptManualTitle) => {
-                Err(NoResult::from(Reason::ManualTitle).at_cost(product.cost))
-            }
-            Ok(recorded) => Ok((product, Some(recorded))),
-            Err(error) => Err(unreadable(error).at_cost(product.cost)),
-        }
+        self.runner.write(session, product, |files, text, ours| {
+            files.title(text, manual_title, ours)
+        })
     }
 
     fn request(&self, excerpt: &Excerpt) -> Option<Request> {
@@ -167,9 +152,9 @@ impl PerSession for Titles<'_> {
             }
             Err(nothing) => {
                 let is_reported = nothing.reason == Reason::Unreadable || nothing.failure.is_some();
-                if !self.verbose && !is_reported {
-                    let advice = nothing.reason.advice();
-                    self.messages.note(&format!("{}{advice}", made.prefix()));
+                if !self.runner.verbose && !is_reported {
+                    let message = format!("{}{}", made.prefix(), nothing.reason.advice());
+                    self.runner.messages.note(&message);
                 }
                 Ok(())
             }
@@ -177,13 +162,12 @@ impl PerSession for Titles<'_> {
     }
 
     fn write_record(&self, made: Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
-        let Made {
-            path,
-            session_id,
-            result,
-            ..
-        } = made;
-        writer.record(&match result {
+        let of_session = TitleRecord {
+            session_id: made.session_id,
+            path: made.path,
+            ..TitleRecord::default()
+        };
+        writer.record(&match made.result {
             Ok((product, recorded)) => TitleRecord {
                 ok: true,
                 title_source: Some("auto".to_owned()),
@@ -193,23 +177,14 @@ impl PerSession for Titles<'_> {
                 },
                 title: Some(product.text),
                 model_used: Some(product.model),
-                reason: None,
-                error: None,
                 written: recorded.map(|_| true),
-                session_id,
-                path,
+                ..of_session
             },
             Err(nothing) => TitleRecord {
-                ok: false,
-                title: None,
-                title_source: None,
-                model_used: None,
                 reason: Some(nothing.reason.name().to_owned()),
                 error: nothing.error,
-                written: None,
-                session_id,
-                path,
                 turnpipe: extension(None, nothing.cost.as_deref()),
+                ..of_session
             },
         })
     }

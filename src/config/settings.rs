@@ -121,20 +121,11 @@ fn default_state_directory(environment: &Environment, temporary: &Path) -> PathB
     {
         return Path::new(base).join("turnpipe");
     }
-    match HOME.text(environment) {
-        Some(home) => Path::new(home).join(".local/state/turnpipe"),
-        None => temporary.join(format!("turnpipe-{}", user())),
+    if let Some(home) = HOME.text(environment) {
+        return Path::new(home).join(".local/state/turnpipe");
     }
-}
-
-#[cfg(unix)]
-fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn user() -> u32 {
-    0
+    let user = rustix::process::geteuid().as_raw();
+    temporary.join(format!("turnpipe-{user}"))
 }
 
 #[cfg(test)]

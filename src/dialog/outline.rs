@@ -179,29 +179,18 @@ impl ToolGroup {
     }
 }
 
+/// The most telling members of inputs, the best first.
+const TELLING: &str = "command cmd file_path absolute_path path pattern query url description \
+    prompt dir_path notebook_path name input";
+
 /// What a call is about, on one line: the most telling member of its input.
 pub(super) fn gist(call: &Call) -> String {
-    const TELLING: [&str; 14] = [
-        "command",
-        "cmd",
-        "file_path",
-        "absolute_path",
-        "path",
-        "pattern",
-        "query",
-        "url",
-        "description",
-        "prompt",
-        "dir_path",
-        "notebook_path",
-        "name",
-        "input",
-    ];
     let input = call.input.get();
     let Ok(serde_json::Value::Object(members)) = serde_json::from_str(input) else {
         return input.to_owned();
     };
-    let telling = TELLING.iter().find_map(|name| members.get(*name));
+    let mut names = TELLING.split_ascii_whitespace();
+    let telling = names.find_map(|name| members.get(name));
     match telling.or_else(|| members.values().next()) {
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),

@@ -76,7 +76,7 @@ impl Channels {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
         let twice = match &source {
             Input::Descriptor(file) => ReadAhead::of(file)?,
-            Input::Bytes(_) | Input::Closed => None,
+            Input::Closed => None,
         };
         std::thread::Builder::new()
             .name("input".to_owned())

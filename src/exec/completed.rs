@@ -96,7 +96,7 @@ impl Completed {
     pub(super) fn weight(&self) -> usize {
         let content = match &self.content {
             Content::Text(text) => text.len(),
-            Content::Image { text, image } => text.len() + image.data.len(),
+            Content::Image(image) => image.data.len(),
         };
         content + weight(&self.structured)
     }

@@ -184,7 +184,7 @@ fn candidate(call: &Call) -> Candidate {
                 let replaceable = completed.persisted.is_none() && completed.replaceable;
                 (text.as_str(), replaceable)
             }
-            Content::Image { .. } => ("", false),
+            Content::Image(_) => ("", false),
         },
         CallStage::Waiting(_) | CallStage::Running(_) => ("", false),
     };

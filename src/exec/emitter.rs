@@ -181,16 +181,12 @@ impl<Sink: Write> Emitter<Sink> {
 fn content(content: Content) -> ResultContent {
     match content {
         Content::Text(text) => ResultContent::Text(text),
-        Content::Image { text, image } => {
-            let image = ResultBlock::Image {
-                source: ImageSource {
-                    media_type: image.media_type.to_owned(),
-                    data: image.data,
-                },
-            };
-            let text = (!text.is_empty()).then_some(ResultBlock::Text { text });
-            ResultContent::Blocks(text.into_iter().chain([image]).collect())
-        }
+        Content::Image(image) => ResultContent::Blocks(vec![ResultBlock::Image {
+            source: ImageSource {
+                media_type: image.media_type.to_owned(),
+                data: image.data,
+            },
+        }]),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
 
 /// Does `work` for each of `items`, `jobs` at once, and gives each outcome to `take` in the order
 /// of the items, as soon as those before it are there. Stops when `take` returns an error.
@@ -16,17 +17,15 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
     mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if jobs <= 1 || items.len() <= 1 {
-        for (place, item) in items.iter().enumerate() {
-            take(place, work(item))?;
-        }
-        return Ok(());
+        return in_turn(items, work, take);
     }
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(jobs);
-        for _ in 0..jobs.min(items.len()) {
+        // The system may not have as many threads.
+        let started = (0..jobs.min(items.len())).map_while(|_| {
             let (sender, next, work) = (sender.clone(), &next, &work);
-            scope.spawn(move || {
+            let worker = move || {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(place) else {
@@ -36,7 +35,11 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
                         return;
                     }
                 }
-            });
+            };
+            Builder::new().spawn_scoped(scope, worker).ok()
+        });
+        if started.count() == 0 {
+            return in_turn(items, &work, take);
         }
         drop(sender);
         let mut early = BTreeMap::new();
@@ -54,6 +57,15 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
         }
         Ok(())
     })
+}
+
+fn in_turn<Item, Outcome, Error>(
+    items: &[Item],
+    work: impl Fn(&Item) -> Outcome,
+    mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut items = items.iter().enumerate();
+    items.try_for_each(|(place, item)| take(place, work(item)))
 }
 
 #[cfg(test)]

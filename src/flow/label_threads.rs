@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Builder;
 
 use super::batch::Batch;
 use super::label_maker::{LabelMaker, LabelOutcome};
@@ -57,13 +58,16 @@ impl Gate {
 }
 
 /// Reads the input in a thread of its own, as long as the gate is open.
+///
+/// # Errors
+/// The system has no thread left.
 pub(super) fn start_reading(
     input: impl io::Read + Send + 'static,
     prefilter: Prefilter,
     sender: SyncSender<Event>,
     gate: Arc<Gate>,
-) {
-    std::thread::spawn(move || {
+) -> io::Result<()> {
+    let read = move || {
         let mut reader = Reader::new(input, prefilter);
         loop {
             gate.pass();
@@ -77,7 +81,8 @@ pub(super) fn start_reading(
                 return;
             }
         }
-    });
+    };
+    Builder::new().spawn(read).map(drop)
 }
 
 /// The next pieces that are available without waiting, at least one; none at the end.
@@ -95,19 +100,22 @@ fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
 }
 
 /// Starts the threads that make labels, if any label takes time.
+///
+/// # Errors
+/// The system has no thread left, not even for one of them.
 pub(super) fn start_making(
     maker: &LabelMaker,
     jobs: usize,
     work: Receiver<(Job, Batch)>,
     sender: &SyncSender<Event>,
-) {
+) -> io::Result<()> {
     if !matches!(maker, LabelMaker::Model { .. }) {
-        return;
+        return Ok(());
     }
     let work = Arc::new(Mutex::new(work));
-    for _ in 0..jobs.max(1) {
+    for job in 0..jobs.max(1) {
         let (maker, work, sender) = (maker.clone(), Arc::clone(&work), sender.clone());
-        std::thread::spawn(move || {
+        let make = move || {
             loop {
                 let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((job, batch)) = next else {
@@ -118,6 +126,12 @@ pub(super) fn start_making(
                     return;
                 }
             }
-        });
+        };
+        match Builder::new().spawn(make) {
+            Err(error) if job == 0 => return Err(error),
+            Err(_) => break,
+            Ok(_) => {}
+        }
     }
+    Ok(())
 }

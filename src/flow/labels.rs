@@ -83,11 +83,14 @@ impl<'a> Labels<'a> {
         signals(Box::new(move |signal| {
             let _ = report.send(Event::Signal(signal));
         }));
-        start_reading(input, prefilter, sender.clone(), Arc::clone(&self.gate));
         let (work, jobs) = channel();
         self.work = Some(work);
-        start_making(self.maker, self.timing.jobs, jobs, &sender);
-        drop(sender);
+        let gate = Arc::clone(&self.gate);
+        let started = start_making(self.maker, self.timing.jobs, jobs, &sender)
+            .and_then(|()| start_reading(input, prefilter, sender, gate));
+        if let Err(error) = started {
+            return LabelEnd::InputFailed(error);
+        }
         self.drive(&events, sink)
     }
 

@@ -1,8 +1,11 @@
 //! The bundle of everything a command may touch.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Clock, Environment, Ids, Messages, TerminalFacts};
 
@@ -10,8 +13,6 @@ use super::{Clock, Environment, Ids, Messages, TerminalFacts};
 pub enum Input {
     /// A descriptor: a pipe, a file, a terminal.
     Descriptor(File),
-    /// Bytes in memory (tests).
-    Bytes(Cursor<Vec<u8>>),
     /// stdin was closed before we started: read as empty.
     Closed,
 }
@@ -26,33 +27,21 @@ impl Input {
                 .ok()
                 .filter(|metadata| !metadata.is_file())
                 .and_then(|_| file.try_clone().ok()),
-            Self::Bytes(_) | Self::Closed => None,
+            Self::Closed => None,
         };
         move || pipe.as_ref().is_some_and(is_readable)
     }
 }
 
-#[cfg(unix)]
 fn is_readable(file: &File) -> bool {
-    use rustix::event::{PollFd, PollFlags, poll};
     let mut asked = [PollFd::new(file, PollFlags::IN)];
-    let now = rustix::event::Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    poll(&mut asked, Some(&now)).is_ok_and(|ready| ready > 0)
-}
-
-#[cfg(not(unix))]
-fn is_readable(_: &File) -> bool {
-    false
+    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Descriptor(file) => file.read(buffer),
-            Self::Bytes(bytes) => bytes.read(buffer),
             Self::Closed => Ok(0),
         }
     }
@@ -73,8 +62,7 @@ pub struct Io {
     /// Standard output: records only.
     pub stdout: Output,
     /// Another handle on standard output, to notice that its reader went away.
-    #[cfg(unix)]
-    pub stdout_watch: Option<std::os::fd::OwnedFd>,
+    pub stdout_watch: Option<OwnedFd>,
     /// Standard error: messages for people.
     pub messages: Messages,
     /// Which streams are terminals.

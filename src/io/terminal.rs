@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::text::escape_hidden;
+use crate::text::{TextPieces, escape_hidden};
 
 /// What is known about the terminal, asked once at the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub struct TerminalFacts {
 /// (`\u009b`), so the records stay the same.
 pub struct TerminalRecords<Sink> {
     sink: Sink,
-    /// The beginning of a character whose end has not come yet.
-    pending: Vec<u8>,
+    pieces: TextPieces,
 }
 
 impl<Sink: Write> TerminalRecords<Sink> {
@@ -30,29 +29,14 @@ impl<Sink: Write> TerminalRecords<Sink> {
     pub fn new(sink: Sink) -> Self {
         Self {
             sink,
-            pending: Vec::new(),
+            pieces: TextPieces::default(),
         }
     }
 }
 
 impl<Sink: Write> Write for TerminalRecords<Sink> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pending.extend_from_slice(bytes);
-        let mut text = String::with_capacity(self.pending.len());
-        let mut rest = Vec::new();
-        let mut chunks = self.pending.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            text.push_str(chunk.valid());
-            let invalid = chunk.invalid();
-            let is_cut_off = std::str::from_utf8(invalid)
-                .is_err_and(|error| error.error_len().is_none() && chunks.peek().is_none());
-            if is_cut_off {
-                rest.extend_from_slice(invalid);
-            } else if !invalid.is_empty() {
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-        }
-        self.pending = rest;
+        let text = self.pieces.push(bytes);
         self.sink.write_all(escape_hidden(&text).as_bytes())?;
         Ok(bytes.len())
     }

@@ -84,9 +84,10 @@ impl Provider for Remote {
                 outcome = conversation => outcome,
             }
         };
+        // For want of threads or descriptors, which may pass as an overloaded server's trouble does.
         self.engine.run(task, sink).unwrap_or_else(|error| {
             let message = format!("cannot make requests: {error}");
-            Err(Failure::Unusable { message })
+            Err(Failure::Unreachable { message })
         })
     }
 

@@ -1,30 +1,17 @@
 //! The first part of a text that is too large.
 
+use crate::text::truncate_utf16;
+
 /// Length of a preview in UTF-16 units.
 pub const PREVIEW_UNITS: usize = 2000;
 
 /// The first [`PREVIEW_UNITS`] units, cut at the last line feed if that lies in the second half;
 /// a surrogate pair is never split.
 pub fn preview(text: &str) -> &str {
-    let mut units = 0;
-    let mut end = text.len();
-    let mut half = 0;
-    for (position, character) in text.char_indices() {
-        if units <= PREVIEW_UNITS / 2 {
-            half = position;
-        }
-        units += character.len_utf16();
-        if units > PREVIEW_UNITS {
-            end = position;
-            break;
-        }
-    }
-    let head = &text[..end];
-    if end == text.len() {
-        return head;
-    }
+    let head = truncate_utf16(text, PREVIEW_UNITS);
+    let half = truncate_utf16(text, PREVIEW_UNITS / 2).len();
     match head.rfind('\n') {
-        Some(line_feed) if line_feed >= half => &head[..line_feed],
+        Some(line_feed) if head.len() < text.len() && line_feed >= half => &head[..line_feed],
         _ => head,
     }
 }

@@ -5,16 +5,15 @@ use std::io;
 
 use jiff::Timestamp;
 
-use super::conversation::Scope;
 use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
-use super::tree::{Key, Tree};
+use super::tree::{Key, Scope, Tree};
 use crate::dialog::Pairs;
 use crate::wire::SessionId;
 use crate::wire::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
-/// How many unknown kinds are listed one by one.
+/// How many calls without a result, and results without a call, are listed.
 const MOST_IDS: usize = 10_000;
 
 /// What is lost or broken. Other findings, such as calls without results, are normal.

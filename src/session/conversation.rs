@@ -11,20 +11,9 @@ use super::format::{Change, Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
 use super::side_file::Labels;
-use super::tree::{Reach, Tree};
+use super::tree::{Scope, Tree};
 use crate::dialog::{Joiner, Message, Origin, Role};
 use crate::jsonl::read_at;
-
-/// Which part of a session to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The current conversation with its history, without abandoned branches.
-    Live,
-    /// The current conversation since the last compaction.
-    SinceCompaction,
-    /// All messages, including those of abandoned branches.
-    AllBranches,
-}
 
 /// A record, or one row of a record that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,9 +113,8 @@ impl Session {
         let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
-            (Shape::Tree, Scope::Live) => self.plan_of_tree(Reach::Everything, labels, seen)?,
-            (Shape::Tree, Scope::SinceCompaction) => {
-                self.plan_of_tree(Reach::SinceCompaction, labels, seen)?
+            (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
+                self.plan_of_tree(scope, labels, seen)?
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
@@ -171,7 +159,7 @@ impl Session {
 
     fn plan_of_tree(
         &self,
-        reach: Reach,
+        scope: Scope,
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Plan> {
@@ -187,7 +175,7 @@ impl Session {
         if !tree.is_whole() {
             return Ok(Plan::default());
         }
-        let branch = tree.branch(reach);
+        let branch = tree.branch(scope);
         // Labels belong to calls, wherever they are in the file.
         for (place, label) in own_labels {
             if !branch.places.contains(&place) {

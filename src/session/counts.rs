@@ -4,10 +4,10 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::Facts;
-use super::conversation::Scope;
 use super::format::Detail;
 use super::opened::Session;
 use super::stats::{Current, Tally};
+use super::tree::Scope;
 use crate::dialog::{Origin, Pairs};
 use crate::jsonl::Mapping;
 use crate::wire::records::SessionCounts;

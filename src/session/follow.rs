@@ -20,38 +20,15 @@ const READ_SIZE: usize = 256 * 1024;
 /// place.
 const COMPARED: usize = 4 * 1024;
 
-/// Splits bytes into complete lines.
-#[derive(Debug, Default)]
-struct Lines {
-    held: Vec<u8>,
-}
-
-impl Lines {
-    /// Adds bytes. Returns the lines that they complete, with their newlines.
-    fn push(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
-        let Some(newline) = memrchr(b'\n', &bytes) else {
-            self.held.extend_from_slice(&bytes);
-            return Vec::new();
-        };
-        let mut whole = std::mem::take(&mut self.held);
-        self.held.extend_from_slice(&bytes[newline + 1..]);
-        bytes.truncate(newline + 1);
-        if whole.is_empty() {
-            return bytes;
-        }
-        whole.extend_from_slice(&bytes);
-        whole
-    }
-
-    /// The number of bytes held back.
-    fn pending(&self) -> u64 {
-        self.held.len() as u64
-    }
-
-    /// Takes the bytes held back.
-    fn take_rest(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
-    }
+/// Adds bytes to those that were held back. Returns the lines that they complete, with their
+/// newlines.
+fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+    let Some(newline) = memrchr(b'\n', bytes) else {
+        held.extend_from_slice(bytes);
+        return Vec::new();
+    };
+    held.extend_from_slice(&bytes[..=newline]);
+    std::mem::replace(held, bytes[newline + 1..].to_vec())
 }
 
 /// The result of [`Follower::look`].
@@ -77,7 +54,8 @@ pub struct Follower {
     read: u64,
     /// The last bytes that were read.
     last: Vec<u8>,
-    lines: Lines,
+    /// The bytes of a line whose newline is still missing.
+    held: Vec<u8>,
 }
 
 impl Follower {
@@ -96,7 +74,7 @@ impl Follower {
             file: Some(file),
             read: start,
             last,
-            lines: Lines::default(),
+            held: Vec::new(),
         })
     }
 
@@ -107,17 +85,17 @@ impl Follower {
 
     /// The offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
-        self.read - self.lines.pending()
+        self.read - self.pending()
     }
 
     /// The number of bytes held back.
     pub fn pending(&self) -> u64 {
-        self.lines.pending()
+        self.held.len() as u64
     }
 
     /// Takes the bytes held back. Used when the writer did not end its last line.
     pub fn take_rest(&mut self) -> Vec<u8> {
-        self.lines.take_rest()
+        std::mem::take(&mut self.held)
     }
 
     /// Reads what is new, once.
@@ -143,8 +121,7 @@ impl Follower {
         if filled > 0 {
             self.read += filled as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
-            bytes.drain(..known_bytes);
-            let lines = self.lines.push(bytes);
+            let lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
             return Ok(if lines.is_empty() {
                 Seen::Bytes
             } else {
@@ -186,7 +163,7 @@ impl Follower {
     fn restart(&mut self) {
         self.read = 0;
         self.last.clear();
-        self.lines = Lines::default();
+        self.held.clear();
     }
 }
 
@@ -204,12 +181,13 @@ mod tests {
         fn lines_are_whole_however_bytes_come(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
-            let mut lines = Lines::default();
-            let mut seen = lines.push(first.to_vec());
+            let mut held = Vec::new();
+            let mut seen = complete_lines(&mut held, first);
             prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
-            seen.extend(lines.push(second.to_vec()));
-            prop_assert_eq!(lines.pending(), (bytes.len() - seen.len()) as u64);
-            seen.extend(lines.take_rest());
+            seen.extend(complete_lines(&mut held, second));
+            prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
+            prop_assert!(!held.contains(&b'\n'));
+            seen.extend(held);
             prop_assert_eq!(seen, bytes);
         }
     }

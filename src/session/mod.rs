@@ -46,7 +46,6 @@ mod vectors_tests;
 mod watch;
 
 pub use agent::Agent;
-pub use conversation::Scope;
 pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
     subagent_folder,
@@ -65,4 +64,5 @@ pub use project::project_hash;
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::{ManualTitle, Title, TitleRecord, TitleSource, find_title};
+pub use tree::Scope;
 pub use watch::{WakeReason, Watch};

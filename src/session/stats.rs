@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::conversation::Scope;
 use super::discover::subagent_files;
 use super::distinct::Distinct;
 use super::each::each;
@@ -16,7 +15,7 @@ use super::format::{Detail, Entry};
 use super::open::SessionError;
 use super::opened::Session;
 use super::side_file::each_entry_beside;
-use super::tree::Key;
+use super::tree::{Key, Scope};
 use super::{Agent, Candidate, Facts, Listing};
 use crate::dialog::{Message, Origin, Role, Thread, Usage};
 use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};

@@ -12,7 +12,18 @@ use uuid::Uuid;
 
 use super::format::{Entry, Part};
 use super::lines::Place;
-use crate::dialog::Message;
+use crate::dialog::{Message, Origin};
+
+/// Which part of a session to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The current conversation with its history, without abandoned branches.
+    Live,
+    /// The current conversation since the last compaction.
+    SinceCompaction,
+    /// All messages, including those of abandoned branches.
+    AllBranches,
+}
 
 /// An id of fixed size. Files may hold millions of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,15 +44,6 @@ impl Key {
     }
 }
 
-/// How much of the history to include.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// All of it, across compactions and gaps.
-    Everything,
-    /// Only what follows the last compaction.
-    SinceCompaction,
-}
-
 /// All records that are nodes.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
@@ -49,6 +51,8 @@ pub(super) struct Tree {
     by_id: HashMap<Key, usize>,
     by_message: HashMap<Key, Vec<usize>>,
     answers: HashMap<Key, Vec<usize>>,
+    /// Recaps, by their parents.
+    recaps: HashMap<Key, Vec<usize>>,
     /// Turns without an id. With any of these, the file is not a tree.
     loose_turns: u64,
     /// Records whose id was already used.
@@ -57,6 +61,7 @@ pub(super) struct Tree {
 
 #[derive(Debug)]
 struct Node {
+    id: Key,
     place: Place,
     parent: Option<Key>,
     logical_parent: Option<Key>,
@@ -95,6 +100,7 @@ impl Tree {
         }
         self.by_id.insert(id, at);
         let node = Node {
+            id,
             place,
             parent: entry.parent.as_deref().map(Key::of),
             logical_parent: entry.logical_parent.as_deref().map(Key::of),
@@ -114,6 +120,10 @@ impl Tree {
         let results = entry.messages.iter().flat_map(Message::results);
         for answer in keys(results.map(|result| &result.id)) {
             self.answers.entry(answer).or_default().push(at);
+        }
+        let is_recap = |message: &Message| message.origin == Origin::Recap;
+        if let Some(parent) = node.parent.filter(|_| entry.messages.iter().any(is_recap)) {
+            self.recaps.entry(parent).or_default().push(at);
         }
         self.nodes.push(node);
     }
@@ -161,9 +171,11 @@ impl Tree {
 
     /// The parent of a record. After a compaction there is only a logical parent. If the parent is
     /// missing, the previous turn in the file takes its place.
-    fn before(&self, at: usize, reach: Reach) -> Option<usize> {
+    fn before(&self, at: usize, scope: Scope) -> Option<usize> {
         let node = &self.nodes[at];
-        let logical = node.logical_parent.filter(|_| reach == Reach::Everything);
+        let logical = node
+            .logical_parent
+            .filter(|_| scope != Scope::SinceCompaction);
         if node.parent.is_none() && logical.is_none() {
             return None;
         }
@@ -174,13 +186,13 @@ impl Tree {
     }
 
     /// The live branch.
-    pub(super) fn branch(&self, reach: Reach) -> Branch {
+    pub(super) fn branch(&self, scope: Scope) -> Branch {
         let mut on_branch = HashSet::new();
         let mut order = Vec::new();
         let mut next = self.leaf();
         while let Some(at) = next.filter(|at| on_branch.insert(*at)) {
             order.push(at);
-            next = self.before(at, reach);
+            next = self.before(at, scope);
         }
         order.reverse();
         let order = self.with_siblings(&order, &on_branch);
@@ -202,7 +214,7 @@ impl Tree {
     }
 
     /// Adds the other records of messages on the branch next to them, and the results of their
-    /// calls after them.
+    /// calls and recaps after them.
     fn with_siblings(&self, branch: &[usize], on_branch: &HashSet<usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(branch.len());
         let mut placed = HashSet::new();
@@ -222,6 +234,9 @@ impl Tree {
                     late.extend(answers.filter(|answer| !on_branch.contains(answer)));
                 }
             }
+            // Written by another program, which the agent had not read when it went on.
+            let recaps = self.recaps.get(&self.nodes[*at].id).into_iter().flatten();
+            late.extend(recaps.filter(|recap| !on_branch.contains(recap)));
             push(*at);
             late.sort_unstable();
             late.into_iter().for_each(&mut push);

@@ -53,7 +53,7 @@ fn tree(rows: &[(&str, Part, Option<&str>)]) -> Tree {
 }
 
 fn branch(tree: &Tree) -> (Vec<u64>, u64) {
-    let branch = tree.branch(Reach::SinceCompaction);
+    let branch = tree.branch(Scope::SinceCompaction);
     let places = branch.places.iter().map(|place| place.offset);
     (places.collect(), branch.left_out)
 }
@@ -141,14 +141,14 @@ fn the_branch_goes_on_before_compactions_and_gaps() {
     ]);
     assert_eq!(branch(&gap), (vec![3, 4], 3));
     gap.nodes[3].logical_parent = Some(Key::of("b"));
-    let whole = gap.branch(Reach::Everything);
+    let whole = gap.branch(Scope::Live);
     let offsets: Vec<u64> = whole.places.iter().map(|place| place.offset).collect();
     assert_eq!((offsets, whole.left_out), (vec![0, 2, 3, 4], 1));
     gap.nodes[3].logical_parent = Some(Key::of("lost"));
-    assert_eq!(gap.branch(Reach::Everything), whole);
+    assert_eq!(gap.branch(Scope::Live), whole);
     // A parent that is not in the file is no compaction.
     gap.nodes[3].parent = Some(Key::of("lost"));
-    assert_eq!(gap.branch(Reach::SinceCompaction), whole);
+    assert_eq!(gap.branch(Scope::SinceCompaction), whole);
 }
 
 #[test]

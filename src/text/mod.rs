@@ -1,11 +1,12 @@
 //! Pure rules on strings: terminal-safe text, UTF-16 truncation, display width, byte sizes.
 //!
-//! No I/O, no state, no knowledge of records.
+//! No I/O, no knowledge of records.
 
 mod byte_size;
 mod character_class;
 mod escape_sequences;
 mod escaped;
+mod pieces;
 mod redact;
 mod terminal_safe;
 mod utf16;
@@ -13,6 +14,7 @@ mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
 pub use escaped::escape_hidden;
+pub use pieces::TextPieces;
 pub use redact::{MASK, names_secret, redact};
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};

@@ -24,6 +24,11 @@ pub(super) fn absolute(text: &str, context: &ToolContext) -> PathBuf {
     normalised(&context.directory.join(path))
 }
 
+/// The same of a path that may be left out for the session's directory.
+pub(super) fn named_or_here(text: Option<&str>, context: &ToolContext) -> PathBuf {
+    text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
+}
+
 /// Removes `.` and `..` from a path lexically, without resolving links.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();

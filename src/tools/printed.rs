@@ -4,10 +4,11 @@
 //! writes the rest to a file.
 
 use std::io;
+use std::time::Duration;
 
-use super::FullText;
 use super::excerpt::{Excerpt, ExcerptParts, LossyText};
-use crate::process::Captured;
+use super::{CallStatus, FullText, ToolFailure};
+use crate::process::{Captured, Ended, Finished};
 
 /// The most of a failed call's output that is shown, in UTF-16 units.
 const FAILURE_LIMIT: usize = 10_000;
@@ -38,9 +39,18 @@ pub(super) struct Shown {
 }
 
 impl Printed {
+    /// Takes the streams of a child that has ended.
+    ///
     /// # Errors
     /// A spilled stream could not be read back.
-    pub(super) fn from_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
+    pub(super) fn by(finished: &mut Finished) -> Result<Self, ToolFailure> {
+        let stdout = std::mem::take(&mut finished.stdout);
+        let stderr = std::mem::take(&mut finished.stderr);
+        Self::of_streams(stdout, stderr)
+            .map_err(|error| ToolFailure(format!("The output was lost: {error}")))
+    }
+
+    fn of_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
         let (mut output, mut errors) = (Stream::of(&stdout)?, Stream::of(&stderr)?);
         output.trim_blank_lines();
         errors.trim_blank_lines();
@@ -90,6 +100,33 @@ impl Printed {
         self.stderr.push_line(&mut excerpt);
         joined_lines([headline, &excerpt.finish()])
     }
+}
+
+/// How a run of `subject` failed, and the first line of a result that says it; `None` if it went
+/// well.
+pub(super) fn failure_of(
+    finished: &Finished,
+    subject: &str,
+    timeout: Duration,
+) -> Option<(CallStatus, String)> {
+    let code = finished.status.shell_code();
+    Some(match finished.ended {
+        Ended::Exited if code == 0 => return None,
+        Ended::Exited => (CallStatus::Error, format!("Exit code {code}")),
+        Ended::TimedOut => (
+            CallStatus::TimedOut,
+            format!("{subject} timed out after {}s", timeout.as_secs_f64()),
+        ),
+        Ended::Cancelled => (
+            CallStatus::Cancelled,
+            format!("{subject} was interrupted before it finished"),
+        ),
+    })
+}
+
+/// A time in structured output.
+pub(super) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Which streams a successful call shows.

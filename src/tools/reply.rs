@@ -67,13 +67,8 @@ pub enum CallStatus {
 pub enum Content {
     /// Text.
     Text(String),
-    /// An image, after an optional text.
-    Image {
-        /// A text block before the image; empty for none.
-        text: String,
-        /// The image.
-        image: ImageBlock,
-    },
+    /// An image.
+    Image(ImageBlock),
 }
 
 /// An image as base64.

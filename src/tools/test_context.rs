@@ -134,7 +134,7 @@ impl Session {
         assert_eq!(reply.status, CallStatus::Ok, "{reply:?}");
         match reply.content {
             Content::Text(text) => (text, reply.structured),
-            Content::Image { .. } => panic!("an image"),
+            Content::Image(_) => panic!("an image"),
         }
     }
 

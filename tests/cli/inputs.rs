@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::turnpipe::{Run, data, run, shell};
+use crate::turnpipe::{Run, complaint, data, run, shell};
 
 /// Commands that read sessions, before the name of the file.
 const OF_SESSIONS: [&str; 11] = [
@@ -136,7 +136,7 @@ fn every_command_refuses_every_odd_session_in_the_same_words() {
             if is_written && is_new {
                 let done = (run.status, &*run.stderr);
                 assert_eq!(done, (Some(0), ""), "{command} {name}");
-            } else if !command.ends_with("--record") || reason != NO_SESSION {
+            } else {
                 assert_refused(&run, command, &path, reason);
             }
         }
@@ -193,6 +193,153 @@ fn every_command_reads_every_odd_stream_to_its_end() {
             }
         }
     }
+}
+
+/// Options with the path of a file or directory: how the message about each odd path begins (`FILE`
+/// stands for the path). Paths that are not listed are usable.
+const OPTIONS: [(&str, &[(&str, &str)]); 8] = [
+    (
+        "run-tools --tools",
+        &[
+            ("missing", "FILE: No such file or directory"),
+            ("directory", "FILE: Is a directory"),
+            ("text", "FILE: TOML parse error at line 1"),
+            ("binary", "FILE: stream did not contain valid UTF-8"),
+        ],
+    ),
+    (
+        "tools --config",
+        &[
+            ("missing", "configuration: FILE: No such file or directory"),
+            ("directory", "configuration: FILE: Is a directory"),
+            ("text", "configuration: FILE: line 1: "),
+            (
+                "binary",
+                "configuration: FILE: stream did not contain valid UTF-8",
+            ),
+        ],
+    ),
+    (
+        "title --model builtin --prompt-file",
+        &[
+            ("missing", "--prompt-file: FILE: No such file or directory"),
+            ("directory", "--prompt-file: FILE: Is a directory"),
+            ("empty", "--prompt-file: FILE: is empty"),
+            ("blank", "--prompt-file: FILE: is empty"),
+            (
+                "binary",
+                "--prompt-file: FILE: stream did not contain valid UTF-8",
+            ),
+        ],
+    ),
+    ("run-tools --cwd", &NO_DIRECTORY_FOR_CWD),
+    ("run-tools --add-dir", &NO_DIRECTORY_TO_ADD),
+    ("session list --root", &NO_ROOT),
+    ("session search x --root", &NO_ROOT),
+    ("session stats --root", &NO_ROOT),
+];
+
+const NO_DIRECTORY_FOR_CWD: [(&str, &str); 5] = [
+    ("missing", "--cwd: FILE: No such file or directory"),
+    ("empty", "--cwd: FILE: is not a directory"),
+    ("blank", "--cwd: FILE: is not a directory"),
+    ("text", "--cwd: FILE: is not a directory"),
+    ("binary", "--cwd: FILE: is not a directory"),
+];
+
+const NO_DIRECTORY_TO_ADD: [(&str, &str); 5] = [
+    ("missing", "--add-dir: FILE: No such file or directory"),
+    ("empty", "--add-dir: FILE: is not a directory"),
+    ("blank", "--add-dir: FILE: is not a directory"),
+    ("text", "--add-dir: FILE: is not a directory"),
+    ("binary", "--add-dir: FILE: is not a directory"),
+];
+
+const NO_ROOT: [(&str, &str); 5] = [
+    ("missing", "FILE: No such file or directory"),
+    ("empty", "FILE: not a session file"),
+    ("blank", "FILE: not a session file"),
+    ("text", "FILE: not a session file"),
+    ("binary", "FILE: not a session file"),
+];
+
+#[test]
+fn options_refuse_odd_paths_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, odd, _) in ODD_INPUTS {
+        odd.make(&folder.path().join(format!("{name}.toml")));
+    }
+    for (command, refused) in OPTIONS {
+        for name in ["missing", "directory", "empty", "blank", "text", "binary"] {
+            let path = folder.path().join(format!("{name}.toml"));
+            let run = with_files(command, &[&path]);
+            let mut lines = run.stderr.lines().filter(|line| !line.starts_with("hint:"));
+            let reason = refused.iter().find(|(refused, _)| *refused == name);
+            let Some((_, reason)) = reason else {
+                // A search that found nothing is no failure.
+                let status = i32::from(command.contains("search"));
+                assert_eq!(run.status, Some(status), "{command} {name}: {run:?}");
+                assert_eq!(lines.next(), None, "{command} {name}");
+                continue;
+            };
+            assert_eq!(run.status, Some(2), "{command} {name}: {run:?}");
+            let reason = reason.replace("FILE", path.to_str().unwrap());
+            let message = lines.next().unwrap();
+            assert!(
+                message.starts_with(&format!("turnpipe: {reason}")),
+                "{command} {name}: {message}"
+            );
+            assert_eq!(lines.next(), None, "{command} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_on_standard_input_is_refused_in_one_line_with_a_hint() {
+    for command in [
+        "run-tools",
+        "summarize-batch --model builtin",
+        "summarize-batch --model builtin -",
+        "title --model builtin",
+        "recap --model builtin -",
+        "check text --as terminal",
+        "check shell",
+        "session append f",
+        "session show -",
+        "session tail -",
+        "session search x -",
+        "session check -",
+        "session stats -",
+        "session path -",
+    ] {
+        let run = shell(&format!("turnpipe {command} < /"));
+        assert_eq!(run.status, Some(2), "{command}: {run:?}");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{command}: {lines:?}");
+        assert!(
+            lines[0].ends_with("standard input is a directory"),
+            "{command}: {lines:?}"
+        );
+        assert!(lines[1].starts_with("hint: "), "{command}: {lines:?}");
+    }
+}
+
+#[test]
+fn labels_are_not_recorded_beside_what_is_no_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.txt");
+    std::fs::write(&file, "some text\nof two lines\n").unwrap();
+    let name = file.to_str().unwrap();
+    let run = run(
+        &["summarize-batch", "--model", "builtin", "--record", name],
+        b"{\"a\":1}\n",
+    );
+    let expected = format!(
+        "turnpipe: {name}: not a session file of a known agent\nhint: name a new file, or a session \
+         file; `turnpipe session list` shows them\n"
+    );
+    assert_eq!(run, complaint(2, &expected));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

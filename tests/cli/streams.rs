@@ -56,15 +56,11 @@ fn a_closed_standard_error_loses_the_message_only() {
 }
 
 #[test]
-fn a_directory_cannot_be_read() {
-    let told = shell("turnpipe check text --as terminal < /");
-    assert_eq!(
-        told,
-        complaint(
-            74,
-            "turnpipe: cannot read `standard input`: Is a directory (os error 21)\n"
-        )
-    );
+fn an_input_that_breaks_off_is_a_failure() {
+    // Nothing is mapped at the beginning of a process's memory.
+    let told = shell("turnpipe check text --as terminal < /proc/self/mem");
+    let expected = "turnpipe: cannot read `standard input`: Input/output error (os error 5)\n";
+    assert_eq!(told, complaint(74, expected));
 }
 
 #[test]

@@ -57,7 +57,13 @@ fn a_table_is_for_people() {
 fn times_that_make_no_sense_are_usage_errors() {
     let refused = session(&["list", "--since", "soon"]);
     assert_eq!(refused.status, Some(2));
-    assert!(refused.messages.contains("--since soon: not a time"));
+    assert!(
+        refused
+            .messages
+            .contains("'soon' for '--since <TIME>': not a time"),
+        "{}",
+        refused.messages
+    );
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! What a script learns of each failure of a model: the table in `docs/models.md`.
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{Answer, Server, completion, fed, says, titles};
+use crate::turnpipe::Run;
 
 /// A failure of the table, as a server answers, and what else it takes.
 struct Case {
@@ -298,6 +302,68 @@ fn an_interrupt_ends_a_wait_for_the_next_request() {
     let output = child.wait_with_output().unwrap();
     assert!(stopped.elapsed() < Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(130));
+}
+
+/// Runs the binary as a user who may start no thread and no process. `None` if this machine does not
+/// allow it.
+fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
+    let binary = folder.join("turnpipe");
+    std::fs::copy(env!("CARGO_BIN_EXE_turnpipe"), &binary).unwrap();
+    let mut words = vec!["bash", "-c", "ulimit -u 1; exec \"$@\"", "bash"];
+    if rustix::process::geteuid().is_root() {
+        // Nothing limits root.
+        let other = [
+            "setpriv",
+            "--reuid=61234",
+            "--regid=61234",
+            "--clear-groups",
+        ];
+        words.splice(..0, other);
+    }
+    let mut command = Command::new(words[0]);
+    command
+        .args(&words[1..])
+        .arg(binary)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("OPENAI_API_KEY", "sk-0")
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+        .stdin(Stdio::null());
+    let output = command.output().ok()?;
+    Some(Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    })
+}
+
+#[test]
+fn a_machine_without_threads_is_no_fault_of_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let everybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), everybody).unwrap();
+    let path = write(folder.path(), "s.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let no_request = "turnpipe: the provider cannot be reached: cannot make requests: Resource \
+                      temporarily unavailable (os error 11)\n";
+    let no_input = "turnpipe: cannot read input: Resource temporarily unavailable (os error 11)\n";
+    for (command, status, message) in [
+        ("title PATH", 5, no_request),
+        ("title PATH PATH", 5, no_request),
+        ("recap PATH", 5, no_request),
+        ("recap PATH PATH", 5, no_request),
+        ("summarize-batch", 74, no_input),
+    ] {
+        let command = command.replace("PATH", path);
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.extend(["--model", "openai:small"]);
+        let Some(run) = without_threads(folder.path(), &arguments) else {
+            return;
+        };
+        let outcome = (run.status, run.stderr.as_str());
+        assert_eq!(outcome, (Some(status), message), "{command}");
+    }
 }
 
 #[test]

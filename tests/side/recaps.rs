@@ -1,5 +1,7 @@
 //! `recap` with the built-in rules.
 
+use std::io::Write;
+
 use crate::files::{TALK, claude, qwen, records, write};
 use crate::server::fed;
 use crate::turnpipe::{command, run};
@@ -43,6 +45,33 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
             b"",
         );
         assert!(shown.stdout.contains(RECAP), "{name}: {}", shown.stdout);
+    }
+}
+
+#[test]
+fn a_recap_stays_although_the_agent_goes_on_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let talk: Vec<&str> = [TALK; 4].concat();
+    for (name, lines) in [("c.jsonl", claude(&talk)), ("q.jsonl", qwen(&talk))] {
+        // The agent that runs has not read the recap, so its next record follows its own last one.
+        let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+        let path = write(folder.path(), name, &lines[..6].concat());
+        let path = path.to_str().unwrap();
+        let recap = ["recap", "--model", "builtin", path];
+        let written = run(&[&recap[..], &["--write"]].concat(), b"");
+        assert_eq!(records(&written.stdout)[0]["written"], true, "{name}");
+        let mut file = std::fs::File::options().append(true).open(path).unwrap();
+        file.write_all(lines[6..].concat().as_bytes()).unwrap();
+
+        let shown = run(&["session", "show", path, "-o", "jsonl"], b"");
+        assert_eq!(shown.stdout.matches(RECAP).count(), 1, "{name}");
+        assert_eq!(shown.stderr, "", "{name}");
+        let again = run(&[&recap[..], &["--auto"]].concat(), b"");
+        assert_eq!(
+            records(&again.stdout)[0]["reason"],
+            "not_enough_activity",
+            "{name}"
+        );
     }
 }
 

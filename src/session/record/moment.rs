@@ -23,12 +23,12 @@ impl Moment {
     }
 
     /// The current time, RFC 3339.
-    pub(super) fn now(&self) -> String {
+    pub fn now(&self) -> String {
         format!("{:.3}", self.clock.now())
     }
 
     /// A new id.
-    pub(super) fn uuid(&self) -> String {
+    pub fn uuid(&self) -> String {
         self.ids.uuid().to_string()
     }
 }

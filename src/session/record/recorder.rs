@@ -1,23 +1,18 @@
 //! Selects the records of a stream to keep, and converts them.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Moment;
 use super::chain::Chain;
 use super::foreign::manual_title;
 use crate::session::ManualTitle;
+use crate::session::content::is_in;
 
-/// Types, and subtypes where they matter, of the records to keep.
-const KEPT: [(&str, Option<&str>); 8] = [
-    ("user", None),
-    ("assistant", None),
-    ("title", None),
-    ("recap", None),
-    ("tool_use_summary", None),
-    ("content-replacement", None),
-    ("system", Some("away_summary")),
-    ("system", Some("usage")),
-];
+/// Types of the records to keep.
+const KEPT: &str = "user assistant title recap tool_use_summary content-replacement";
+
+/// Subtypes of the `system` records to keep.
+const KEPT_OF_SYSTEM: &str = "away_summary usage";
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,108 +66,87 @@ impl Recorder {
             r#type: String,
             subtype: Option<String>,
         }
-        serde_json::from_str::<Kind>(record).is_ok_and(|kind| {
-            KEPT.contains(&(kind.r#type.as_str(), None))
-                || KEPT.contains(&(kind.r#type.as_str(), kind.subtype.as_deref()))
+        serde_json::from_str::<Kind>(record).is_ok_and(|kind| match kind.subtype {
+            Some(subtype) if kind.r#type == "system" => is_in(KEPT_OF_SYSTEM, &subtype),
+            _ => is_in(KEPT, &kind.r#type),
         })
     }
 
     /// The line to append for a record, or `None` if it is not kept.
     pub(super) fn line(&mut self, record: &str) -> Option<String> {
-        let Ok(Value::Object(mut record)) = serde_json::from_str(record) else {
-            return None;
-        };
-        if record
-            .get("parent_tool_use_id")
-            .is_some_and(|parent| !parent.is_null())
-        {
+        let mut record: Value = serde_json::from_str(record).ok()?;
+        if !record["parent_tool_use_id"].is_null() {
             return None;
         }
-        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+        let kind = record["type"].as_str()?.to_owned();
+        let subtype = record["subtype"].as_str().map(str::to_owned);
         let turnpipe = record.get("turnpipe").cloned().filter(Value::is_object);
-        let mut line = match (text("type")?.as_str(), text("subtype").as_deref()) {
-            ("user" | "assistant", _) if record.get("message").is_some_and(Value::is_object) => {
-                let mut own = taken(&mut record, ["type", "message"])?;
-                if let Some(output) = record.shift_remove("tool_use_result") {
-                    own.insert("toolUseResult".to_owned(), output);
+        let has_cost = turnpipe
+            .as_ref()
+            .is_some_and(|ours| ours["usage"].is_object());
+        let has = |name: &str| !record[name].is_null();
+        let mut line = match (kind.as_str(), subtype.as_deref()) {
+            ("user" | "assistant", _) if record["message"].is_object() => {
+                let mut line = self.chained(&record);
+                line["type"] = kind.into();
+                line["message"] = record["message"].take();
+                if let Some(output) = record.get_mut("tool_use_result") {
+                    line["toolUseResult"] = output.take();
                 }
-                self.chained(&record, own)
+                line
             }
-            ("system", Some("away_summary")) => {
-                let own = taken(&mut record, ["type", "subtype", "content"])?;
-                self.chained(&record, own)
+            ("system", Some(recap @ "away_summary")) => {
+                let mut line = self.chained(&record);
+                line["type"] = kind.into();
+                line["subtype"] = recap.into();
+                line["content"] = record["content"].take();
+                line
             }
-            ("title", _) if record.get("ok") == Some(&Value::Bool(true)) => {
-                let title = record.shift_remove("title")?;
-                if turnpipe.as_ref().map(manual_title) == Some(ManualTitle::Supersede) {
-                    let own = [("customTitle", title), ("titleSource", "auto".into())];
-                    self.unchained("custom-title", members(own))
-                } else {
-                    self.unchained("ai-title", members([("aiTitle", title)]))
-                }
+            ("title", _) if record["ok"] == true && has("title") => {
+                let title = record["title"].take();
+                self.unchained(match turnpipe.as_ref().map(manual_title) {
+                    Some(ManualTitle::Supersede) => {
+                        json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
+                    }
+                    _ => json!({"type": "ai-title", "aiTitle": title}),
+                })
             }
-            (kind @ "tool_use_summary", _) => {
-                let own = taken(&mut record, ["summary", "preceding_tool_use_ids"])?;
-                self.unchained(kind, own)
-            }
-            (kind @ "content-replacement", _) => {
-                self.unchained(kind, taken(&mut record, ["replacements"])?)
+            ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
+                .unchained(json!({
+                    "type": kind,
+                    "summary": record["summary"].take(),
+                    "preceding_tool_use_ids": record["preceding_tool_use_ids"].take(),
+                })),
+            ("content-replacement", _) if has("replacements") => {
+                let replacements = record["replacements"].take();
+                self.unchained(json!({"type": kind, "replacements": replacements}))
             }
             // What failed may have cost something.
-            ("system", Some("usage")) | ("title" | "recap", _)
-                if turnpipe
-                    .as_ref()
-                    .is_some_and(|ours| ours.get("usage").is_some()) =>
-            {
-                self.unchained("system", members([("subtype", "usage".into())]))
+            ("system", Some("usage")) | ("title" | "recap", _) if has_cost => {
+                self.unchained(json!({"type": "system", "subtype": "usage"}))
             }
             _ => return None,
         };
-        let turnpipe = turnpipe.unwrap_or_else(|| json!({"v": 1}));
-        line["turnpipe"] = turnpipe;
+        line["turnpipe"] = turnpipe.unwrap_or_else(|| json!({"v": 1}));
         Some(line.to_string())
     }
 
-    /// A line that belongs to the conversation, with these members of its own.
-    fn chained(&mut self, record: &Map<String, Value>, own: Map<String, Value>) -> Value {
-        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+    /// The members of a line that belongs to the conversation.
+    fn chained(&mut self, record: &Value) -> Value {
+        let text = |name: &str| record[name].as_str().map(str::to_owned);
         let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
         let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
         let parent = self.chain.leaf.replace(uuid.clone());
-        let mut line = self.facts.message(parent.as_deref(), &uuid, &timestamp);
-        for (name, value) in own {
-            line[name] = value;
-        }
-        line
+        self.facts.message(parent.as_deref(), &uuid, &timestamp)
     }
 
     /// A line outside the conversation, with these members of its own.
-    fn unchained(&self, kind: &str, own: Map<String, Value>) -> Value {
-        let mut line = json!({"type": kind});
-        for (name, value) in own {
-            line[name] = value;
-        }
+    fn unchained(&self, mut line: Value) -> Value {
         line["sessionId"] = self.facts.session_id.clone().into();
         line["uuid"] = self.moment.uuid().into();
         line["timestamp"] = self.moment.now().into();
         line
     }
-}
-
-/// Takes these members out of a record, or returns `None` if one is missing.
-fn taken<const COUNT: usize>(
-    record: &mut Map<String, Value>,
-    names: [&str; COUNT],
-) -> Option<Map<String, Value>> {
-    let own = names.map(|name| Some((name.to_owned(), record.shift_remove(name)?)));
-    own.into_iter().collect()
-}
-
-fn members<const COUNT: usize>(pairs: [(&str, Value); COUNT]) -> Map<String, Value> {
-    let pairs = pairs.into_iter();
-    pairs
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
 }
 
 #[cfg(test)]

@@ -10,5 +10,6 @@ mod run;
 
 pub use excerpt::Excerpt;
 pub use many::{SearchEvent, search_all};
-pub use query::{Case, PatternError, PatternKind, PatternOptions, Query, Words};
+pub use needles::Case;
+pub use query::{PatternError, PatternKind, PatternOptions, Query, Words};
 pub use run::Found;

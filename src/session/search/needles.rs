@@ -5,8 +5,6 @@
 
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::query::Case;
-
 /// The shortest useful word, in bytes. Shorter words are on nearly every line.
 const SHORTEST: usize = 2;
 
@@ -21,6 +19,15 @@ const ESCAPED: [&str; 14] = [
     "\\u0030", "\\u0031", "\\u0032", "\\u0033", "\\u0034", "\\u0035", "\\u0036", "\\u0037",
     "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
 ];
+
+/// Whether case matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// It does.
+    Exact,
+    /// It does not.
+    Ignored,
+}
 
 /// A line must contain one of these. `None` accepts every line.
 pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {

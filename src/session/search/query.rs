@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use super::needles::needles;
+use super::needles::{Case, needles};
 use crate::dialog::Role;
 use crate::wire::records::HitPlace;
 
@@ -15,15 +15,6 @@ pub enum PatternKind {
     Regex,
     /// Literal text.
     Fixed,
-}
-
-/// Whether case matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Case {
-    /// It does.
-    Exact,
-    /// It does not.
-    Ignored,
 }
 
 /// What may surround a match.

@@ -11,10 +11,10 @@ use super::excerpt::Excerpt;
 use super::query::Query;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
 use crate::jsonl::Prefilter;
-use crate::session::conversation::Scope;
 use crate::session::lines::{Line, for_each_line, for_each_line_with};
 use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
+use crate::session::tree::Scope;
 use crate::wire::records::HitPlace;
 
 /// A part of a message that matches.

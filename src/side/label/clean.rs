@@ -51,8 +51,13 @@ pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextReject
     let safe = terminal_safe(answer);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.ok_or(TextRejection::Empty)?;
-    let label = without_quotes(without_emphasis(without_bullet(line)));
-    let label = without_quotes(without_announcement(label));
+    let line = without_bullet(line);
+    let label = if let Some(label) = announced(line) {
+        without_quotes(without_emphasis(label))
+    } else {
+        let label = without_quotes(without_emphasis(line));
+        announced(label).map_or(label, without_quotes)
+    };
     if label.is_empty() {
         return Err(TextRejection::Empty);
     }
@@ -154,15 +159,20 @@ fn opens_inside(last: char, rest: &str) -> bool {
     rest.matches(*open).count() > rest.matches(*close).count()
 }
 
-fn without_announcement(text: &str) -> &str {
-    let announced = ANNOUNCEMENTS.iter().find_map(|word| {
+/// What a word with a colon introduces; the two may be emphasised: `**Label:** text`.
+fn announced(text: &str) -> Option<&str> {
+    const COLONS: [char; 2] = [':', '：'];
+    let begins = text.find(|character| !matches!(character, '*' | '_'))?;
+    let (marks, text) = text.split_at(begins);
+    ANNOUNCEMENTS.iter().find_map(|word| {
         let head = text.get(..word.len())?;
-        let rest = &text[word.len()..];
-        (head.eq_ignore_ascii_case(word))
-            .then(|| rest.trim_start().strip_prefix([':', '：']))
-            .flatten()
-    });
-    announced.map_or(text, str::trim)
+        let rest = text[word.len()..].trim_start();
+        let colon_inside = || rest.strip_prefix(COLONS)?.strip_prefix(marks);
+        let colon_behind = || rest.strip_prefix(marks)?.trim_start().strip_prefix(COLONS);
+        head.eq_ignore_ascii_case(word)
+            .then(|| colon_inside().or_else(colon_behind))?
+            .map(str::trim)
+    })
 }
 
 #[cfg(test)]
@@ -233,6 +243,13 @@ mod tests {
             ("__init__", "init"),
             ("***Fixed***", "Fixed"),
             ("_private helper", "_private helper"),
+            ("**Label:** Fixed bug", "Fixed bug"),
+            ("- **Label**: Fixed bug", "Fixed bug"),
+            ("__Summary__ : \"Fixed bug\"", "Fixed bug"),
+            ("*Label:* **Fixed bug**", "Fixed bug"),
+            ("**Label: Fixed bug**", "Fixed bug"),
+            ("**Output.** Fixed bug", "**Output.** Fixed bug"),
+            ("**Label:* Fixed bug", "**Label:* Fixed bug"),
         ];
         for (answer, label) in emphasised {
             assert_eq!(clean_label(answer, CallsEnded::Well).as_deref(), Ok(label));

@@ -18,7 +18,7 @@ use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin
 use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
 use crate::tools::child_environment::{child_environment, keep_git_from_writing, search_path};
-use crate::tools::printed::{Printed, Streams, joined_lines};
+use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, InvalidInput, PreparedCall,
     ResultLimit, ShellTimeouts, ToolContext, ToolFailure, ToolKind, ToolReply,
@@ -159,37 +159,6 @@ impl PreparedCall for ShellCall {
     }
 }
 
-/// How a shell call went, for the model.
-enum Ending {
-    Success(Option<&'static str>),
-    Failure {
-        status: CallStatus,
-        headline: String,
-    },
-}
-
-fn ending(command: &str, finished: &Finished, printed: &Printed, timeout: Duration) -> Ending {
-    let (status, headline) = match finished.ended {
-        Ended::TimedOut => (
-            CallStatus::TimedOut,
-            format!("Command timed out after {}s", timeout.as_secs_f64()),
-        ),
-        Ended::Cancelled => (
-            CallStatus::Cancelled,
-            "Command was interrupted before it finished".to_owned(),
-        ),
-        Ended::Exited => {
-            let code = finished.status.shell_code();
-            let answer = interpretation(command, code, printed.has_errors());
-            if code == 0 || answer.is_some() {
-                return Ending::Success(answer);
-            }
-            (CallStatus::Error, format!("Exit code {code}"))
-        }
-    };
-    Ending::Failure { status, headline }
-}
-
 impl ShellCall {
     fn reply(
         &self,
@@ -198,11 +167,7 @@ impl ShellCall {
         start: &Start,
         moved: Option<Move>,
     ) -> Result<ToolReply, ToolFailure> {
-        let printed = Printed::from_streams(
-            std::mem::take(&mut finished.stdout),
-            std::mem::take(&mut finished.stderr),
-        )
-        .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
+        let printed = Printed::by(&mut finished)?;
         let left_behind = match finished.leftovers {
             Leftovers::Ended => Some("A process that the command left running was ended"),
             Leftovers::Running => {
@@ -221,15 +186,20 @@ impl ShellCall {
             "isImage": false,
             "noOutputExpected": expects_no_output(&self.command),
         });
-        let (status, content, full) = match ending(&self.command, &finished, &printed, timeout) {
-            Ending::Success(answer) => {
-                if let Some(answer) = answer {
-                    structured["returnCodeInterpretation"] = answer.into();
-                }
+        let failure = failure_of(&finished, "Command", timeout);
+        let is_error = matches!(failure, Some((CallStatus::Error, _)));
+        let code = finished.status.shell_code();
+        let answer = interpretation(&self.command, code, printed.has_errors());
+        let answer = answer.filter(|_| is_error);
+        if let Some(answer) = answer {
+            structured["returnCodeInterpretation"] = answer.into();
+        }
+        let (status, content, full) = match failure.filter(|_| answer.is_none()) {
+            None => {
                 let shown = printed.success(Streams::Both, INLINE_LIMIT);
                 (CallStatus::Ok, shown.content, shown.full)
             }
-            Ending::Failure { status, headline } => {
+            Some((status, headline)) => {
                 if status == CallStatus::TimedOut {
                     structured["timedOutAfterMs"] = milliseconds(timeout).into();
                 }
@@ -249,10 +219,6 @@ impl ShellCall {
             full,
         })
     }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// `bash` in the search path of children, else at its usual place.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::template::{Template, value_of};
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::child_environment::child_environment;
-use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams};
+use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::tool::AccessError;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
@@ -200,48 +200,25 @@ impl CommandCall {
     }
 
     fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
-        let printed = Printed::from_streams(
-            std::mem::take(&mut finished.stdout),
-            std::mem::take(&mut finished.stderr),
-        )
-        .map_err(|error| ToolFailure(format!("The output was lost: {error}")))?;
-        let code = finished.status.shell_code();
+        let printed = Printed::by(&mut finished)?;
         let limit = inline_limit(self.declaration.result_limit);
         let mut structured = json!({
             "stdout": printed.stdout(limit),
             "stderr": printed.stderr(limit),
-            "exitCode": code,
+            "exitCode": finished.status.shell_code(),
             "interrupted": finished.ended == Ended::Cancelled,
         });
-        let (status, headline) = match finished.ended {
-            Ended::Exited if code == 0 => {
-                let shown = printed.success(Streams::Stdout, limit);
-                let mut reply = ToolReply::text(shown.content, structured);
-                reply.full = shown.full;
-                return Ok(reply);
-            }
-            Ended::Exited => (CallStatus::Error, format!("Exit code {code}")),
-            Ended::TimedOut => {
-                structured["timedOutAfterMs"] = u64::try_from(timeout.as_millis())
-                    .unwrap_or(u64::MAX)
-                    .into();
-                (
-                    CallStatus::TimedOut,
-                    format!(
-                        "{} timed out after {}s",
-                        self.declaration.name,
-                        timeout.as_secs_f64()
-                    ),
-                )
-            }
-            Ended::Cancelled => (
-                CallStatus::Cancelled,
-                format!(
-                    "{} was interrupted before it finished",
-                    self.declaration.name
-                ),
-            ),
+        let Some((status, headline)) = failure_of(&finished, &self.declaration.name, timeout)
+        else {
+            let shown = printed.success(Streams::Stdout, limit);
+            return Ok(ToolReply {
+                full: shown.full,
+                ..ToolReply::text(shown.content, structured)
+            });
         };
+        if status == CallStatus::TimedOut {
+            structured["timedOutAfterMs"] = milliseconds(timeout).into();
+        }
         Ok(ToolReply {
             status,
             content: Content::Text(printed.failure(&headline)),

@@ -6,12 +6,11 @@ use serde_json::json;
 
 use super::line_window::{self, LineWindow, Window};
 use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
-use super::regular_file::{self, FileKind, Freshness, NotReadable, READ_AGAIN, RegularFile};
-use super::replace_file::{self, Expected};
+use super::regular_file::{self, FileKind, NotReadable, READ_AGAIN, RegularFile};
 use super::replacement::{
     Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
 };
-use crate::state::{FileStamp, ReadRange};
+use super::target::{Freshness, Target};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
@@ -71,37 +70,19 @@ impl PreparedCall for Edit {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.file_path, call.session);
-        let target = paths::resolve_links(&path)
-            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
-        let (edited, expected, freshness) = match regular_file::open(&target) {
-            Ok(found) => {
-                let stamp = FileStamp::from_metadata(&found.metadata);
-                let freshness = Freshness::of(call, &target, stamp);
-                let edited = edit(found, self, freshness).map_err(ToolFailure)?;
-                (edited, Expected::Unchanged(stamp), freshness)
-            }
-            Err(NotReadable::Missing) if self.old_string.is_empty() => {
-                (created(self), Expected::Missing, Freshness::Current)
-            }
-            Err(NotReadable::Missing) => {
-                return Err(ToolFailure(format!(
-                    "File does not exist. Note: the current working directory is {}.",
-                    call.session.directory.display()
-                )));
-            }
-            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        let (target, found) = Target::open(&self.file_path, call)?;
+        let freshness = target.freshness();
+        let edited = match found {
+            Some(found) => edit(found, self, freshness).map_err(ToolFailure)?,
+            None if self.old_string.is_empty() => created(self),
+            None => return Err(ToolFailure(NotReadable::Missing.explained(call.session))),
         };
-        let stamp = replace_file::replace(&target, &edited.after.bytes, expected)
-            .map_err(|error| ToolFailure(error.to_string()))?;
+        let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
         // A file that the session has not seen as it was stays unread or stale: the edit fitted,
         // but a `Write` over the rest of it would not be an informed one.
-        if freshness == Freshness::Current {
-            let known = call.session.read_log.get(&target);
-            let range = known.map_or(ReadRange::Whole, |entry| entry.range);
-            regular_file::record(call, target, stamp, range);
-        }
-        Ok(reply(&path.to_string_lossy(), self, &edited, freshness))
+        let seen = (freshness == Freshness::Current).then(|| target.seen());
+        target.replace(&edited.after.bytes, seen, call)?;
+        Ok(reply)
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::first_few::NewestFiles;
 use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
 use crate::tools::builtin::Parameters;
+use crate::tools::printed::milliseconds;
 use crate::tools::{
     Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
     ToolFailure, ToolReply, paths,
@@ -71,7 +72,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&self.directory(call.session))?;
+        check_directory(&paths::named_or_here(self.path.as_deref(), call.session))?;
         let root = self.root(call.session);
         let mut found = NewestFiles::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
@@ -91,20 +92,13 @@ impl PreparedCall for Search {
 }
 
 impl Search {
-    fn directory(&self, context: &ToolContext) -> PathBuf {
-        let path = self.path.as_deref();
-        path.map_or_else(
-            || context.directory.clone(),
-            |path| paths::absolute(path, context),
-        )
-    }
-
     /// Where the walk starts.
     fn root(&self, context: &ToolContext) -> PathBuf {
         if self.fixed.starts_with('~') {
             paths::absolute(&self.fixed, context)
         } else {
-            paths::normalised(&self.directory(context).join(&self.fixed))
+            let directory = paths::named_or_here(self.path.as_deref(), context);
+            paths::normalised(&directory.join(&self.fixed))
         }
     }
 }
@@ -171,7 +165,7 @@ fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) ->
     };
     let mut structured = json!({
         "filenames": filenames,
-        "durationMs": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "durationMs": milliseconds(took),
         "numFiles": filenames.len(),
         "truncated": truncated,
     });

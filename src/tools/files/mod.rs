@@ -12,6 +12,7 @@ mod read;
 mod regular_file;
 mod replace_file;
 mod replacement;
+mod target;
 mod walk;
 mod write;
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::image::{ImageFormat, dimensions};
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
-use super::regular_file::{self, FileKind, HEAD_BYTES, NotReadable, RegularFile};
+use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
@@ -74,7 +74,7 @@ impl PreparedCall for Read {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = paths::absolute(&self.file_path, call.session);
         let RegularFile { mut file, metadata } = regular_file::open(&path)
-            .map_err(|problem| ToolFailure(explained(&problem, call.session)))?;
+            .map_err(|problem| ToolFailure(problem.explained(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
         let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(failed)?;
         let refused = match FileKind::of(&head) {
@@ -114,17 +114,6 @@ impl PreparedCall for Read {
             regular_file::record(call, resolved, stamp, range(&page, window));
         }
         Ok(reply(&path, &page, window))
-    }
-}
-
-fn explained(problem: &NotReadable, context: &ToolContext) -> String {
-    match problem {
-        NotReadable::Missing => format!(
-            "{problem} Note: the current working directory is {}.",
-            context.directory.display()
-        ),
-        NotReadable::Directory => format!("{problem} List it with LS."),
-        NotReadable::Special(_) | NotReadable::Failed(_) => problem.to_string(),
     }
 }
 
@@ -184,10 +173,7 @@ fn image(
         data,
     };
     Ok(ToolReply {
-        content: Content::Image {
-            text: String::new(),
-            image,
-        },
+        content: Content::Image(image),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))
     })
 }

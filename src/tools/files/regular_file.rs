@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::image::ImageFormat;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
-use crate::tools::{CallContext, ToolFailure};
+use crate::tools::{CallContext, ToolContext, ToolFailure};
 
 /// An open regular file with its metadata as of opening it.
 #[derive(Debug)]
@@ -37,6 +37,20 @@ impl From<io::Error> for NotReadable {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
             _ => Self::Failed(error),
+        }
+    }
+}
+
+impl NotReadable {
+    /// Why, and what may help.
+    pub(super) fn explained(&self, context: &ToolContext) -> String {
+        match self {
+            Self::Missing => format!(
+                "{self} Note: the current working directory is {}.",
+                context.directory.display()
+            ),
+            Self::Directory => format!("{self} List it with LS."),
+            Self::Special(_) | Self::Failed(_) => self.to_string(),
         }
     }
 }
@@ -134,28 +148,6 @@ impl FileKind {
 /// The file is not what the session has read.
 pub(super) const READ_AGAIN: &str = "File has been modified since read, either by the user or by \
     a linter. Read it again before attempting to write it.";
-
-/// What the session knows of a file that a call is about to change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Freshness {
-    /// No call has read or written it.
-    Unread,
-    /// It is as a call last left or saw it.
-    Current,
-    /// It has changed since a call last read or wrote it.
-    Changed,
-}
-
-impl Freshness {
-    /// Compares the log's entry for `path` (links resolved) with the file's present state.
-    pub(super) fn of(call: &CallContext<'_>, path: &Path, now: FileStamp) -> Self {
-        match call.session.read_log.get(path) {
-            None => Self::Unread,
-            Some(entry) if entry.stamp == now => Self::Current,
-            Some(_) => Self::Changed,
-        }
-    }
-}
 
 /// Logs that the call has seen this part of `path` (links resolved) in this state.
 pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, range: ReadRange) {

@@ -18,15 +18,6 @@ use uuid::Uuid;
 
 use crate::state::FileStamp;
 
-/// What the target must be for its content to be replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expected {
-    /// Not there.
-    Missing,
-    /// There, in the state that was read.
-    Unchanged(FileStamp),
-}
-
 /// Why the content was not replaced. The target is then as it was, unless writing in place failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReplaceError {
@@ -36,16 +27,17 @@ pub(super) enum ReplaceError {
     Failed(#[from] io::Error),
 }
 
-/// Gives `target` (links resolved) the content `bytes`; the directories above a missing one are
-/// made. Permissions of an existing file stay. Returns the state the file is in afterwards.
+/// Gives `target` (links resolved) the content `bytes`, if it is still in the `expected` state, or
+/// still missing if that is `None`; the directories above a missing one are made. Permissions of an
+/// existing file stay. Returns the state the file is in afterwards.
 pub(super) fn replace(
     target: &Path,
     bytes: &[u8],
-    expected: Expected,
+    expected: Option<FileStamp>,
 ) -> Result<FileStamp, ReplaceError> {
     match expected {
-        Expected::Missing => create(target, bytes),
-        Expected::Unchanged(stamp) => overwrite(target, bytes, stamp),
+        None => create(target, bytes),
+        Some(stamp) => overwrite(target, bytes, stamp),
     }
 }
 
@@ -196,7 +188,7 @@ mod tests {
     fn creates_with_directories_and_leaves_nothing_else() {
         let session = Session::new();
         let target = session.path("deep/er/file");
-        let stamp = replace(&target, b"new", Expected::Missing).unwrap();
+        let stamp = replace(&target, b"new", None).unwrap();
         assert_eq!(session.content("deep/er/file"), "new");
         assert_eq!(FileStamp::of(&target).unwrap(), stamp);
         assert_eq!(fs::read_dir(session.path("deep/er")).unwrap().count(), 1);
@@ -207,7 +199,7 @@ mod tests {
     fn never_creates_over_something() {
         let session = Session::new();
         session.write("file", "old");
-        let result = replace(&session.path("file"), b"new", Expected::Missing);
+        let result = replace(&session.path("file"), b"new", None);
         assert!(matches!(result, Err(ReplaceError::Changed)));
         assert_eq!(session.content("file"), "old");
         assert_eq!(names(&session), ["file"]);
@@ -221,7 +213,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
         let before = fs::metadata(&path).unwrap();
         let stamp = FileStamp::from_metadata(&before);
-        let stamp = replace(&path, b"newer", Expected::Unchanged(stamp)).unwrap();
+        let stamp = replace(&path, b"newer", Some(stamp)).unwrap();
         let after = fs::metadata(&path).unwrap();
         assert_eq!(session.content("file"), "newer");
         assert_eq!(after.permissions().mode() & 0o7777, 0o751);
@@ -260,7 +252,7 @@ mod tests {
             }
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             let stamp = FileStamp::of(&path).unwrap();
-            replace(&path, b"new", Expected::Unchanged(stamp)).unwrap();
+            replace(&path, b"new", Some(stamp)).unwrap();
             let mut kept = vec![0; 256];
             let length = getxattr(&path, name, &mut kept[..]).unwrap();
             assert_eq!(&kept[..length], value, "{name}");
@@ -279,7 +271,7 @@ mod tests {
         session.write("file", "a longer old content");
         fs::hard_link(session.path("file"), session.path("twin")).unwrap();
         let stamp = FileStamp::of(&session.path("file")).unwrap();
-        replace(&session.path("file"), b"new", Expected::Unchanged(stamp)).unwrap();
+        replace(&session.path("file"), b"new", Some(stamp)).unwrap();
         assert_eq!(session.content("twin"), "new");
     }
 
@@ -290,7 +282,7 @@ mod tests {
         session.touch("file", 1);
         let stamp = FileStamp::of(&session.path("file")).unwrap();
         session.touch("file", 2);
-        let result = replace(&session.path("file"), b"new", Expected::Unchanged(stamp));
+        let result = replace(&session.path("file"), b"new", Some(stamp));
         assert!(matches!(result, Err(ReplaceError::Changed)));
         assert_eq!(session.content("file"), "old");
         assert_eq!(names(&session), ["file"]);

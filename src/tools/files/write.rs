@@ -1,18 +1,15 @@
 //! `Write`: a file's whole content, new or in place of the old.
 
 use std::io::Read as _;
-use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
-use super::regular_file::{
-    self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile,
-};
-use super::replace_file::{self, Expected};
-use crate::state::{FileStamp, ReadRange};
+use super::regular_file::{self, FileKind, HEAD_BYTES, READ_AGAIN, RegularFile};
+use super::target::{Freshness, Target};
+use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
@@ -51,25 +48,37 @@ impl PreparedCall for Write {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.file_path, call.session);
-        let target = paths::resolve_links(&path)
-            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
-        let (expected, original) = match regular_file::open(&target) {
-            Ok(found) => {
-                let stamp = FileStamp::from_metadata(&found.metadata);
-                match Freshness::of(call, &target, stamp) {
-                    Freshness::Unread => return Err(not_read(found)),
-                    Freshness::Changed => return Err(ToolFailure(READ_AGAIN.to_owned())),
-                    Freshness::Current => (Expected::Unchanged(stamp), original(found)?),
-                }
-            }
-            Err(NotReadable::Missing) => (Expected::Missing, None),
-            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        let (target, found) = Target::open(&self.file_path, call)?;
+        let path = target.path.to_string_lossy().into_owned();
+        let (kind, text, original) = match (found, target.freshness()) {
+            (None, _) => (
+                "create",
+                format!("File created successfully at: {path}"),
+                None,
+            ),
+            (Some(found), Freshness::Current) => (
+                "update",
+                format!("The file {path} has been updated successfully."),
+                original(found)?,
+            ),
+            (Some(found), Freshness::Unread) => return Err(not_read(found)),
+            (Some(_), Freshness::Changed) => return Err(ToolFailure(READ_AGAIN.to_owned())),
         };
-        let stamp = replace_file::replace(&target, self.content.as_bytes(), expected)
-            .map_err(|error| ToolFailure(error.to_string()))?;
-        regular_file::record(call, target, stamp, ReadRange::Whole);
-        Ok(reply(&path, expected, original.as_deref(), &self.content))
+        target.replace(self.content.as_bytes(), Some(ReadRange::Whole), call)?;
+        let hunks = original
+            .as_deref()
+            .map_or_else(Vec::new, |old| patch::hunks(old, &self.content));
+        Ok(ToolReply::text(
+            text,
+            json!({
+                "type": kind,
+                "filePath": path,
+                "content": self.content,
+                "structuredPatch": hunks,
+                "originalFile": original.filter(|old| old.len() <= ORIGINAL_BYTES),
+                "userModified": false,
+            }),
+        ))
     }
 }
 
@@ -84,29 +93,6 @@ fn not_read(found: RegularFile) -> ToolFailure {
 fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
     let bytes = regular_file::bytes(source, PATCHED_BYTES as u64)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-fn reply(path: &Path, before: Expected, original: Option<&str>, content: &str) -> ToolReply {
-    let path = path.to_string_lossy();
-    let (kind, text) = match before {
-        Expected::Missing => ("create", format!("File created successfully at: {path}")),
-        Expected::Unchanged(_) => (
-            "update",
-            format!("The file {path} has been updated successfully."),
-        ),
-    };
-    let hunks = original.map_or_else(Vec::new, |old| patch::hunks(old, content));
-    ToolReply::text(
-        text,
-        json!({
-            "type": kind,
-            "filePath": path,
-            "content": content,
-            "structuredPatch": hunks,
-            "originalFile": original.filter(|old| old.len() <= ORIGINAL_BYTES),
-            "userModified": false,
-        }),
-    )
 }
 
 #[cfg(test)]

@@ -77,17 +77,14 @@ impl<'a> Converter<'a> {
             Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        let mut alternatives: Vec<Map<String, Value>> = ["anyOf", "oneOf"]
+        let (nulls, others): (Vec<&Value>, Vec<&Value>) = list(schema, "anyOf")
+            .chain(list(schema, "oneOf"))
+            .partition(|alternative| is_null(alternative));
+        let admits_null = types.contains(&"null") || !nulls.is_empty();
+        let mut alternatives: Vec<Map<String, Value>> = others
             .into_iter()
-            .flat_map(|keyword| list(schema, keyword))
-            .filter(|alternative| !is_null(alternative))
             .map(|alternative| self.convert(alternative))
             .collect();
-        let admits_null = types.contains(&"null")
-            || ["anyOf", "oneOf"]
-                .into_iter()
-                .flat_map(|keyword| list(schema, keyword))
-                .any(is_null);
         let named: Vec<&str> = types.into_iter().filter(|name| *name != "null").collect();
         match named.as_slice() {
             [] => {}

@@ -46,7 +46,7 @@ pub struct ToolUseSummaryRecord {
 }
 
 /// The title of a session, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "title")]
 #[schemars(transform = tagged("title"))]
 pub struct TitleRecord {

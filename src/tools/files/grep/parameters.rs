@@ -19,7 +19,6 @@ const REGEX_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "parameters of the tool")]
 pub(in crate::tools) struct Grep {
     /// Regular expression to search for
     pattern: String,
@@ -131,11 +130,7 @@ pub(super) struct Search {
 impl Search {
     /// File or directory to search, absolute.
     pub(super) fn root(&self, context: &ToolContext) -> PathBuf {
-        let path = self.path.as_deref();
-        path.map_or_else(
-            || context.directory.clone(),
-            |path| paths::absolute(path, context),
-        )
+        paths::named_or_here(self.path.as_deref(), context)
     }
 
     /// Globs have the meaning of `rg --glob`: relative to the working directory if the search is
