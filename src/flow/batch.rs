@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::excerpt::beginning_and_end;
-use crate::side::builtin::{CallOutcome, FinishedCall, needed_of_result};
+use crate::side::builtin::{FinishedCall, needed_of_result};
 use crate::side::label::{CallsEnded, shown};
 use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
 
@@ -108,13 +108,14 @@ impl Batch {
 
     /// The calls with results, as the rules read them.
     pub fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
-        let calls = self.calls.iter().map(|call| FinishedCall {
-            name: &call.name,
-            input: &call.input,
-            outcome: call.result.as_ref().map(|result| CallOutcome {
+        let calls = self.calls.iter().filter_map(|call| {
+            let result = call.result.as_ref()?;
+            Some(FinishedCall {
+                name: &call.name,
+                input: &call.input,
                 text: &result.text,
                 failed: result.failed,
-            }),
+            })
         });
         calls.collect()
     }
@@ -193,20 +194,20 @@ mod tests {
     use crate::side::builtin::label;
 
     /// The label of a call with this result.
-    fn label_of(tool: &str, input: &str, text: &str) -> String {
+    fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
         let call = ToolCall {
             id: ToolUseId::from("t"),
             name: tool.to_owned(),
             input: RawValue::from_string(input.to_owned()).unwrap(),
             message: None,
         };
-        let content = serde_json::value::to_raw_value(text).unwrap();
+        let content = serde_json::value::to_raw_value(&text).unwrap();
         let body = ResultBody {
             content: Some(&content),
             failed: false,
         };
         let mut call = BatchCall::new(call, Need::Rules);
-        call.result = Some(BatchResult::new(&body, tool, Need::Rules));
+        call.result = text.map(|_| BatchResult::new(&body, tool, Need::Rules));
         let batch = Batch {
             number: 0,
             calls: vec![call],
@@ -215,6 +216,13 @@ mod tests {
             cwd: None,
         };
         label(&batch.finished_calls(), None)
+    }
+
+    #[test]
+    fn a_call_without_a_result_has_no_label() {
+        let input = r#"{"file_path":"a.rs"}"#;
+        assert_eq!(label_of("Read", input, None), "");
+        assert_eq!(label_of("Read", input, Some("")), "Read a.rs");
     }
 
     #[test]
@@ -236,7 +244,7 @@ mod tests {
             ),
         ];
         for (tool, input, text, expected) in rows {
-            assert_eq!(label_of(tool, input, &text), expected);
+            assert_eq!(label_of(tool, input, Some(&text)), expected);
         }
     }
 }

@@ -14,7 +14,7 @@ mod title;
 mod vectors_tests;
 mod word_list;
 
-pub use label::{CallOutcome, FinishedCall, is_look, label, needed_of_result};
+pub use label::{FinishedCall, is_look, label, needed_of_result};
 pub use recap::recap;
 pub use title::title;
 

@@ -23,6 +23,17 @@ static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Each item once, where it came first.
+pub(super) fn distinct<Item: PartialEq>(items: impl Iterator<Item = Item>) -> Vec<Item> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
+}
+
 /// The parts of a path, below the working directory if it is there.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let below = cwd

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{CallOutcome, FinishedCall, label, recap, title};
+use super::{FinishedCall, label, recap, title};
 use crate::session::{Agent, Format};
 use crate::text::display_width;
 
@@ -53,9 +53,6 @@ fn answer(row: &Row) -> String {
     }
 }
 
-/// The text of a result, and whether it says that the call failed.
-type Ended = (String, bool);
-
 fn label_of(row: &Row) -> String {
     let records: Vec<Value> = row
         .input
@@ -83,26 +80,24 @@ fn label_of(row: &Row) -> String {
         }
         _ => String::new(),
     };
-    let calls: Vec<(String, Box<RawValue>, Option<Ended>)> = blocks("tool_use")
+    let calls: Vec<(&str, Box<RawValue>, String, bool)> = blocks("tool_use")
         .into_iter()
-        .map(|call| {
+        .filter_map(|call| {
             let result = results
                 .iter()
-                .find(|result| result["tool_use_id"] == call["id"]);
-            let outcome = result.map(|result| (text(result), result["is_error"] == true));
+                .find(|result| result["tool_use_id"] == call["id"])?;
             let input = serde_json::value::to_raw_value(&call["input"]).unwrap();
-            (call["name"].as_str().unwrap().to_owned(), input, outcome)
+            let failed = result["is_error"] == true;
+            Some((call["name"].as_str().unwrap(), input, text(result), failed))
         })
         .collect();
     let calls: Vec<FinishedCall<'_>> = calls
         .iter()
-        .map(|(name, input, outcome)| FinishedCall {
+        .map(|(name, input, text, failed)| FinishedCall {
             name,
             input,
-            outcome: outcome.as_ref().map(|(text, failed)| CallOutcome {
-                text,
-                failed: *failed,
-            }),
+            text,
+            failed: *failed,
         })
         .collect();
     label(&calls, row.cwd.as_deref())

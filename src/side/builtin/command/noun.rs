@@ -2,8 +2,8 @@
 
 use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{
-    address, directory_name, file_name, file_names, glob_noun, is_working_directory, last_part,
-    pattern_noun, revision,
+    address, directory_name, distinct, file_name, file_names, glob_noun, is_working_directory,
+    last_part, pattern_noun, revision,
 };
 
 /// A simple command, read.
@@ -34,15 +34,10 @@ impl Invocation<'_> {
             "operand" | "task" => cut(first?, 36),
             "file" => file(first?.trim_end_matches(".git")),
             "files" => self.files(&self.operands_behind_dashes()),
-            "last" => self.files(
-                self.operands
-                    .last()
-                    .as_slice()
-                    .iter()
-                    .map(|path| **path)
-                    .collect::<Vec<_>>()
-                    .as_slice(),
-            ),
+            "last" => {
+                let last = self.operands.len().saturating_sub(1);
+                self.files(&self.operands[last..])
+            }
             "directories" => match self.operands.as_slice() {
                 [one] => directory_name(one, self.cwd),
                 several => self.files(several),
@@ -130,13 +125,8 @@ impl Invocation<'_> {
     }
 
     fn files(&self, paths: &[&str]) -> String {
-        let mut distinct: Vec<&str> = Vec::new();
-        for path in paths {
-            if !distinct.contains(path) && !path.starts_with('$') {
-                distinct.push(path);
-            }
-        }
-        match distinct.as_slice() {
+        let known = |path: &&str| !path.starts_with('$');
+        match distinct(paths.iter().copied().filter(known)).as_slice() {
             [one] if one.ends_with('/') => directory_name(one, self.cwd),
             [one] if one.contains('*') => glob_noun(one),
             distinct => file_names(distinct, self.cwd),

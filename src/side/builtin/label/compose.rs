@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::fact::{About, Class, Fact, Outcome};
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
-use crate::side::builtin::names::{file_names, listed};
+use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
 
 /// Two parts share a label up to this width.
@@ -167,27 +167,17 @@ fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
 
 /// The files of some facts, each once.
 fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
-    let mut paths: Vec<&str> = Vec::new();
-    for fact in facts {
-        if let About::File(path) = &fact.about
-            && !paths.contains(&path.as_str())
-        {
-            paths.push(path);
-        }
-    }
-    paths
+    distinct(facts.iter().filter_map(|fact| match &fact.about {
+        About::File(path) => Some(path.as_str()),
+        _ => None,
+    }))
 }
 
 /// A few nouns by name, more of them by number.
 fn nouns(all: impl Iterator<Item = String>) -> String {
-    let mut distinct: Vec<String> = Vec::new();
-    for noun in all {
-        if !distinct.contains(&noun) {
-            distinct.push(noun);
-        }
-    }
-    let named = listed(&distinct);
-    match distinct.as_slice() {
+    let all = distinct(all);
+    let named = listed(&all);
+    match all.as_slice() {
         [first, rest @ ..] if rest.len() > 1 || display_width(&named) > WIDEST_NOUNS => {
             format!("{first} and {} more", rest.len())
         }

@@ -5,7 +5,7 @@ use super::fact::{About, Class, Fact};
 use super::status::{Status, beginning};
 use super::tool_kind::ToolKind;
 use crate::side::builtin::names::{
-    directory_name, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
+    directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };
 
 /// Arguments that name a file.
@@ -120,23 +120,15 @@ pub(super) fn edit(call: &Call<'_>) -> Fact {
 
 /// The files that a patch names.
 fn patched_files(patch: &str) -> Vec<&str> {
-    let mut files: Vec<&str> = Vec::new();
-    for line in patch.lines() {
-        let named = [
-            "*** Update File: ",
-            "*** Add File: ",
-            "*** Delete File: ",
-            "+++ b/",
-        ]
-        .iter()
-        .find_map(|prefix| line.strip_prefix(prefix));
-        if let Some(file) = named.map(str::trim)
-            && !files.contains(&file)
-        {
-            files.push(file);
-        }
-    }
-    files
+    let marks = [
+        "*** Update File: ",
+        "*** Add File: ",
+        "*** Delete File: ",
+        "+++ b/",
+    ];
+    let lines = patch.lines();
+    let named = lines.filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+    distinct(named.map(str::trim))
 }
 
 pub(super) fn search(call: &Call<'_>) -> Fact {

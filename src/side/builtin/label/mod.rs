@@ -23,20 +23,13 @@ const WIDEST: usize = 60;
 /// How many calls of a batch are read.
 const MOST_CALLS: usize = 64;
 
-/// A call of a batch.
+/// A call of a batch, and what came of it.
 #[derive(Debug, Clone, Copy)]
 pub struct FinishedCall<'a> {
     /// The tool's name.
     pub name: &'a str,
     /// The arguments: a JSON object.
     pub input: &'a RawValue,
-    /// What came of it, if anything did.
-    pub outcome: Option<CallOutcome<'a>>,
-}
-
-/// What came of a call.
-#[derive(Debug, Clone, Copy)]
-pub struct CallOutcome<'a> {
     /// The text of the result; of a long one the beginning and the end.
     pub text: &'a str,
     /// Whether it says that it failed.
@@ -85,22 +78,21 @@ pub fn needed_of_result(tool: &str) -> usize {
     }
 }
 
-/// The label of a batch; empty if no call has a result. Paths in it are shown below `cwd`.
+/// The label of a batch; empty if no call is finished. Paths in it are shown below `cwd`.
 pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let facts: Vec<Fact> = calls
         .iter()
         .take(MOST_CALLS)
-        .filter_map(|call| {
-            let outcome = call.outcome?;
+        .map(|call| {
             let call = Call {
                 name: call.name,
                 kind: ToolKind::of(call.name),
                 input: serde_json::from_str(call.input.get()).unwrap_or_default(),
-                text: outcome.text,
-                status: status(outcome.text, outcome.failed),
+                text: call.text,
+                status: status(call.text, call.failed),
                 cwd,
             };
-            Some(facts::fact(&call))
+            facts::fact(&call)
         })
         .collect();
     finish(&compose::compose(&facts, cwd), &facts)
