@@ -3,6 +3,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// The result for one item.
 pub(super) struct Done<Output> {
@@ -37,8 +38,12 @@ pub(super) fn each<Item: Sync, Own: Default + Send, Output: Send>(
         (done, own)
     };
     std::thread::scope(|scope| {
+        // The system may not have as many threads.
         let others: Vec<_> = (1..workers)
-            .map(|worker| scope.spawn(move || work(worker)))
+            .map_while(|worker| {
+                let work = move || work(worker);
+                Builder::new().spawn_scoped(scope, work).ok()
+            })
             .collect();
         let (mut done, own) = work(0);
         let mut owns = vec![own];

@@ -6,6 +6,7 @@ use std::fs::{self, DirEntry};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Builder;
 
 use super::archive;
 use super::record::{SIDE_FILE_SUFFIX, side_file_path};
@@ -99,7 +100,10 @@ fn side_by_side<File: Send>(
         }
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        // The system may not have as many threads.
+        let others: Vec<_> = (1..threads.get())
+            .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
         let mut found = work();
         for other in others {
             found.extend(other.join().unwrap_or_default());

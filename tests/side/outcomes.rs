@@ -343,6 +343,7 @@ fn a_machine_without_threads_is_no_fault_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everybody).unwrap();
+    write(folder.path(), "q.jsonl", &qwen(&TALK));
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
     let no_request = "turnpipe: the provider cannot be reached: cannot make requests: Resource \
@@ -354,10 +355,14 @@ fn a_machine_without_threads_is_no_fault_of_the_model() {
         ("recap PATH", 5, no_request),
         ("recap PATH PATH", 5, no_request),
         ("summarize-batch", 74, no_input),
+        ("session stats --jobs 4 --root FOLDER", 0, ""),
     ] {
         let command = command.replace("PATH", path);
+        let command = command.replace("FOLDER", folder.path().to_str().unwrap());
         let mut arguments: Vec<&str> = command.split(' ').collect();
-        arguments.extend(["--model", "openai:small"]);
+        if !command.starts_with("session") {
+            arguments.extend(["--model", "openai:small"]);
+        }
         let Some(run) = without_threads(folder.path(), &arguments) else {
             return;
         };
