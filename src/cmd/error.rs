@@ -25,11 +25,6 @@ impl UsageError {
         }
     }
 
-    /// The configuration makes no sense.
-    pub(super) fn configuration(error: &ConfigError) -> Self {
-        Self::reason(error).about("configuration")
-    }
-
     /// The reason why an input cannot be used.
     pub(super) fn reason(error: impl Display) -> Self {
         Self::new(error.to_string())
@@ -58,6 +53,12 @@ impl UsageError {
             hint: Some(hint.into()),
             ..self
         }
+    }
+}
+
+impl From<ConfigError> for UsageError {
+    fn from(error: ConfigError) -> Self {
+        Self::reason(error).about("configuration")
     }
 }
 

@@ -61,8 +61,7 @@ impl Globals {
             (None, true) => ConfigSource::None,
             (None, false) => ConfigSource::Default,
         };
-        let config = Config::load(&source, environment)
-            .map_err(|error| UsageError::configuration(&error))?;
+        let config = Config::load(&source, environment)?;
         Ok(self.loaded.get_or_init(|| config))
     }
 

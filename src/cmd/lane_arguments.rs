@@ -18,14 +18,6 @@ pub(super) struct LaneArguments {
     assume_read_only: bool,
 }
 
-/// What starts the children of the lane.
-#[derive(Debug)]
-pub(super) struct Lane {
-    pub(super) spawners: Spawners,
-    /// Holds the temporary files of its children, which are removed with this at the latest.
-    _temporary: Option<TempDir>,
-}
-
 impl LaneArguments {
     /// Whether shell commands are analysed.
     pub(super) fn shell_verdicts(&self) -> ShellVerdicts {
@@ -36,11 +28,16 @@ impl LaneArguments {
         }
     }
 
-    /// The lane, with this many threads.
+    /// What starts the children of the lane, with this many threads, and a place for their temporary
+    /// files, which are removed with it at the latest.
     ///
     /// # Errors
     /// Enforcement is required, and the kernel does not do it.
-    pub(super) fn lane(&self, threads: usize, settings: &Settings) -> Result<Lane, UsageError> {
+    pub(super) fn lane(
+        &self,
+        threads: usize,
+        settings: &Settings,
+    ) -> Result<(Spawners, Option<TempDir>), UsageError> {
         let scratch = &settings.temporary_directory;
         let is_confined = self.enforce != Enforcement::Off;
         // Most commands do without temporary files, so it is not a failure if there is no place.
@@ -56,11 +53,8 @@ impl LaneArguments {
             temporary: temporary.as_ref().map(|directory| directory.path().into()),
         };
         let spawners = Spawners::lane(threads, options)
-            .map_err(|error| UsageError::new(error.to_string()))?
+            .map_err(UsageError::reason)?
             .with_spill_directory(scratch.clone());
-        Ok(Lane {
-            spawners,
-            _temporary: temporary,
-        })
+        Ok((spawners, temporary))
     }
 }

@@ -138,8 +138,8 @@ impl Run for RunToolsArguments {
         });
         let tools_only = tools_only.transpose()?;
         let options = self.options(&settings, io);
-        let lane = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let context = self.context(&settings, &lane.spawners, io)?;
+        let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let context = self.context(&settings, lane, io)?;
         let lifecycle = Lifecycle {
             registry,
             permission_mode: self.permission_mode,
@@ -240,12 +240,7 @@ impl RunToolsArguments {
         }
     }
 
-    fn context(
-        &self,
-        settings: &Settings,
-        lane: &Spawners,
-        io: &Io,
-    ) -> anyhow::Result<ToolContext> {
+    fn context(&self, settings: &Settings, lane: Spawners, io: &Io) -> anyhow::Result<ToolContext> {
         let here = match &self.cwd {
             Some(path) => directory("--cwd", path)?,
             None => std::env::current_dir().context("cannot find the working directory")?,
@@ -268,7 +263,7 @@ impl RunToolsArguments {
                 Spawners::new(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
-            lane: Arc::new(lane.clone()),
+            lane: Arc::new(lane),
             clock: Arc::clone(&io.clock),
         })
     }

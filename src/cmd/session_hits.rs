@@ -25,37 +25,20 @@ pub(super) enum Detail {
 
 /// Prints what was found, session by session.
 pub(super) struct HitPrinter {
-    writer: RecordWriter,
-    form: Form,
-    detail: Detail,
-    colored: bool,
+    pub(super) writer: RecordWriter,
+    pub(super) form: Form,
+    pub(super) detail: Detail,
+    /// Whether text is coloured.
+    pub(super) colored: bool,
     /// Where the reader lives.
-    zone: TimeZone,
+    pub(super) zone: TimeZone,
     /// The session of the hits that follow.
-    about: Option<AboutSession>,
-    hits: u64,
+    pub(super) about: Option<AboutSession>,
+    /// Hits so far; of that session, if only their number is printed.
+    pub(super) hits: u64,
 }
 
 impl HitPrinter {
-    /// Prints to `writer`; only text is coloured, and has times of this zone.
-    pub(super) fn new(
-        writer: RecordWriter,
-        form: Form,
-        detail: Detail,
-        colored: bool,
-        zone: TimeZone,
-    ) -> Self {
-        Self {
-            writer,
-            form,
-            detail,
-            colored,
-            zone,
-            about: None,
-            hits: 0,
-        }
-    }
-
     /// The hits that follow are in this session.
     pub(super) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
         self.end_session()?;

@@ -118,13 +118,15 @@ impl Run for SessionSearchArguments {
             (false, true) => Detail::Counts,
             (false, false) => Detail::Hits,
         };
-        let mut printer = HitPrinter::new(
+        let mut printer = HitPrinter {
             writer,
             form,
             detail,
-            globals.colors_output(io),
-            io.clock.time_zone(),
-        );
+            colored: globals.colors_output(io),
+            zone: io.clock.time_zone(),
+            about: None,
+            hits: 0,
+        };
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut any = false;
         let mut failure: Option<WriteError> = None;

@@ -158,8 +158,12 @@ impl SessionTailArguments {
         } else {
             Cursors::Left
         };
-        let dialog = session_printer::Printer::new(look, grouping, output::writer(form, io)?);
-        Ok(Printer::new(reading, cursors, dialog))
+        Ok(Printer {
+            reading,
+            cursors,
+            dialog: session_printer::Printer::new(look, grouping, output::writer(form, io)?),
+            speaker: None,
+        })
     }
 
     fn lines_of(

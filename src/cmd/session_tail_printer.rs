@@ -65,28 +65,14 @@ pub(super) enum Reading {
 
 /// Prints the lines of the files that are followed.
 pub(super) struct Printer {
-    reading: Reading,
-    cursors: Cursors,
-    dialog: session_printer::Printer,
+    pub(super) reading: Reading,
+    pub(super) cursors: Cursors,
+    pub(super) dialog: session_printer::Printer,
     /// The session and subagent of the last message.
-    speaker: Option<(Option<SessionId>, Option<String>)>,
+    pub(super) speaker: Option<(Option<SessionId>, Option<String>)>,
 }
 
 impl Printer {
-    /// Prints with `dialog`.
-    pub(super) fn new(
-        reading: Reading,
-        cursors: Cursors,
-        dialog: session_printer::Printer,
-    ) -> Self {
-        Self {
-            reading,
-            cursors,
-            dialog,
-            speaker: None,
-        }
-    }
-
     fn is_text(&self) -> bool {
         self.dialog.look.form == DialogForm::Text
     }

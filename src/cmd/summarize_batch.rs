@@ -191,8 +191,7 @@ impl SummarizeBatchArguments {
     ) -> Result<Option<LabelMaker>, UsageError> {
         let gates = globals
             .config(&io.environment)?
-            .side_gates(self.settings.as_deref())
-            .map_err(|error| UsageError::configuration(&error))?;
+            .side_gates(self.settings.as_deref())?;
         if !gates.labels {
             return Ok(None);
         }

@@ -87,9 +87,7 @@ impl Run for TitleArguments {
             return Ok(Outcome::Done);
         };
         let config = globals.config(&io.environment)?;
-        let gates = config
-            .side_gates(None)
-            .map_err(|error| UsageError::configuration(&error))?;
+        let gates = config.side_gates(None).map_err(UsageError::from)?;
         let overrides = Overrides {
             state_directory: self.state_dir.clone(),
             ..Overrides::default()

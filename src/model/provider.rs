@@ -9,23 +9,26 @@ pub trait Provider: Send + Sync {
     /// The name of the model in records, e.g. `openai:gpt-5-mini`.
     fn name(&self) -> &str;
 
-    /// Asks, and returns the whole reply.
+    /// Asks, and returns the whole reply. The parts of a streamed one are handed to `sink` as they
+    /// come; they are not taken back if it then fails for good.
     ///
     /// # Errors
     /// There is no whole, usable reply.
-    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure>;
-
-    /// Asks, hands out the parts of the reply as they come, and returns the whole. Parts that
-    /// were handed out are not taken back if it then fails for good.
-    ///
-    /// # Errors
-    /// There is no whole, usable reply.
-    fn stream(
+    fn ask(
         &self,
         request: &Request,
+        delivery: Delivery,
         stop: &Stop,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Reply, Failure>;
+
+    /// Asks, and returns the whole reply, which comes at once.
+    ///
+    /// # Errors
+    /// As [`Provider::ask`].
+    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
+        self.ask(request, Delivery::Whole, stop, &mut |_| ())
+    }
 
     /// The exact body that a request is sent with; nothing is sent.
     fn body(&self, request: &Request, delivery: Delivery) -> String;

@@ -115,7 +115,12 @@ fn every_reply_arrives_byte_by_byte() {
         );
         let mut parts = 0;
         let reply = if sample.is_stream() {
-            model.stream(&request(), &Stop::default(), &mut |_| parts += 1)
+            model.ask(
+                &request(),
+                Delivery::Streamed,
+                &Stop::default(),
+                &mut |_| parts += 1,
+            )
         } else {
             model.complete(&request(), &Stop::default())
         };
@@ -292,9 +297,14 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         let server = TestServer::answering([cut]);
         let mut heard = Vec::new();
         let failure = openai(&server)
-            .stream(&request(), &Stop::default(), &mut |event| {
-                heard.push(event);
-            })
+            .ask(
+                &request(),
+                Delivery::Streamed,
+                &Stop::default(),
+                &mut |event| {
+                    heard.push(event);
+                },
+            )
             .unwrap_err();
         assert!(
             matches!(
@@ -320,9 +330,14 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
     );
     let server = TestServer::answering([empty, begun, good]);
     let mut heard = Vec::new();
-    let reply = openai(&server).stream(&persistent(), &Stop::default(), &mut |event| {
-        heard.push(event);
-    });
+    let reply = openai(&server).ask(
+        &persistent(),
+        Delivery::Streamed,
+        &Stop::default(),
+        &mut |event| {
+            heard.push(event);
+        },
+    );
     assert_eq!(reply.unwrap().text, "Fix");
     let fix = Event::Text("Fix".to_owned());
     assert_eq!(heard, [fix.clone(), Event::Restart, fix]);
@@ -355,7 +370,12 @@ fn silence_and_dripping_end_in_time() {
         let model = provider(&connector(settings), "openai:m");
         let start = Instant::now();
         let failure = model
-            .stream(&request(), &Stop::default(), &mut |_| ())
+            .ask(
+                &request(),
+                Delivery::Streamed,
+                &Stop::default(),
+                &mut |_| (),
+            )
             .unwrap_err();
         let limit = idle.min(total);
         assert_eq!(failure, Failure::TimedOut { limit });
@@ -371,7 +391,8 @@ fn stopping_closes_the_connection_at_once() {
         let model = openai(&server);
         let stop = Stop::default();
         let start = std::thread::scope(|scope| {
-            let call = scope.spawn(|| model.stream(&persistent(), &stop, &mut |_| ()));
+            let call =
+                scope.spawn(|| model.ask(&persistent(), Delivery::Streamed, &stop, &mut |_| ()));
             assert!(matches!(server.next(), Seen::Request { .. }));
             let start = Instant::now();
             stop.stop();
@@ -482,10 +503,15 @@ fn a_reply_that_holds_the_key_is_cleaned() {
     stream.extend_from_slice(format!("data: {call}\n\ndata: [DONE]\n\n").as_bytes());
     let server = TestServer::answering([stream]);
     let mut heard = String::new();
-    let reply = openai(&server).stream(&request(), &Stop::default(), &mut |event| match event {
-        Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
-        Event::Restart | Event::Thinking(_) | Event::CallBegins { .. } => {}
-    });
+    let reply = openai(&server).ask(
+        &request(),
+        Delivery::Streamed,
+        &Stop::default(),
+        &mut |event| match event {
+            Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
+            Event::Restart | Event::Thinking(_) | Event::CallBegins { .. } => {}
+        },
+    );
     assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");
     assert!(describe(&reply.unwrap()).contains("call=a:f:{\"key\":\"[redacted]\"}"));
 }

@@ -55,26 +55,6 @@ impl Provider for Remote {
         &self.shared.name
     }
 
-    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
-        self.ask(request, Delivery::Whole, stop, &mut |_| ())
-    }
-
-    fn stream(
-        &self,
-        request: &Request,
-        stop: &Stop,
-        sink: &mut dyn FnMut(Event),
-    ) -> Result<Reply, Failure> {
-        self.ask(request, Delivery::Streamed, stop, sink)
-    }
-
-    fn body(&self, request: &Request, delivery: Delivery) -> String {
-        let shared = &self.shared;
-        shared.outgoing(&shared.dialect(), request, delivery).body
-    }
-}
-
-impl Remote {
     fn ask(
         &self,
         request: &Request,
@@ -109,6 +89,11 @@ impl Remote {
             let message = format!("cannot make requests: {error}");
             Err(Failure::Unreachable { message })
         })
+    }
+
+    fn body(&self, request: &Request, delivery: Delivery) -> String {
+        let shared = &self.shared;
+        shared.outgoing(&shared.dialect(), request, delivery).body
     }
 }
 

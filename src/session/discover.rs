@@ -1,6 +1,6 @@
 //! Finds session files in folders without opening them.
 
-use std::fs::{self, DirEntry, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -131,22 +131,20 @@ pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
     }
 }
 
+fn is_subagent(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let is_lines = path.extension().is_some_and(|end| end == "jsonl");
+    is_lines && name.as_encoded_bytes().starts_with(b"agent-")
+}
+
 /// The subagent files of a session, sorted by name.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let entries = subagent_folder(path, agent).and_then(|folder| fs::read_dir(folder).ok());
     let Some(entries) = entries else {
         return Vec::new();
     };
-    let is_subagent = |entry: &DirEntry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_lines = Path::new(&*name)
-            .extension()
-            .is_some_and(|end| end == "jsonl");
-        name.starts_with("agent-") && is_lines
-    };
-    let files = entries.flatten().filter(is_subagent);
-    let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
+    let files = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files.filter(|path| is_subagent(path)).collect();
     files.sort();
     files
 }

@@ -39,14 +39,6 @@ impl ToolReply {
             full: None,
         }
     }
-
-    /// A reply that reports a failure of the tool itself.
-    pub fn error(content: impl Into<String>, structured: Value) -> Self {
-        Self {
-            status: CallStatus::Error,
-            ..Self::text(content, structured)
-        }
-    }
 }
 
 /// How a call that ran went.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use turnpipe::model::{
-    Answer, Cut, Event, Failure, Function, Input, Provider, Request, Retryability, Stop,
+    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, Request, Retryability, Stop,
 };
 
 use crate::models::{forced, model, request};
@@ -54,11 +54,16 @@ pub(crate) fn start(folder: &Path) -> Server {
 /// What was said aloud and thought, piece by piece.
 fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failure>, usize) {
     let mut parts = 0;
-    let reply = model.stream(request, &Stop::default(), &mut |event| match event {
-        Event::Restart => parts = 0,
-        Event::Text(_) => parts += 1,
-        Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
-    });
+    let reply = model.ask(
+        request,
+        Delivery::Streamed,
+        &Stop::default(),
+        &mut |event| match event {
+            Event::Restart => parts = 0,
+            Event::Text(_) => parts += 1,
+            Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+        },
+    );
     (reply.map(|reply| reply.text), parts)
 }
 
@@ -137,10 +142,9 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         }]),
         ..request("TWO_CALLS")
     };
-    for reply in [
-        complete(&calls).unwrap(),
-        model.stream(&calls, &Stop::default(), &mut |_| ()).unwrap(),
-    ] {
+    for delivery in [Delivery::Whole, Delivery::Streamed] {
+        let reply = model.ask(&calls, delivery, &Stop::default(), &mut |_| ());
+        let reply = reply.unwrap();
         let inputs: Vec<String> = reply
             .calls
             .iter()

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnpipe::model::{Event, Failure, Provider, Reply, Request, Retryability, Stop};
+use turnpipe::model::{Delivery, Event, Failure, Provider, Reply, Request, Retryability, Stop};
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -75,11 +75,16 @@ fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failu
 /// Streams a reply; the events that were not taken back have to add up to it.
 fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {
     let mut text = String::new();
-    let reply = model.stream(request, &Stop::default(), &mut |event| match event {
-        Event::Restart => text.clear(),
-        Event::Text(part) => text.push_str(&part),
-        Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
-    })?;
+    let reply = model.ask(
+        request,
+        Delivery::Streamed,
+        &Stop::default(),
+        &mut |event| match event {
+            Event::Restart => text.clear(),
+            Event::Text(part) => text.push_str(&part),
+            Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+        },
+    )?;
     assert_eq!(text, reply.text);
     Ok(reply)
 }

@@ -34,19 +34,15 @@ impl Provider for Replayed {
         self.models.first().map_or("", Remote::name)
     }
 
-    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
-        self.model_for(request, Delivery::Whole)?
-            .complete(request, stop)
-    }
-
-    fn stream(
+    fn ask(
         &self,
         request: &Request,
+        delivery: Delivery,
         stop: &Stop,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Reply, Failure> {
-        self.model_for(request, Delivery::Streamed)?
-            .stream(request, stop, sink)
+        let model = self.model_for(request, delivery)?;
+        model.ask(request, delivery, stop, sink)
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {

@@ -6,8 +6,9 @@ use crate::http::Secret;
 use crate::io::{Environment, SeededIds, SystemClock};
 use crate::model::test_server::{TestServer, answer, open_answer};
 use crate::model::{
-    Attempts, Connector, Event, Failure, KeyCheck, KeySource, Model, ModelName, ModelSettings,
-    ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request, RetryPolicy, Stop, Turn,
+    Attempts, Connector, Delivery, Event, Failure, KeyCheck, KeySource, Model, ModelName,
+    ModelSettings, ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request,
+    RetryPolicy, Stop, Turn,
 };
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -83,7 +84,9 @@ fn what_was_recorded_is_answered_again_without_network_and_key() {
         let outcomes = [
             model.complete(&request("a"), &stop),
             model.complete(&request("a"), &stop),
-            model.stream(&request("b"), &stop, &mut |event| events.push(event)),
+            model.ask(&request("b"), Delivery::Streamed, &stop, &mut |event| {
+                events.push(event);
+            }),
             model.complete(&request("c"), &stop),
         ];
         let outcomes = outcomes.map(|outcome| outcome.map(|reply| reply.text));

@@ -142,7 +142,6 @@ impl ForeignSession {
             return self.beside(&record.to_string());
         };
         let file = self.open(&path)?;
-        let chain = chain_of(&file)?;
         // Read under the lock: a person's earlier rename must win.
         if manual_title == ManualTitle::Keep
             && self.title_in(&file)?.is_some_and(|title| is_manual(&title))
@@ -151,7 +150,7 @@ impl ForeignSession {
             return Ok(Recorded::KeptManualTitle);
         }
         let before = file.size()?;
-        let offset = self.append_title(&file, &chain, &title, manual_title, Some(&turnpipe))?;
+        let offset = self.append_title(&file, &title, manual_title, Some(&turnpipe))?;
         if manual_title == ManualTitle::Supersede {
             return Ok(Recorded::AgentFile);
         }
@@ -161,7 +160,7 @@ impl ForeignSession {
         let Some(lost) = titles.into_iter().rfind(is_manual) else {
             return Ok(Recorded::AgentFile);
         };
-        self.append_title(&file, &chain, &lost, ManualTitle::Keep, None)?;
+        self.append_title(&file, &lost, ManualTitle::Keep, None)?;
         Ok(Recorded::KeptManualTitle)
     }
 
@@ -179,8 +178,7 @@ impl ForeignSession {
             source: TitleSource::Manual,
         };
         let file = self.open(&path)?;
-        let chain = chain_of(&file)?;
-        self.append_title(&file, &chain, &title, ManualTitle::Keep, None)?;
+        self.append_title(&file, &title, ManualTitle::Keep, None)?;
         Ok(Some(path))
     }
 
@@ -259,12 +257,12 @@ impl ForeignSession {
     fn append_title(
         &mut self,
         file: &LockedFile,
-        chain: &Chain,
         title: &Title,
         manual_title: ManualTitle,
         turnpipe: Option<&Value>,
     ) -> Result<u64, RecordError> {
-        let facts = self.line_facts(chain, turnpipe);
+        let chain = chain_of(file)?;
+        let facts = self.line_facts(&chain, turnpipe);
         let Some(line) = facts.title(self.agent, title, manual_title) else {
             return Ok(0);
         };
@@ -322,8 +320,7 @@ impl ForeignSession {
         if self.titles_between(file, near, size)?.is_empty()
             && let Some(title) = self.title_in(file)?
         {
-            let chain = chain_of(file)?;
-            self.append_title(file, &chain, &title, ManualTitle::Keep, None)?;
+            self.append_title(file, &title, ManualTitle::Keep, None)?;
         }
         Ok(())
     }

@@ -47,31 +47,24 @@ pub(super) fn start(context: &ToolContext) -> Option<Start> {
 
 /// What becomes of the shell's directory after a call that began at `started`.
 pub(super) fn after(context: &ToolContext, started: &Path, end: FinalDirectory) -> Option<Move> {
-    let end = match end {
-        FinalDirectory::Unknown => return move_to(context, started),
-        FinalDirectory::Gone => None,
-        FinalDirectory::At(end) => Some(end),
+    let to = match end {
+        FinalDirectory::Unknown => started.to_owned(),
+        FinalDirectory::At(end) if is_allowed(context, &end) => {
+            // The shell reports the physical path; the session may have a link in its own.
+            if physical(started) == end {
+                started.to_owned()
+            } else {
+                end
+            }
+        }
+        FinalDirectory::At(_) | FinalDirectory::Gone => {
+            return Some(Move {
+                to: context.home_directory.clone(),
+                note: Some(reset_to(&context.home_directory)),
+            });
+        }
     };
-    if let Some(end) = end {
-        // The shell reports the physical path; the session may have a link in its own.
-        if physical(started) == end && is_allowed(context, &end) {
-            return move_to(context, started);
-        }
-        if is_allowed(context, &end) {
-            return move_to(context, &end);
-        }
-    }
-    Some(Move {
-        to: context.home_directory.clone(),
-        note: Some(reset_to(&context.home_directory)),
-    })
-}
-
-fn move_to(context: &ToolContext, directory: &Path) -> Option<Move> {
-    (directory != context.directory).then(|| Move {
-        to: directory.to_owned(),
-        note: None,
-    })
+    (to != context.directory).then_some(Move { to, note: None })
 }
 
 fn is_allowed(context: &ToolContext, directory: &Path) -> bool {

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::image::{ImageFormat, dimensions};
+use super::image::dimensions;
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
@@ -78,7 +78,7 @@ impl PreparedCall for Read {
         let stamp = FileStamp::from_metadata(&metadata);
         let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(failed)?;
         let refused = match FileKind::of(&head) {
-            FileKind::Image(format) => return image(format, head, &mut file, metadata.len()),
+            FileKind::Image(kind) => return image(kind, head, &mut file, metadata.len()),
             FileKind::Text | FileKind::Utf16 => None,
             FileKind::Pdf => Some("a PDF document. Extract its text with Bash first"),
             FileKind::Binary => Some("a binary file; this tool reads only text and images"),
@@ -132,7 +132,7 @@ fn read_at_most(source: &mut impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn image(
-    format: ImageFormat,
+    media_type: &'static str,
     mut bytes: Vec<u8>,
     file: &mut std::fs::File,
     size: u64,
@@ -162,16 +162,13 @@ fn image(
     let data = STANDARD.encode(&bytes);
     let mut file = json!({
         "base64": data,
-        "type": format.media_type(),
+        "type": media_type,
         "originalSize": read,
     });
     if let Some((width, height)) = size {
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
-    let image = ImageBlock {
-        media_type: format.media_type(),
-        data,
-    };
+    let image = ImageBlock { media_type, data };
     Ok(ToolReply {
         content: Content::Image(image),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::image::ImageFormat;
+use super::image::media_type;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::{CallContext, ToolContext, ToolFailure};
 
@@ -104,7 +104,8 @@ pub(super) enum FileKind {
     /// UTF-8 or something close to it.
     Text,
     Utf16,
-    Image(ImageFormat),
+    /// Of this media type.
+    Image(&'static str),
     Pdf,
     Binary,
 }
@@ -114,8 +115,8 @@ impl FileKind {
     pub(super) fn of(head: &[u8]) -> Self {
         let head = &head[..head.len().min(HEAD_BYTES)];
         let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-        if let Some(format) = ImageFormat::of(head) {
-            Self::Image(format)
+        if let Some(media_type) = media_type(head) {
+            Self::Image(media_type)
         } else if head.starts_with(b"%PDF-") {
             Self::Pdf
         } else if is_utf16 && !head.starts_with(b"\xff\xfe\0\0") {

@@ -116,8 +116,14 @@ impl<'a> Run<'a> {
                 Origin::Named => None,
                 Origin::Walked => Some(paths::shown(path, run.directory)),
             };
-            let search = run.search;
-            let sink = ContentSink::new(&search.matcher, search.style, name, &mut lines);
+            let sink = ContentSink {
+                matcher: &run.search.matcher,
+                style: run.search.style,
+                name,
+                lines: &mut lines,
+                any_in_file: false,
+                binary_at: None,
+            };
             run.search_file(path, sink);
             if lines.is_full() {
                 ControlFlow::Break(SearchEnd::Complete)

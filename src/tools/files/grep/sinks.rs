@@ -21,36 +21,22 @@ const BREAK: &str = "--";
 /// Turns what is found in one file into lines.
 #[derive(Debug)]
 pub(super) struct ContentSink<'a> {
-    matcher: &'a RegexMatcher,
-    style: Style,
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) style: Style,
     /// The file's name in front of every line; `None` if the call names this file.
-    name: Option<String>,
-    lines: &'a mut Lines,
-    any_in_file: bool,
-    binary_at: Option<u64>,
+    pub(super) name: Option<String>,
+    pub(super) lines: &'a mut Lines,
+    /// Whether something was found in the file.
+    pub(super) any_in_file: bool,
+    /// Where the file turned out to be binary.
+    pub(super) binary_at: Option<u64>,
 }
 
 /// What stands after the name and the number of a matching line, and of a line of context.
 const MATCH: char = ':';
 const CONTEXT: char = '-';
 
-impl<'a> ContentSink<'a> {
-    pub(super) fn new(
-        matcher: &'a RegexMatcher,
-        style: Style,
-        name: Option<String>,
-        lines: &'a mut Lines,
-    ) -> Self {
-        Self {
-            matcher,
-            style,
-            name,
-            lines,
-            any_in_file: false,
-            binary_at: None,
-        }
-    }
-
+impl ContentSink<'_> {
     fn push(&mut self, mark: char, number: Option<u64>, text: &str) {
         // With context, the lines of different files are divided too.
         let has_context = self.style.before + self.style.after > 0;
