@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
-use super::object::{bytes, is_object, non_empty, number, object, text};
+use super::object::{bytes, is, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
@@ -67,7 +67,7 @@ impl Message<'_> {
 
 impl Block<'_> {
     pub(super) fn is(&self, kind: &str) -> bool {
-        text(self.kind).is_some_and(|known| known == kind)
+        is(self.kind, kind)
     }
 
     /// The call that this block is, if it is one.
@@ -176,9 +176,10 @@ fn block_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Even
     }
     let block = Block::of(event.content_block).unwrap_or_default();
     if block.is("tool_use") {
-        let next = || reply.joiner.last_slot(0).map_or(0, |slot| slot.index + 1);
-        let index = number(event.index).unwrap_or_else(next);
-        let slot = Slot { choice: 0, index };
+        let slot = match number(event.index) {
+            Some(index) => Slot { choice: 0, index },
+            None => reply.joiner.next_slot(0),
+        };
         reply.joiner.start(slot, Closing::Announced);
         let (id, name) = (text(block.id), text(block.name));
         reply.joiner.name(slot, id.as_deref(), name.as_deref());

@@ -13,8 +13,8 @@ use super::envelope::Envelope;
 use super::ids::ToolUseId;
 use super::items::Item;
 use super::object::{
-    Member, Members, Object, Perhaps, Wanted, elements, is_array, non_null, object, read, text,
-    unescaped,
+    Member, Members, Object, Perhaps, Wanted, elements, is, is_array, is_true, non_null, object,
+    read, text, unescaped,
 };
 
 object! {
@@ -342,14 +342,6 @@ fn texts(blocks: &[Block<'_>]) -> String {
         !is_thought && (block.kind.is_none() || is(block.kind, "text"))
     });
     said.filter_map(|block| text(block.text)).collect()
-}
-
-fn is(raw: Option<&RawValue>, name: &str) -> bool {
-    text(raw).is_some_and(|known| known == name)
-}
-
-fn is_true(raw: Option<&RawValue>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
 }
 
 #[cfg(test)]

@@ -170,6 +170,12 @@ impl Joiner {
         slots.into_iter().find(|slot| slot.choice == choice)
     }
 
+    /// The slot behind it.
+    pub(super) fn next_slot(&self, choice: u64) -> Slot {
+        let index = self.last_slot(choice).map_or(0, |last| last.index + 1);
+        Slot { choice, index }
+    }
+
     /// Whether a call with this id was seen; an empty id stands for none.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.calls

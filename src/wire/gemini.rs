@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::arguments::{Arguments, settle};
-use super::deltas::{Closing, Slot};
+use super::deltas::Closing;
 use super::ending::Ending;
-use super::object::{non_empty, non_null, number, object, text};
+use super::object::{is, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
@@ -64,10 +64,8 @@ impl<'a> Called<'a> {
     fn read(raw: &'a RawValue) -> Option<Self> {
         let function = Function::of(Some(raw)).unwrap_or_default();
         let name = text(function.name).unwrap_or_default().into_owned();
-        let will_continue = function
-            .will_continue
-            .is_some_and(|raw| raw.get() == "true");
-        let is_partial = will_continue || non_null(function.partial_args).is_some();
+        let is_partial =
+            is_true(function.will_continue) || non_null(function.partial_args).is_some();
         if name.is_empty() && (is_partial || non_null(function.args).is_none()) {
             return None;
         }
@@ -101,7 +99,7 @@ pub(super) fn content(
     events: &mut Vec<Event>,
 ) {
     let parts = Part::list(content.parts).into_iter();
-    if text(content.role).is_some_and(|role| role == "model") {
+    if is(content.role, "model") {
         let calls = parts
             .filter_map(|part| Called::read(non_null(part.call)?))
             .map(|called| called.settle(id.as_ref()))
@@ -199,11 +197,7 @@ fn stream_part(choice: u64, part: &Part<'_>, reply: &mut Reply) {
     let Some(called) = Called::read(called) else {
         return;
     };
-    let index = reply
-        .joiner
-        .last_slot(choice)
-        .map_or(0, |slot| slot.index + 1);
-    let slot = Slot { choice, index };
+    let slot = reply.joiner.next_slot(choice);
     reply.joiner.start(slot, Closing::Announced);
     reply
         .joiner

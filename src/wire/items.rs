@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::MessageId;
 use super::arguments::{Arguments, settle};
-use super::deltas::{Closing, Slot};
+use super::deltas::Closing;
 use super::ending::Ending;
 use super::envelope::Envelope;
-use super::object::{bytes, from_wtf8, non_empty, object, text};
+use super::object::{bytes, from_wtf8, is, non_empty, object, text};
 use super::reply::{Reply, Whole};
 use super::{CutOff, Event};
 
@@ -40,7 +40,7 @@ object! {
 
 impl Item<'_> {
     pub(super) fn is(&self, kind: &str) -> bool {
-        text(self.kind).is_some_and(|known| known == kind)
+        is(self.kind, kind)
     }
 
     /// Whether it says that the call failed.
@@ -157,8 +157,7 @@ fn output_item(item: &Item<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
         reply.begin_stream(None, events);
     }
     if item.is("function_call") {
-        let index = reply.joiner.last_slot(0).map_or(0, |slot| slot.index + 1);
-        let slot = Slot { choice: 0, index };
+        let slot = reply.joiner.next_slot(0);
         reply.joiner.start(slot, Closing::Announced);
         let (id, name) = (text(item.call_id), text(item.name));
         reply.joiner.name(slot, id.as_deref(), name.as_deref());

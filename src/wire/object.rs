@@ -281,6 +281,16 @@ pub(crate) fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
+/// Whether the value is this string.
+pub(crate) fn is(raw: Option<&RawValue>, name: &str) -> bool {
+    text(raw).is_some_and(|known| known == name)
+}
+
+/// Whether the value is `true`.
+pub(crate) fn is_true(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
 /// A count or index.
 pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()

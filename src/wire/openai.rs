@@ -6,7 +6,7 @@ use super::arguments::{Arguments, settle};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
-use super::object::{bytes, from_wtf8, non_empty, non_null, number, object, text};
+use super::object::{bytes, from_wtf8, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
 use super::{Event, MessageId};
 
@@ -132,14 +132,12 @@ pub(super) fn ollama(
         reply.begin_stream(None, events);
     }
     for call in Call::list(calls) {
-        let last = reply.joiner.last_slot(0);
-        let index = last.map_or(0, |slot| slot.index + 1);
-        let slot = Slot { choice: 0, index };
+        let slot = reply.joiner.next_slot(0);
         reply.joiner.start(slot, Closing::Whole);
         fill(slot, &call, reply);
     }
     reply.release(events);
-    if record.done.is_some_and(|done| done.get() == "true") {
+    if is_true(record.done) {
         let reason = text(record.done_reason).unwrap_or_default();
         reply.stop(0, Ending::of(&reason), events);
     }
@@ -243,14 +241,8 @@ fn append(choice: u64, call: &Call<'_>, reply: &mut Reply) {
         (None, Some(id)) => reply.joiner.slot_of(choice, id),
         (None, None) => reply.joiner.last_slot(choice),
     };
-    let next = || {
-        let index = reply
-            .joiner
-            .last_slot(choice)
-            .map_or(0, |slot| slot.index + 1);
-        Slot { choice, index }
-    };
-    join(slot.unwrap_or_else(next), call, reply);
+    let slot = slot.unwrap_or_else(|| reply.joiner.next_slot(choice));
+    join(slot, call, reply);
 }
 
 fn join(slot: Slot, call: &Call<'_>, reply: &mut Reply) {

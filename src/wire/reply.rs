@@ -117,12 +117,11 @@ impl Reply {
     /// A record with content of a message.
     pub(super) fn whole(&mut self, whole: Whole, events: &mut Vec<Event>) {
         let Whole {
-            id,
-            mut calls,
+            mut id,
+            calls,
             last_block_is_call,
             ending,
         } = whole;
-        let mut id = id;
         if self.is_of_stream(&calls) {
             id = self.message.as_ref().and_then(|open| open.id.clone());
         } else if !id.as_ref().is_some_and(|id| self.earlier.contains(id)) {
@@ -136,7 +135,7 @@ impl Reply {
         let mut before = Vec::new();
         let mut new = Vec::new();
         let count = calls.len();
-        for (position, call) in calls.drain(..).enumerate() {
+        for (position, call) in calls.into_iter().enumerate() {
             let is_streamed = is_open && self.is_streamed(&call);
             if is_streamed || self.is_settled(place, &call) {
                 continue;

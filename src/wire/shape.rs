@@ -4,7 +4,7 @@ use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{is_array, is_object, non_empty, non_null, object, text};
+use super::object::{is, is_array, is_object, is_true, non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -101,7 +101,7 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
         "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),
         _ if STREAM_EVENTS.contains(&kind) => stream_event(record.as_stream_event()),
         // Some agents send their text in pieces of this form.
-        "message" if record.delta.is_some_and(|delta| delta.get() == "true") => Shape::Other,
+        "message" if is_true(record.delta) => Shape::Other,
         "message" => untyped(record),
         "result" => Shape::SessionResult,
         "item.started" | "item.completed" | "response.output_item.done"
@@ -115,9 +115,7 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
         {
             Shape::ItemEvent
         }
-        "system" if text(record.subtype).is_some_and(|subtype| subtype == "executor") => {
-            Shape::Executor
-        }
+        "system" if is(record.subtype, "executor") => Shape::Executor,
         "control_request" if asks_to_stop(record) => Shape::Interrupt,
         _ => Shape::Other,
     }
@@ -146,11 +144,11 @@ fn untyped<'a>(record: &Envelope<'a>) -> Shape<'a> {
     if is_array(record.candidates) {
         return Shape::Response;
     }
-    if text(record.object).is_some_and(|object| object == "response") {
+    if is(record.object, "response") {
         return Shape::Items;
     }
     if let (Some(message), Some(_)) = (record.message, record.done)
-        && text(message.role).is_some_and(|role| role == "assistant")
+        && is(message.role, "assistant")
     {
         return Shape::Ollama(message);
     }
@@ -189,5 +187,5 @@ fn stream_event(event: StreamEvent<'_>) -> Shape<'_> {
 
 fn asks_to_stop(record: &Envelope<'_>) -> bool {
     let request = Request::of(record.request).unwrap_or_default();
-    text(request.subtype).is_some_and(|subtype| subtype == "interrupt")
+    is(request.subtype, "interrupt")
 }
