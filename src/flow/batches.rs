@@ -44,11 +44,6 @@ impl Batches {
         }
     }
 
-    /// The session, if it is known.
-    pub fn session(&self) -> Option<&SessionId> {
-        self.session.as_ref()
-    }
-
     /// Whether a record with these events begins the content of another message, or ends the session:
     /// labels go before it, and are to be taken ([`Batches::take_before_boundary`]) before the record
     /// is.

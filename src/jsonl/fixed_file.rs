@@ -90,11 +90,6 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         self.length
     }
 
-    /// The file itself.
-    pub fn file(&self) -> &File {
-        self.file.borrow()
-    }
-
     /// The bytes at `range`, cut at the end of the file. They stay until the next window. A window
     /// inside the last one is not read again.
     ///
