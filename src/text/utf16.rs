@@ -3,12 +3,21 @@
 /// The length of `text` in UTF-16 units: 2 for each character beyond the Basic Multilingual Plane,
 /// 1 for each other.
 pub fn utf16_length(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(char::len_utf16).sum()
 }
 
 /// The longest beginning of `text` that has at most `units` UTF-16 units. A surrogate pair is
 /// never split, so the result may be one unit shorter than asked for.
 pub fn truncate_utf16(text: &str, units: usize) -> &str {
+    match text.as_bytes().get(..units) {
+        // No text has more units than bytes.
+        None => return text,
+        Some(beginning) if beginning.is_ascii() => return &text[..units],
+        Some(_) => {}
+    }
     let mut used = 0;
     for (offset, character) in text.char_indices() {
         used += character.len_utf16();

@@ -358,7 +358,8 @@ fn wait_until(cell: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !condition() {
         assert!(Instant::now() < deadline, "{cell}: the trouble never came");
-        std::thread::sleep(Duration::from_millis(5));
+        // A look at all processes takes some milliseconds itself.
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -356,6 +356,7 @@ fn a_machine_without_threads_is_no_fault_of_the_model() {
         ("recap PATH PATH", 5, no_request),
         ("summarize-batch", 74, no_input),
         ("session stats --jobs 4 --root FOLDER", 0, ""),
+        ("session search e --jobs 4 --root FOLDER", 0, ""),
     ] {
         let command = command.replace("PATH", path);
         let command = command.replace("FOLDER", folder.path().to_str().unwrap());

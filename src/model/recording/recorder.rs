@@ -32,7 +32,6 @@ impl Recorder {
     pub fn open(path: &Path) -> Result<Self, UnusableRecording> {
         let mut options = OpenOptions::new();
         options.append(true).create(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| UnusableRecording {
             path: path.to_owned(),

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
 
 use super::query::Query;
 use super::run::Found;
@@ -50,11 +51,12 @@ pub fn search_all(
     let names = ThreadNames::default();
     let jobs = listing.jobs.get().min(candidates.len());
     std::thread::scope(|scope| {
-        let lanes: Vec<Receiver<Sent>> = (0..jobs)
+        // Where no thread can be started, there is none for a lane.
+        let lanes: Vec<Option<Receiver<Sent>>> = (0..jobs)
             .map(|lane| {
                 let (sender, receiver) = sync_channel(WAITING);
                 let names = &names;
-                scope.spawn(move || {
+                let work = move || {
                     let send = |event| match sender.send(event) {
                         Ok(()) => ControlFlow::Continue(()),
                         Err(_) => ControlFlow::Break(()),
@@ -67,12 +69,19 @@ pub fn search_all(
                             return;
                         }
                     }
-                });
-                receiver
+                };
+                let started = Builder::new().spawn_scoped(scope, work);
+                started.ok().map(|_| receiver)
             })
             .collect();
         // When this returns, the receivers are dropped, which ends the threads.
-        for (_, lane) in candidates.iter().zip(lanes.iter().cycle()) {
+        for (candidate, lane) in candidates.iter().zip(lanes.iter().cycle()) {
+            let Some(lane) = lane else {
+                if search(candidate, listing, query, &names, visit).is_break() {
+                    return;
+                }
+                continue;
+            };
             while let Ok(Some(event)) = lane.recv() {
                 if visit(event).is_break() {
                     return;
