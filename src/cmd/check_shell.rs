@@ -24,7 +24,8 @@ use crate::wire::records::{CheckShellRecord, VerdictAccess};
 /// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
 /// So is what must be provided: `kernel-enforcement` (a sandbox, for commands such as `awk`),
 /// `no-terminal` (git would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and
-/// `diff.autoRefreshIndex=false`) and `temporary-directory` (one for `sort` to write to).
+/// `diff.autoRefreshIndex=false`), `temporary-directory` (one for `sort` to write to) and
+/// `no-leftovers` (processes that outlive the command are ended).
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain

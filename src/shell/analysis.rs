@@ -25,6 +25,9 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such readings are only
     /// trusted where the kernel keeps the command from writing.
     pub language: Option<String>,
+    /// Whether something could outlive it that waits for a file, such as a named pipe. Calls of a
+    /// session end what they leave behind.
+    pub may_leave_processes: bool,
 }
 
 /// Whether a command line only reads: no file changes, no network, no signals, no process left
@@ -62,6 +65,7 @@ pub fn analyse(command: &str) -> Analysis {
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
+            may_leave_processes: effects.may_leave_processes,
             language: effects.language,
         },
         Err(refusal) => Analysis {
@@ -75,6 +79,7 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: true,
             programs: Vec::new(),
             language: None,
+            may_leave_processes: false,
         },
     }
 }
@@ -141,6 +146,7 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
+            (self.may_leave_processes, "no-leftovers"),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))

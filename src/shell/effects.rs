@@ -13,6 +13,8 @@ pub(super) struct Place {
     pub(super) shell: Shell,
     /// Run any number of times.
     pub(super) repeated: bool,
+    /// Its output goes to another command, which may end first.
+    pub(super) is_piped: bool,
     /// Directly in an item of a `case`, which `;;` ends.
     pub(super) in_case_item: bool,
 }
@@ -80,6 +82,8 @@ pub(super) struct Effects {
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
     pub(super) language: Option<String>,
+    /// A process substitution may outlive the command that reads it.
+    pub(super) may_leave_processes: bool,
 }
 
 /// A change of directory.

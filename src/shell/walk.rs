@@ -86,7 +86,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let children = self.children(node);
                 self.parts(node, &children, place)
             }
-            "pipeline" | "subshell" | "command_substitution" | "process_substitution" => {
+            "pipeline" => {
+                let children = self.children(node);
+                let first = self.tasks.len();
+                self.parts(node, &children, place.in_subshell())?;
+                if let Some((_last, writers)) =
+                    self.tasks.get_mut(first..).and_then(<[_]>::split_last_mut)
+                {
+                    for writer in writers {
+                        writer.place.is_piped = true;
+                    }
+                }
+                Ok(())
+            }
+            "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
                 self.parts(node, &children, place.in_subshell())
             }
@@ -410,10 +423,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 ));
             }
         }
-        let waits = self.reads_all(owner, &simple);
+        let waits = !place.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
                 let place = place.in_process_substitution();
+                self.effects.may_leave_processes = true;
                 self.tasks.push(Task { node, place });
             } else {
                 self.push_all(vec![node], place)?;

@@ -49,6 +49,11 @@ fn plain_lines_and_explanations() {
             .contains("\"requires\":[\"temporary-directory\"]"),
         "{told:?}"
     );
+    let told = run(&["check", "shell", "--plain"], b"diff <(ls a) <(ls b)\n");
+    assert!(
+        told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
+        "{told:?}"
+    );
     let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
     assert_eq!(
         told.stdout,
