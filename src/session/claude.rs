@@ -178,11 +178,7 @@ pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {
 /// Whether a title record replaces a manual title.
 pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
     let extension = Extension::of(turnpipe).unwrap_or_default();
-    if is_true(extension.supersedes_manual) {
-        ManualTitle::Supersede
-    } else {
-        ManualTitle::Keep
-    }
+    ManualTitle::from(is_true(extension.supersedes_manual))
 }
 
 /// What turnpipe paid for a record, if no message in it says what it cost.

@@ -66,6 +66,16 @@ pub enum ManualTitle {
     Supersede,
 }
 
+impl From<bool> for ManualTitle {
+    fn from(is_superseded: bool) -> Self {
+        if is_superseded {
+            Self::Supersede
+        } else {
+            Self::Keep
+        }
+    }
+}
+
 /// The content of a title record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TitleRecord {

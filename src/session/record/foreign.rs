@@ -103,9 +103,11 @@ impl ForeignSession {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let turnpipe = &value["turnpipe"];
         match (text("type"), text("title"), text("content")) {
-            (Some("title"), Some(title), _) if value["ok"] == true => {
-                self.title(title, manual_title(turnpipe), turnpipe)
-            }
+            (Some("title"), Some(title), _) if value["ok"] == true => self.title(
+                title,
+                ManualTitle::from(turnpipe["supersedes_manual"] == true),
+                turnpipe,
+            ),
             (Some("system"), _, Some(recap)) if text("subtype") == Some("away_summary") => {
                 self.recap(recap, turnpipe)
             }
@@ -345,15 +347,6 @@ fn chain_of(file: &LockedFile) -> Result<Chain, RecordError> {
 
 fn is_manual(title: &Title) -> bool {
     title.source == TitleSource::Manual && !title.text.is_empty()
-}
-
-/// Whether a title is to replace one that a person gave.
-pub(super) fn manual_title(turnpipe: &Value) -> ManualTitle {
-    if turnpipe["supersedes_manual"] == true {
-        ManualTitle::Supersede
-    } else {
-        ManualTitle::Keep
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@ use serde_json::{Value, json};
 
 use super::Moment;
 use super::chain::Chain;
-use super::foreign::manual_title;
-use crate::session::ManualTitle;
 use crate::session::content::is_in;
 
 /// Types of the records to keep.
@@ -104,11 +102,13 @@ impl Recorder {
             }
             ("title", _) if record["ok"] == true && has("title") => {
                 let title = record["title"].take();
-                self.unchained(match turnpipe.as_ref().map(manual_title) {
-                    Some(ManualTitle::Supersede) => {
-                        json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
-                    }
-                    _ => json!({"type": "ai-title", "aiTitle": title}),
+                let is_superseding = turnpipe
+                    .as_ref()
+                    .is_some_and(|turnpipe| turnpipe["supersedes_manual"] == true);
+                self.unchained(if is_superseding {
+                    json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
+                } else {
+                    json!({"type": "ai-title", "aiTitle": title})
                 })
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
