@@ -190,7 +190,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
     let file = bench.write("file", format!("{line}\n").repeat(38));
     let mut driver = bench.drive(&["--tools", manifest.to_str().unwrap()]);
     let mut input = call("slow", "Wait", &json!({"gate": "gate"}));
-    for index in 0..700 {
+    for index in 0..450 {
         input += &call(&format!("read{index}"), "Read", &json!({"file_path": file}));
     }
     driver.send(&input);
@@ -216,7 +216,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
     });
     bench.write("gate", "");
     assert_eq!(driver.result("slow")["turnpipe"]["outcome"], "ok");
-    assert_eq!(driver.result("read699")["turnpipe"]["outcome"], "ok");
+    assert_eq!(driver.result("read449")["turnpipe"]["outcome"], "ok");
     assert!(peak() < 64 * 1024, "{} KiB", peak());
     let run = driver.finish();
     assert_eq!(run.status, Some(0));
