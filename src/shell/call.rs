@@ -119,6 +119,8 @@ impl Call<'_> {
 
     /// Checks a command that another one starts.
     pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Result<(), Refusal> {
+        // It may outlive the command that started it.
+        self.effects.may_leave_processes = true;
         if self.level >= MOST_LEVELS {
             return Err(Refusal::unknown(
                 outer.span.clone(),
