@@ -316,7 +316,7 @@ impl Write for Pieces {
     }
 }
 
-/// `recap --watch --write` at a terminal of its own.
+/// `recap --watch --write` on a pseudo-terminal.
 struct Watching {
     person: Person,
     records: Receiver<Vec<u8>>,

@@ -85,8 +85,8 @@ impl GitProbe {
         let mut fields = settings.split_terminator('\0');
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            let is_persons = matches!(origin, "system" | "global");
-            if runs_something(key, value, place.scope) || !(is_persons || is_known(key)) {
+            let is_trusted = matches!(origin, "system" | "global");
+            if runs_something(key, value, place.scope) || !(is_trusted || is_known(key)) {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
@@ -189,8 +189,8 @@ const SETTINGS: &str = "
     worktree status submodulesummary on
 ";
 
-/// The sections of a repository's own settings that git 2.47 or a common extension knows. What others
-/// do is not known.
+/// The sections that git 2.47 or a common extension of it documents. A repository's settings in any
+/// other section count as a program.
 const SECTIONS: &str = "
     add advice alias am apply attr author bitmappseudomerge blame branch browser bundle checkout clean
     color column commit commitgraph committer completion core credential credentialcache
