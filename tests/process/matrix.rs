@@ -303,7 +303,7 @@ impl Run {
                 // The pattern does not match itself.
                 let pattern = self.length.replace('.', "[.]");
                 format!(
-                    "until grep -qsxz '{pattern}' /proc/[0-9]*/cmdline; do sleep 0.02; done; rmdir /nonexistent/directory"
+                    "until grep -qsxz '{pattern}' /proc/[0-9]*/cmdline; do sleep 0.1; done; rmdir /nonexistent/directory"
                 )
             };
             calls.push(("sibling".to_owned(), script, LONG));
@@ -359,7 +359,7 @@ fn wait_until(cell: &str, condition: impl Fn() -> bool) {
     while !condition() {
         assert!(Instant::now() < deadline, "{cell}: the trouble never came");
         // A look at all processes takes some milliseconds itself.
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
