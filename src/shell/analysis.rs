@@ -146,7 +146,11 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
-            (self.may_leave_processes, "no-leftovers"),
+            // Programs beyond the plain core may start others, and end before them.
+            (
+                self.may_leave_processes || self.language.is_some(),
+                "no-leftovers",
+            ),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))

@@ -82,8 +82,7 @@ pub(super) struct Effects {
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
     pub(super) language: Option<String>,
-    /// A process substitution may outlive the command that reads it, or a command the one that started
-    /// it.
+    /// A substitution may outlive what reads it, or a command the one that started it.
     pub(super) may_leave_processes: bool,
 }
 

@@ -182,7 +182,12 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             }
             b'{' if expansions == Expansions::All => {
                 if self.may_be_brace_expansion() {
-                    word.worsen(Shape::Matches);
+                    // What begins with alternatives may become anything, even names of no file.
+                    word.worsen(if word.prefix.is_empty() {
+                        Shape::Split
+                    } else {
+                        Shape::Matches
+                    });
                 }
                 word.push("{");
                 self.skip(1);

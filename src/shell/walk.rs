@@ -474,6 +474,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
+            // The shell warns of a NUL in what it reads. If the pipe for that is closed, it ends before
+            // the command that it reads from.
+            self.effects.may_leave_processes |= place.is_piped;
             let place = place.in_subshell();
             self.tasks.push(Task { node, place });
         }

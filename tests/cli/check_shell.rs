@@ -24,7 +24,12 @@ fn one_record_a_line() {
         .collect();
     assert_eq!(records.len(), 6);
     assert_eq!(records[0]["verdict"], "read-only");
-    let conditions = serde_json::json!(["clean-git-config", "kernel-enforcement", "no-terminal"]);
+    let conditions = serde_json::json!([
+        "clean-git-config",
+        "kernel-enforcement",
+        "no-terminal",
+        "no-leftovers"
+    ]);
     assert_eq!(records[0]["requires"], conditions);
     assert_eq!(records[1]["verdict"], "writes");
     assert_eq!(records[1]["span"], serde_json::json!([5, 8]));
@@ -54,6 +59,15 @@ fn plain_lines_and_explanations() {
         told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
         "{told:?}"
     );
+    // Bash warns of the NUL into the closed pipe, and ends before the command that it reads from.
+    let told = run(
+        &["check", "shell", "--plain"],
+        b"{ x=$(head -c1 /dev/zero; sleep 60); } 2>&1 | true\n",
+    );
+    assert!(
+        told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
+        "{told:?}"
+    );
     let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
     assert_eq!(
         told.stdout,
@@ -78,7 +92,12 @@ fn with_a_directory_its_configuration_is_read() {
     assert_eq!(clean["verdict"], "read-only", "{clean}");
     assert_eq!(
         clean["requires"],
-        serde_json::json!(["kernel-enforcement", "no-terminal", "no-index-refresh"])
+        serde_json::json!([
+            "kernel-enforcement",
+            "no-terminal",
+            "no-index-refresh",
+            "no-leftovers"
+        ])
     );
     git(&["config", "core.fsmonitor", "evil"]);
     let dirty = verdict(&question);

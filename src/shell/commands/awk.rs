@@ -104,8 +104,12 @@ fn is_plain_name(name: &str) -> bool {
 
 /// A file, or an assignment; not one of the names that gawk takes for connections.
 fn is_harmless_operand(word: &Word) -> bool {
-    if word.prefix.starts_with("/inet") || (word.prefix.is_empty() && word.literal().is_none()) {
-        // An unknown value may be such a name. Matches of a pattern are existing files.
+    if word.prefix.starts_with("/inet") {
+        return false;
+    }
+    if word.prefix.is_empty() && word.literal().is_none() {
+        // An unknown value may be such a name. A pattern that begins the word never becomes one:
+        // it matches files, or stays as it is.
         return word.shape == Shape::Matches;
     }
     let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix);
