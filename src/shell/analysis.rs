@@ -92,7 +92,7 @@ fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
     // The grammar parses pipelines six times as fast when a line end follows them.
     let command = format!("{command}\n");
     let tree = parse(&command)?;
-    let effects = Walk::new(&command, tree.root_node()).run()?;
+    let effects = Walk::new(&command, tree.root_node()).effects()?;
     let uses = effects.git_uses()?;
     let requires = uses.into_iter().map(Requirement::CleanGitConfig).collect();
     Ok((effects, requires))

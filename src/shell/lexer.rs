@@ -141,13 +141,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word),
             b'\\' if self.is_lenient() && self.peek_at(1) == Some(b'\n') => self.skip(2),
-            b'<' => {
+            b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
                 word.worsen(Shape::Single);
-            }
-            b'>' => {
-                return Err(self.refuse(2, "`>(` writes to a command"));
             }
             b'#' if self.position == word.span.start => {
                 return Err(self.refuse(1, "a comment where a word is expected"));
@@ -261,6 +258,24 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 }
             }
         }
+    }
+
+    /// Passes a text that is expanded like one in quotes, but in which quotes mean nothing.
+    pub(super) fn here_document(&mut self) -> Result<(), Refusal> {
+        let mut text = Word::anything(self.position..self.end);
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'$' | b'`' => self.dollar(&mut text, Shape::Single)?,
+                b'\\' => {
+                    self.skip(1);
+                    self.character()?;
+                }
+                _ => {
+                    self.character()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.

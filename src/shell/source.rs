@@ -17,7 +17,7 @@ impl<'text> Source<'text> {
     pub(super) fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
         let token = self.slice(span.clone());
         match token {
-            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" => Ok(()),
+            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" | ">(" => Ok(()),
             "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for"
             | "in" | "case" | "esac" | "{" | "}" | "!" => {
                 let bytes = self.0.as_bytes();
