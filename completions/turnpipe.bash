@@ -1522,7 +1522,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "day week month model project session agent prompt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt" -- "${cur}"))
                     return 0
                     ;;
                 --tz)

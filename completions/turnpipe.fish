@@ -408,6 +408,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l by -d 'One row for each day, model and so on, and in text their sum; separate several by commas' -r -f -a "day\t'The day'
 week\t'The week of ISO 8601, from Monday on'
 month\t'The month'
+block\t'Five hours, as subscriptions to Claude count them: from the full hour before a request on that is not in the five hours before; for use with `--agent claude`'
 model\t'The model that was asked'
 project\t'The directory in which the session began'
 session\t'The session\'s id'

@@ -38,6 +38,7 @@ object! {
         cache_write = "cache_creation_input_tokens",
         cache_writes: CacheWrites<'a> = "cache_creation",
         cache_read = "cache_read_input_tokens",
+        cost = "cost_usd",
     }
 }
 
@@ -222,7 +223,7 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
     .collect()
 }
 
-/// Token counts of the Anthropic API.
+/// Token counts of the Anthropic API, and the cost that turnpipe adds where a server tells it.
 pub(super) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = AnthropicTokens::of(raw)?;
     let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
@@ -232,6 +233,7 @@ pub(super) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
         cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
+        cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
         ..Usage::default()
     })
 }

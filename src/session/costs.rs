@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use super::prices::Prices;
 use super::stats::{Reply, Tally};
@@ -13,6 +14,9 @@ const MAIN: &str = "main";
 
 /// The name for an unknown model, day and so on.
 const UNKNOWN: &str = "(unknown)";
+
+/// How long a block is.
+const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 
 impl Tally {
     /// Sets what each request costs. What an agent recorded counts; it records 0 where it does not
@@ -35,15 +39,19 @@ impl Tally {
     /// Adds up the requests that have these dimensions in common, in their order. Without a
     /// dimension that is one sum of all.
     pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
+        let periods = Periods {
+            zone,
+            blocks: self.blocks(),
+        };
         let mut sums: BTreeMap<Vec<String>, SessionCostRecord> = BTreeMap::new();
         for reply in self.replies.values() {
-            let names = by.iter().map(|dimension| name(reply, *dimension, zone));
+            let names = by.iter().map(|dimension| name(reply, *dimension, &periods));
             let sum = sums.entry(names.collect()).or_default();
             sum.replies += reply.replies;
             let usage = reply.usage.unwrap_or_default();
             sum.usage += usage;
             if usage.cost.is_none() && usage.total() > 0 {
-                let model = name(reply, Dimension::Model, zone);
+                let model = name(reply, Dimension::Model, &periods);
                 sum.unpriced_models.insert(model);
             }
         }
@@ -53,19 +61,50 @@ impl Tally {
         });
         sums.collect()
     }
+
+    /// When the blocks begin, in order.
+    fn blocks(&self) -> Vec<Timestamp> {
+        let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.total() > 0);
+        let replies = self.replies.values().filter(|reply| paid(reply));
+        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.time).collect();
+        times.sort_unstable();
+        let mut starts: Vec<Timestamp> = Vec::new();
+        for time in times {
+            let is_open = |start: &Timestamp| time.duration_since(*start) < BLOCK;
+            if !starts.last().is_some_and(is_open) {
+                let seconds = time.as_second() - time.as_second().rem_euclid(3600);
+                starts.extend(Timestamp::from_second(seconds));
+            }
+        }
+        starts
+    }
+}
+
+/// The periods of a year as the reader counts them.
+struct Periods<'a> {
+    zone: &'a TimeZone,
+    /// When each block begins.
+    blocks: Vec<Timestamp>,
 }
 
 /// Where a request belongs.
-fn name(reply: &Reply, dimension: Dimension, zone: &TimeZone) -> String {
-    let zoned = || Some(reply.time?.to_zoned(zone.clone()));
+fn name(reply: &Reply, dimension: Dimension, periods: &Periods) -> String {
+    let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
     let source = reply.source.as_deref();
     let name = match dimension {
-        Dimension::Day => zoned().map(|time| time.date().to_string()),
-        Dimension::Week => zoned().map(|time| {
-            let week = time.date().iso_week_date();
+        Dimension::Day => reply.time.map(|time| zoned(time).date().to_string()),
+        Dimension::Week => reply.time.map(|time| {
+            let week = zoned(time).date().iso_week_date();
             format!("{:04}-W{:02}", week.year(), week.week())
         }),
-        Dimension::Month => zoned().map(|time| time.strftime("%Y-%m").to_string()),
+        Dimension::Month => reply
+            .time
+            .map(|time| zoned(time).strftime("%Y-%m").to_string()),
+        Dimension::Block => reply.time.and_then(|time| {
+            let begun = periods.blocks.partition_point(|start| *start <= time);
+            let start = periods.blocks[..begun].last()?;
+            Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
+        }),
         Dimension::Model => reply.model.clone(),
         Dimension::Project => source.and_then(|source| source.project.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),

@@ -142,7 +142,8 @@ impl Tally {
         });
         looked.sort_by_key(|looked| looked.item);
         let mut failed = Vec::new();
-        for looked in looked {
+        // The last changed comes last: what a fork copied counts for the session that had it first.
+        for looked in looked.into_iter().rev() {
             match looked.output {
                 Ok(tally) => tally.into_iter().for_each(|tally| self.merge(tally)),
                 Err(SessionError::Unknown) => {}

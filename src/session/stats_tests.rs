@@ -20,6 +20,15 @@ fn stats_of(paths: &[&Path]) -> SessionStatsRecord {
     tally.finish(&TimeZone::UTC)
 }
 
+fn listing() -> Listing {
+    Listing {
+        filter: Filter::default(),
+        depth: Depth::Whole,
+        mapping: Mapping::Refused,
+        jobs: NonZeroUsize::MIN,
+    }
+}
+
 fn share<'a>(shares: &'a [UsageShare], name: &str) -> &'a UsageShare {
     shares.iter().find(|share| share.name == name).unwrap()
 }
@@ -109,14 +118,8 @@ fn sessions_of_subagents_add_tokens_only() {
         agent: None,
         path: folder.path().to_owned(),
     };
-    let listing = Listing {
-        filter: Filter::default(),
-        depth: Depth::Whole,
-        mapping: Mapping::Refused,
-        jobs: NonZeroUsize::MIN,
-    };
     let mut tally = Tally::default();
-    assert!(tally.add_all(&discover(&[root]), &listing).is_empty());
+    assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     let stats = tally.finish(&TimeZone::UTC);
     assert_eq!((stats.sessions, stats.prompts), (1, 1));
     assert_eq!(stats.usage.input, 14);
@@ -154,7 +157,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     let path = folder.path().join("s.jsonl");
     let title = |input: u64| {
         format!(
-            r#"{{"type":"ai-title","aiTitle":"x","turnpipe":{{"v":1,"model_used":"m","prompt_id":"session_title","usage":{{"input_tokens":{input},"output_tokens":1}}}}}}"#
+            r#"{{"type":"ai-title","aiTitle":"x","turnpipe":{{"v":1,"model_used":"m","prompt_id":"session_title","usage":{{"input_tokens":{input},"output_tokens":1,"cost_usd":0.25}}}}}}"#
         )
     };
     let prompt = r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#;
@@ -168,6 +171,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     );
     assert_eq!(stats.usage.input, 210);
     assert_eq!(share(&stats.by_model, "m").usage.input, 210);
+    assert_eq!(titles.usage.cost, Some(0.5));
 }
 
 /// Tokens written to the cache are part of the input too.
@@ -218,25 +222,42 @@ fn days_weeks_and_months_begin_in_the_zone() {
     assert_eq!(names(Dimension::Day, 2), "2026-01-01 1, 2026-01-02 11");
     assert_eq!(names(Dimension::Month, -22), "2025-12 1, 2026-01 11");
     assert_eq!(names(Dimension::Week, 0), "2026-W01 12");
+    // From 21:00 on, and until 02:00; then from the next request on.
+    assert_eq!(
+        names(Dimension::Block, 1),
+        "2026-01-01 22:00 4, 2026-01-02 09:00 8"
+    );
 }
 
-/// Of a fork that copies its first replies, only what is new belongs to it.
+/// Of a fork that copied its first replies, only what is new belongs to it.
 #[test]
-fn copies_cost_once_in_any_grouping() {
+fn copies_cost_once_where_they_were_first() {
     let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../../tests/data/costs/claude.jsonl");
     let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
     std::fs::write(&one, text.lines().take(5).collect::<Vec<_>>().join("\n")).unwrap();
     std::fs::write(&other, text.replace("000001\"", "000009\"")).unwrap();
-    let mut tally = Tally::default();
-    for path in [one, other] {
-        tally.add(&Session::open(&path).unwrap()).unwrap();
+    let now = std::time::SystemTime::now();
+    for (path, hours) in [(&one, 2), (&other, 1)] {
+        let file = std::fs::File::options().append(true).open(path).unwrap();
+        let modified = now - std::time::Duration::from_hours(hours);
+        file.set_modified(modified).unwrap();
     }
+    let root = Root {
+        agent: None,
+        path: folder.path().to_owned(),
+    };
+    let mut tally = Tally::default();
+    assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     tally.price(&Prices::built_in());
     let by = [Dimension::Session, Dimension::Model];
     let costs = tally.costs(&by, &TimeZone::UTC);
     let replies: Vec<u64> = costs.iter().map(|cost| cost.replies).collect();
     assert_eq!(replies, [4, 4, 4]);
+    assert_eq!(
+        costs[0].by[&Dimension::Session],
+        "c0575000-0000-4000-8000-000000000001"
+    );
     let sum: f64 = costs.iter().filter_map(|cost| cost.usage.cost).sum();
     assert_eq!(format!("{sum:.4}"), "4.6672");
 }

@@ -232,6 +232,9 @@ pub enum Dimension {
     Week,
     /// The month
     Month,
+    /// Five hours, as subscriptions to Claude count them: from the full hour before a request on that
+    /// is not in the five hours before; for use with `--agent claude`
+    Block,
     /// The model that was asked
     Model,
     /// The directory in which the session began
