@@ -105,8 +105,6 @@ impl Reader<'_> {
             let rest = self.lexer.rest();
             if rest.is_empty() {
                 break;
-            } else if rest.starts_with("\\\n") {
-                self.lexer.skip(2);
             } else if rest.starts_with('\n') {
                 self.lexer.skip(1);
                 self.end(Follows::Next);

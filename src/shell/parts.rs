@@ -48,6 +48,9 @@ pub struct PartWord {
 /// commands, as in `a && b > c`, is a part of its own.
 pub fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
     screen(script).ok()?;
+    if !continues_after_blanks(script) {
+        return None;
+    }
     // As in the analysis, the line end is for the grammar.
     let text = format!("{script}\n");
     let tree = parse(&text).ok()?;
@@ -132,6 +135,15 @@ impl CommandPart {
     }
 }
 
+/// Whether every line that a backslash continues ends in a blank before it, so that no word, operator or
+/// expansion goes on in the next line, and no here-document may end differently.
+fn continues_after_blanks(script: &str) -> bool {
+    let mut lines: Vec<&str> = script.split("\\\n").collect();
+    lines.pop();
+    lines.is_empty()
+        || (!script.contains("<<") && lines.iter().all(|line| line.ends_with([' ', '\t'])))
+}
+
 /// Whether these words are a command for the shell as well: their first one is neither a keyword nor
 /// an assignment that was read as a word.
 pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
@@ -148,7 +160,7 @@ pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
             .unwrap_or_default();
     }
     let (name, rest) = first.split_at(identifier_length(first));
-    let assigns = !name.is_empty() && rest.starts_with(['+', '[']);
+    let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
     !assigns && !is_reserved(first) && first != "]]"
 }
 

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde::Deserialize;
 
-use super::table_tests::corpus;
-use super::{CommandPart, command_parts};
+use super::table_tests::{corpus, rows};
+use super::{CommandPart, analyse, command_parts};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -242,6 +242,18 @@ const CONSTRUCTS: &[&str] = &[
     "a \\;; @",
     "a \\\n; @",
     "a # \\\n@",
+    "a \\\n && @",
+    "a && \\\n@ \\\n",
+    "(\\\n@)",
+    "a ' \\\n'; @",
+    "a \" \\\n\"; @",
+    "a \\ \\\n; @",
+    "echo \"$\\\n(@)\"",
+    "echo $ \\\n; @",
+    "echo $(a # )\n@)",
+    "echo `a # `; @",
+    "x=$(<a); @",
+    "echo $(<a) $(@)",
     "a=b;@",
     "a>b;@",
     "a&&@",
@@ -366,6 +378,25 @@ proptest! {
             let _ = part.unwrapped();
         }
     }
+}
+
+/// Whatever only reads is understood, and is redirected to no file.
+#[test]
+fn commands_that_only_read_have_parts() {
+    let ours = rows(include_str!("../../tests/data/shell/commands.jsonl"));
+    let more = corpus("shell-readonly.jsonl").unwrap_or_default();
+    let mut compared = 0;
+    for row in ours.iter().chain(&more) {
+        let command = row["command"].as_str().unwrap();
+        if analyse(command).verdict.is_read_only() {
+            let parts = command_parts(command);
+            let is_right =
+                parts.is_some_and(|parts| parts.iter().all(|part| part.writes.is_empty()));
+            assert!(is_right, "{command}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "{compared}");
 }
 
 /// Another agent's splitter, where its answer is not the text that it was given.

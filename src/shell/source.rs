@@ -92,8 +92,8 @@ impl<'text> Source<'text> {
         let between = self.slice(range.clone());
         if range.start <= range.end
             && between
-                .bytes()
-                .all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
+                .split("\\\n")
+                .all(|line| line.trim_matches([' ', '\t', '\n']).is_empty())
         {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //! from tree-sitter's grammar of bash, built with bounded work.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
@@ -112,6 +112,24 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
 /// than running them a little later costs.
 const LONGEST: usize = 16 * 1024;
 
+/// Refuses lines that are continued.
+pub(super) fn screen_line_ends(command: &str) -> Result<(), Refusal> {
+    match command.find("\\\n") {
+        None => Ok(()),
+        Some(index) => Err(read_differently(
+            index..index + 2,
+            "a line continued by a backslash",
+        )),
+    }
+}
+
+fn read_differently(span: Range<usize>, what: &str) -> Refusal {
+    Refusal::unknown(
+        span,
+        format!("{what} is read differently by different parsers"),
+    )
+}
+
 /// Refuses lengths and bytes that cannot be judged.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
     if command.len() > LONGEST {
@@ -120,21 +138,15 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
             "the command is longer than 16 KiB, which is not analysed",
         ));
     }
-    let bytes = command.as_bytes();
-    for (index, &byte) in bytes.iter().enumerate() {
+    for (index, byte) in command.bytes().enumerate() {
         let what = match byte {
             b'\t' | b'\n' => continue,
             b'\r' => "a carriage return",
             0 => "a NUL character",
             0x01..=0x1f | 0x7f => "a control character",
-            b'\\' if bytes.get(index + 1) == Some(&b'\n') => "a line continued by a backslash",
             _ => continue,
         };
-        let end = if byte == b'\\' { index + 2 } else { index + 1 };
-        return Err(Refusal::unknown(
-            index..end,
-            format!("{what} is read differently by different parsers"),
-        ));
+        return Err(read_differently(index..index + 1, what));
     }
     Ok(())
 }

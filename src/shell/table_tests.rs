@@ -11,7 +11,7 @@ use super::{Verdict, analyse};
 /// beyond these that agents refuse must be refused.
 const ACCEPTED_ALL_THE_SAME: &str = include_str!("../../tests/data/shell/refused_by_others.jsonl");
 
-fn rows(text: &str) -> Vec<Value> {
+pub(super) fn rows(text: &str) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()

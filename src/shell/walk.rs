@@ -129,7 +129,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             "command" | "variable_assignment" | "variable_assignments" => {
                 self.simple(node, node.byte_range(), place)
             }
-            "declaration_command" | "unset_command" if self.commands.is_some() => {
+            "declaration_command" | "unset_command" | "file_redirect"
+                if self.commands.is_some() =>
+            {
                 self.simple(node, node.byte_range(), place)
             }
             "redirected_statement" => self.redirected(node, place),
