@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::analyse;
+use super::{analyse, command_parts};
 
 /// Pieces that make up command lines, harmless and not.
 const PIECES: &[&str] = &[
@@ -212,6 +212,17 @@ fn no_input_takes_long() {
         "'",
         "f() { ",
         "ls {}{}",
+        "ls $(a) ",
+        "echo $( ls; ",
+        "a & ",
+        ">a ",
+        "b >a; ",
+        "b >a && ",
+        "export a=$(b); ",
+        "[[ $(a) ]]; ",
+        "cat <<A\n$(b)\nA\n",
+        "case $(a) in b) c;; esac; ",
+        "a \\\n ",
     ];
     // The bound is ten times what a busy debug build needs; a square would be far above it.
     let bound = Duration::from_secs(2);
@@ -221,6 +232,7 @@ fn no_input_takes_long() {
             command.push_str(tail);
             let begun = Instant::now();
             let _ = analyse(&command);
+            let _ = command_parts(&command);
             let took = begun.elapsed();
             assert!(took < bound, "{unit:?} {tail:?}: {took:?}");
         }
