@@ -427,7 +427,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only what was asked and answered before this time')
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'One row for each day, model and so on, and in text their sum; separate several by commas')
-            [CompletionResult]::new('--tz', '--tz', [CompletionResultType]::ParameterName, 'Where days, weeks and months begin, as in Europe/Berlin [default: the system''s zone in text, UTC in records]')
+            [CompletionResult]::new('--tz', '--tz', [CompletionResultType]::ParameterName, 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system''s zone in text, UTC in records]')
             [CompletionResult]::new('--prices', '--prices', [CompletionResultType]::ParameterName, 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')

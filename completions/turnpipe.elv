@@ -406,7 +406,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --since 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)'
             cand --until 'Only what was asked and answered before this time'
             cand --by 'One row for each day, model and so on, and in text their sum; separate several by commas'
-            cand --tz 'Where days, weeks and months begin, as in Europe/Berlin [default: the system''s zone in text, UTC in records]'
+            cand --tz 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system''s zone in text, UTC in records]'
             cand --prices 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'

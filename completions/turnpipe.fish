@@ -414,7 +414,7 @@ project\t'The directory in which the session began'
 session\t'The session\'s id'
 agent\t'The agent that wrote the session'
 prompt\t'What asked: `main`, or the id of a service such as `session_title`'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, as in Europe/Berlin [default: the system\'s zone in text, UTC in records]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system\'s zone in text, UTC in records]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l prices -d 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"

@@ -21,11 +21,16 @@ pub(super) struct CostRow<'a> {
     pub(super) unpriced_models: &'a BTreeSet<String>,
 }
 
+/// How long bars are.
+const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=40;
+
 /// The rows below a head, as wide as the terminal at most: first numbers are shortened, then names.
+/// Where there is room, the first rows, as many as `bars`, get a bar for their money.
 pub(super) fn cost_table(
     names: &[&str],
     counts: &[&str],
     rows: &[CostRow],
+    bars: usize,
     columns: Option<usize>,
 ) -> String {
     let head = [names, counts, &HEADS].concat();
@@ -49,7 +54,32 @@ pub(super) fn cost_table(
         }
         fit_names(&mut page, names.len(), columns);
     }
-    table(page, names.len())
+    let columns = columns.unwrap_or_default();
+    with_bars(&table(page, names.len()), &rows[..bars], columns)
+}
+
+/// The lines of a table, of which those of `rows`, below the head, get bars.
+fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
+    let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
+    let most = rows.iter().map(cost).fold(0.0, f64::max);
+    let taken = page.lines().map(display_width).max().unwrap_or(0) + 2;
+    let room = columns.saturating_sub(taken).min(*BAR_COLUMNS.end());
+    if !BAR_COLUMNS.contains(&room) || most <= 0.0 {
+        return page.to_owned();
+    }
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "no bar is longer than the terminal is wide"
+    )]
+    let bar = |row| "█".repeat((cost(row) / most * room as f64).round() as usize);
+    // The head has none, and neither have rows at the end.
+    let bars = std::iter::once(String::new()).chain(rows.iter().map(bar));
+    let bars = bars.chain(std::iter::repeat(String::new()));
+    let lines = page.lines().zip(bars);
+    let lines = lines.map(|(line, bar)| format!("{line}  {bar}").trim_end().to_owned() + "\n");
+    lines.collect()
 }
 
 fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
@@ -180,6 +210,34 @@ mod tests {
     }
 
     #[test]
+    fn bars_stand_where_there_is_room() {
+        let none = BTreeSet::new();
+        let usages = [20.0, 5.0, 0.1, 25.1].map(|cost| TokenUsage {
+            cost: Some(cost),
+            ..TokenUsage::default()
+        });
+        let rows = usages.each_ref().map(|usage| CostRow {
+            names: vec!["x"],
+            counts: vec![],
+            usage,
+            unpriced_models: &none,
+        });
+        let lengths = |columns| {
+            let page = cost_table(&["DAY"], &[], &rows, 3, columns);
+            let bars = page.lines().map(|line| line.matches('█').count());
+            assert!(
+                page.lines()
+                    .all(|line| Some(display_width(line)) <= columns.or(Some(60)))
+            );
+            bars.collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(Some(200)), [0, 40, 10, 0, 0]);
+        assert_eq!(lengths(Some(73)), [0, 20, 5, 0, 0]);
+        assert_eq!(lengths(Some(56)), [0; 5]);
+        assert_eq!(lengths(None), [0; 5]);
+    }
+
+    #[test]
     fn rows_fit_the_terminal() {
         let usage = TokenUsage {
             input: 123_456_789,
@@ -210,7 +268,7 @@ mod tests {
                 usage: &usage,
                 unpriced_models: &none,
             };
-            let page = cost_table(&head[..count], &[], &[row], Some(columns));
+            let page = cost_table(&head[..count], &[], &[row], 0, Some(columns));
             for line in page.lines() {
                 assert!(display_width(line) <= columns, "{columns}\n{page}");
             }

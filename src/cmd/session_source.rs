@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::UsageError;
 use super::inputs::InputErrors;
@@ -179,8 +180,8 @@ pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
 impl FilterArguments {
     /// Narrows a filter.
     pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) {
-        filter.since = self.since.map(|since| since.time(now));
-        filter.before = self.before.map(|before| before.time(now));
+        filter.since = self.since.map(|since| since.time(now, &TimeZone::UTC));
+        filter.before = self.before.map(|before| before.time(now, &TimeZone::UTC));
         filter.untitled = self.untitled;
     }
 }

@@ -49,8 +49,8 @@ pub(super) struct SessionStatsArguments {
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
-    /// Where days, weeks and months begin, as in Europe/Berlin [default: the system's zone in text, UTC
-    /// in records]
+    /// Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin
+    /// [default: the system's zone in text, UTC in records]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     tz: Option<TimeZone>,
     /// Prices that count more than those that are built in; `data/prices.toml` in the source shows
@@ -68,8 +68,13 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 impl Run for SessionStatsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let now = io.clock.now();
-        let since = self.since.map(|since| since.time(now));
-        let until = self.until.map(|until| until.time(now));
+        let form = self.form.form(io.terminal);
+        let zone = self.tz.unwrap_or_else(|| match form {
+            Form::Text => io.clock.time_zone(),
+            Form::Jsonl => TimeZone::UTC,
+        });
+        let since = self.since.map(|since| since.time(now, &zone));
+        let until = self.until.map(|until| until.time(now, &zone));
         let config = globals.config(&io.environment)?;
         let prices = config.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
@@ -95,11 +100,6 @@ impl Run for SessionStatsArguments {
         }
         tally.price(&prices);
         drop(progress);
-        let form = self.form.form(io.terminal);
-        let zone = self.tz.unwrap_or_else(|| match form {
-            Form::Text => io.clock.time_zone(),
-            Form::Jsonl => TimeZone::UTC,
-        });
         let all = tally.costs(&[], &zone).pop().unwrap_or_default();
         if !all.unpriced_models.is_empty() && !globals.quiet {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
@@ -162,7 +162,11 @@ fn cost_page(
         }
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    cost_table(&heads, &[], &rows.collect::<Vec<_>>(), columns)
+    let bars = match by {
+        [Dimension::Day | Dimension::Week | Dimension::Month | Dimension::Block] => costs.len(),
+        _ => 0,
+    };
+    cost_table(&heads, &[], &rows.collect::<Vec<_>>(), bars, columns)
 }
 
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
@@ -186,7 +190,8 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
         });
         page.push('\n');
         let rows: Vec<CostRow> = rows.collect();
-        page.push_str(&cost_table(&[title], &["REPLIES"], &rows, columns));
+        let bars = if title == "DAY" { rows.len() } else { 0 };
+        page.push_str(&cost_table(&[title], &["REPLIES"], &rows, bars, columns));
     }
     let head = ["TOOL", "CALLS", "FAILED"].map(str::to_owned).to_vec();
     let tools = stats.by_tool.iter().map(|tool| {

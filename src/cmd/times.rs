@@ -50,10 +50,11 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
     parse_span(text)
 }
 
-/// A moment: RFC 3339, a date (its start in UTC), or how long ago (`30m`, `12h`, `2d`, `1w`).
+/// A moment: RFC 3339, a date (its start), or how long ago (`30m`, `12h`, `2d`, `1w`).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Moment {
     At(Timestamp),
+    On(Date),
     Ago(Duration),
 }
 
@@ -61,25 +62,25 @@ impl FromStr for Moment {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let date = || {
-            let date: Date = text.parse().ok()?;
-            let start = date.to_zoned(TimeZone::UTC).ok()?;
-            Some(start.timestamp())
-        };
+        let date = || text.parse().ok().map(Self::On);
         let ago = || parse_span(text).ok().map(Self::Ago);
         let time = text.parse().ok();
         time.map(Self::At)
             .or_else(ago)
-            .or_else(|| date().map(Self::At))
+            .or_else(date)
             .ok_or("not a time, such as 2026-01-31, 2026-01-31T12:00:00Z, or 2d for two days ago")
     }
 }
 
 impl Moment {
-    /// When that is, if it is `now`. Nothing is before the first time that can be told.
-    pub(super) fn time(self, now: Timestamp) -> Timestamp {
+    /// When that is, if it is `now`, where a day begins as in `zone`. Nothing is before the first time
+    /// that can be told.
+    pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         match self {
             Self::At(time) => time,
+            Self::On(date) => date
+                .to_zoned(zone.clone())
+                .map_or(Timestamp::MIN, |start| start.timestamp()),
             Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::MIN),
         }
     }
@@ -134,9 +135,13 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in rows {
-            let moment = text.parse::<Moment>().ok().map(|moment| moment.time(now));
+            let moment = text.parse::<Moment>().ok();
+            let moment = moment.map(|moment| moment.time(now, &TimeZone::UTC));
             let expected = expected.map(|time| time.parse().unwrap());
             assert_eq!(moment, expected, "{text}");
         }
+        let east = TimeZone::fixed(jiff::tz::offset(9));
+        let day: Moment = "2025-12-31".parse().unwrap();
+        assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
     }
 }
