@@ -112,6 +112,10 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
 /// than running them a little later costs.
 const LONGEST: usize = 16 * 1024;
 
+/// How many redirections there may be, with all else that looks like one. The shell opens those of
+/// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
+const MOST_REDIRECTIONS: usize = 64;
+
 /// Refuses lengths and bytes that cannot be judged.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
     if command.len() > LONGEST {
@@ -121,6 +125,10 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
         ));
     }
     let bytes = command.as_bytes();
+    let redirections = bytes.iter().filter(|byte| matches!(byte, b'<' | b'>'));
+    if redirections.count() > MOST_REDIRECTIONS {
+        return Err(Refusal::unknown(0..0, "too many redirections"));
+    }
     for (index, &byte) in bytes.iter().enumerate() {
         let what = match byte {
             b'\t' | b'\n' => continue,
