@@ -236,7 +236,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fis
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "stats" -d 'Count tokens, money and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "rename" -d 'Give a session a name'
@@ -405,6 +405,16 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l until -d 'Only what was asked and answered before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l by -d 'One row for each day, model and so on, and in text their sum; separate several by commas' -r -f -a "day\t'The day'
+week\t'The week of ISO 8601, from Monday on'
+month\t'The month'
+model\t'The model that was asked'
+project\t'The directory in which the session began'
+session\t'The session\'s id'
+agent\t'The agent that wrote the session'
+prompt\t'What asked: `main`, or the id of a service such as `session_title`'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, as in Europe/Berlin [default: the system\'s zone in text, UTC in records]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l prices -d 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -478,7 +488,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Count tokens, money and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "rename" -d 'Give a session a name'
@@ -563,7 +573,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "search" -d 'Find what was said in sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "check" -d 'Report what is wrong with session files'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "stats" -d 'Count tokens and calls by model, tool, day and purpose'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "stats" -d 'Count tokens, money and calls by model, tool, day and purpose'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "path" -d 'Print the files of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "append" -d 'Record a stream in a session file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "rename" -d 'Give a session a name'

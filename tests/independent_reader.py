@@ -231,11 +231,12 @@ def codex_account(records):
     for model, reading in meters:
         if isinstance(reading, dict):
             cached = number(reading.get("cached_input_tokens"))
+            written = number(reading.get("cache_write_input_tokens"))
             now = [
-                max(number(reading.get("input_tokens")) - cached, 0),
+                max(number(reading.get("input_tokens")) - cached - written, 0),
                 number(reading.get("output_tokens")),
                 cached,
-                number(reading.get("cache_write_input_tokens")),
+                written,
             ]
             # A reading that is smaller starts a new count.
             grown = all(new >= old for new, old in zip(now, before))

@@ -1,7 +1,7 @@
 //! The analysis of a shell command: no panic, spans that are text, and nothing hides behind what was
 //! accepted.
 
-use turnpipe::shell::analyse;
+use turnpipe::shell::{analyse, command_parts};
 
 /// Panics if the analysis says something wrong about `data`.
 pub(crate) fn check(data: &[u8]) {
@@ -12,6 +12,9 @@ pub(crate) fn check(data: &[u8]) {
     assert!(!analysis.why.contains('\n'));
     if let Some(span) = analysis.span {
         assert!(command.get(span).is_some());
+    }
+    for part in command_parts(command).unwrap_or_default() {
+        assert!(command.get(part.span.clone()).is_some(), "{part:?}");
     }
     if analysis.verdict.is_read_only() {
         let longer = format!("{command}\ntouch x");

@@ -12,6 +12,7 @@ mod cli;
 mod command;
 mod completions;
 mod conversation;
+mod cost_table;
 mod error;
 mod globals;
 mod inputs;

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
@@ -70,6 +71,8 @@ pub(super) struct ConfigFile {
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.
     pub(super) http: HttpTable,
+    /// A file with prices of models; relative to the file.
+    pub(super) prices: Option<PathBuf>,
 }
 
 impl ConfigFile {
@@ -98,20 +101,7 @@ impl ConfigFile {
     }
 
     fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
-        let mut file: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(0, |span| {
-                text[..span.start.min(text.len())].matches('\n').count() + 1
-            });
-            let message = error.message().replace('\n', " ");
-            ConfigError::Invalid {
-                path: path.to_owned(),
-                reason: format!("line {line}: {message}"),
-            }
-        })?;
+        let mut file: Self = read_toml(path)?;
         if let Some(base) = path.parent() {
             for manifest in &mut file.tools {
                 *manifest = base.join(&*manifest);
@@ -120,12 +110,31 @@ impl ConfigFile {
                 .providers
                 .values_mut()
                 .map(|table| &mut table.api_key_file);
-            for path in keys.chain([&mut file.http.ca_file]).flatten() {
+            let others = [&mut file.http.ca_file, &mut file.prices];
+            for path in keys.chain(others).flatten() {
                 *path = base.join(&*path);
             }
         }
         Ok(file)
     }
+}
+
+/// Reads a file of TOML.
+pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(0, |span| {
+            text[..span.start.min(text.len())].matches('\n').count() + 1
+        });
+        let message = error.message().replace('\n', " ");
+        ConfigError::Invalid {
+            path: path.to_owned(),
+            reason: format!("line {line}: {message}"),
+        }
+    })
 }
 
 fn default_path(environment: &Environment) -> Option<PathBuf> {

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::file::{ConfigError, ConfigFile, ConfigSource};
+use super::file::{ConfigError, ConfigFile, ConfigSource, read_toml};
 use super::variables::{
     CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
 };
 use crate::io::Environment;
 use crate::results::ToolLimits;
+use crate::session::Prices;
 use crate::state::StateRoot;
 use crate::tools::ShellTimeouts;
 
@@ -101,6 +102,20 @@ impl Config {
             ),
             temporary_directory,
         }
+    }
+
+    /// The prices of models: those of the file `named` by a flag, then those of the configuration,
+    /// then those that are built in.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or invalid.
+    pub fn prices(&self, named: Option<&Path>) -> Result<Prices, ConfigError> {
+        let files = [named, self.file.prices.as_deref()];
+        let mut prices = Prices::default();
+        for path in files.into_iter().flatten() {
+            prices = prices.before(read_toml(path)?);
+        }
+        Ok(prices.before(Prices::built_in()))
     }
 }
 

@@ -27,6 +27,7 @@ impl Usage {
             output: self.output.saturating_sub(earlier.output),
             cache_read: self.cache_read.saturating_sub(earlier.cache_read),
             cache_write: self.cache_write.saturating_sub(earlier.cache_write),
+            cache_write_1h: self.cache_write_1h.saturating_sub(earlier.cache_write_1h),
             cost: self.cost,
             thinking: self.thinking.saturating_sub(earlier.thinking),
         }
@@ -39,6 +40,7 @@ impl AddAssign for Usage {
         self.output += other.output;
         self.cache_read += other.cache_read;
         self.cache_write += other.cache_write;
+        self.cache_write_1h += other.cache_write_1h;
         self.thinking += other.thinking;
         self.cost = match (self.cost, other.cost) {
             (None, None) => None,

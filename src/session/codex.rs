@@ -198,16 +198,16 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
     }
 }
 
-/// A reading of the token meter. Cached tokens are part of the input.
+/// A reading of the token meter. Tokens read from the cache or written to it are part of the input.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
     let tokens = Tokens::of(non_null(raw))?;
-    let cache_read = count(tokens.cached);
+    let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
     Some(Message {
         usage: Some(Usage {
-            input: count(tokens.input).saturating_sub(cache_read),
+            input: count(tokens.input).saturating_sub(cache_read + cache_write),
             output: count(tokens.output),
             cache_read,
-            cache_write: count(tokens.cache_write),
+            cache_write,
             ..Usage::default()
         }),
         ..Message::new(Role::System, Origin::Meter)

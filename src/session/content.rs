@@ -36,9 +36,12 @@ object! {
         input = "input_tokens",
         output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
+        cache_writes: CacheWrites<'a> = "cache_creation",
         cache_read = "cache_read_input_tokens",
     }
 }
+
+object! { CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" } }
 
 object! {
     Gemini {
@@ -222,11 +225,13 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
 /// Token counts of the Anthropic API.
 pub(super) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = AnthropicTokens::of(raw)?;
+    let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
     Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
+        cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
         ..Usage::default()
     })
 }

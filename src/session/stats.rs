@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::discover::subagent_files;
 use super::distinct::Distinct;
@@ -18,13 +20,7 @@ use super::side_file::each_entry_beside;
 use super::tree::{Key, Scope};
 use super::{Agent, Candidate, Facts, Listing};
 use crate::dialog::{Message, Origin, Role, Thread, Usage};
-use crate::wire::records::{SessionStatsRecord, ToolShare, UsageShare};
-
-/// The purpose of a request that names no service.
-const MAIN: &str = "main";
-
-/// The name for an unknown model or day.
-const UNKNOWN: &str = "(unknown)";
+use crate::wire::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -33,18 +29,29 @@ pub struct Tally {
     period: Range<Timestamp>,
     sessions: u64,
     prompts: Distinct<Option<Timestamp>>,
-    replies: Distinct<Reply>,
+    pub(super) replies: Distinct<Reply>,
     calls: Distinct<UsedTool>,
 }
 
 /// What is counted for a reply or another request.
 #[derive(Debug)]
-struct Reply {
-    replies: u64,
-    usage: Option<Usage>,
-    model: Option<String>,
-    time: Option<Timestamp>,
-    prompt_id: Option<String>,
+pub(super) struct Reply {
+    pub(super) replies: u64,
+    pub(super) usage: Option<Usage>,
+    pub(super) model: Option<String>,
+    pub(super) time: Option<Timestamp>,
+    pub(super) prompt_id: Option<String>,
+    /// `None` while its session is read.
+    pub(super) source: Option<Arc<Source>>,
+}
+
+/// The session of a reply.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) agent: Agent,
+    pub(super) session_id: Option<String>,
+    /// Where it began, or the hash of that directory.
+    pub(super) project: Option<String>,
 }
 
 /// What is counted for a call.
@@ -177,6 +184,15 @@ impl Tally {
         }
         // Subagents are prompted by the model, not by a person.
         tally.prompts = prompts;
+        let project = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
+        let source = Arc::new(Source {
+            agent: session.agent(),
+            session_id: facts.session_id.clone(),
+            project: project.cloned(),
+        });
+        for reply in tally.replies.values_mut() {
+            reply.source = Some(Arc::clone(&source));
+        }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions = 1;
@@ -262,6 +278,7 @@ impl Tally {
             model: current.model.clone(),
             time,
             prompt_id: None,
+            source: None,
         };
         self.replies.put(copied, reply, |known, last| {
             known.usage = last.usage.or(known.usage);
@@ -297,26 +314,19 @@ impl Tally {
         )
     }
 
-    /// The totals.
-    pub fn finish(self) -> SessionStatsRecord {
-        let (prompts, replies, _, usage) = self.sums();
-        let (mut by_model, mut by_day) = (BTreeMap::new(), BTreeMap::new());
-        let mut by_prompt_id = BTreeMap::new();
-        for reply in self.replies.values() {
-            // Days of UTC.
-            let day = reply.time.map(|time| time.to_string()[..10].to_owned());
-            add_share(
-                &mut by_model,
-                reply.model.as_deref().unwrap_or(UNKNOWN),
-                reply,
-            );
-            add_share(&mut by_day, day.as_deref().unwrap_or(UNKNOWN), reply);
-            add_share(
-                &mut by_prompt_id,
-                reply.prompt_id.as_deref().unwrap_or(MAIN),
-                reply,
-            );
-        }
+    /// The totals, with days of this zone.
+    pub fn finish(self, zone: &TimeZone) -> SessionStatsRecord {
+        let all = self.costs(&[], zone).pop().unwrap_or_default();
+        let shares = |dimension| {
+            let costs = self.costs(&[dimension], zone).into_iter();
+            let shares = costs.map(|cost| UsageShare {
+                name: cost.by.into_values().collect(),
+                replies: cost.replies,
+                usage: cost.usage,
+                unpriced_models: cost.unpriced_models,
+            });
+            shares.collect()
+        };
         let mut by_tool = BTreeMap::new();
         for call in self.calls.values() {
             let share = by_tool.entry(&call.name).or_insert_with(|| ToolShare {
@@ -328,23 +338,16 @@ impl Tally {
         }
         SessionStatsRecord {
             sessions: self.sessions,
-            prompts,
-            replies,
-            usage,
-            by_model: by_model.into_values().collect(),
-            by_day: by_day.into_values().collect(),
-            by_prompt_id: by_prompt_id.into_values().collect(),
+            prompts: self.prompts.len() as u64,
+            replies: all.replies,
+            usage: all.usage,
+            unpriced_models: all.unpriced_models,
+            by_model: shares(Dimension::Model),
+            by_day: shares(Dimension::Day),
+            by_prompt_id: shares(Dimension::Prompt),
             by_tool: by_tool.into_values().collect(),
         }
     }
-}
-
-/// Adds a reply to the share of this name.
-fn add_share(shares: &mut BTreeMap<String, UsageShare>, name: &str, reply: &Reply) {
-    let share = shares.entry(name.to_owned()).or_default();
-    name.clone_into(&mut share.name);
-    share.replies += reply.replies;
-    share.usage += reply.usage.unwrap_or_default();
 }
 
 /// The tokens that the model wrote.
@@ -361,6 +364,7 @@ fn cost(entry: &mut Entry) -> Option<Reply> {
         model: cost.model,
         time: entry.time.as_deref().and_then(|time| time.parse().ok()),
         prompt_id: cost.prompt_id,
+        source: None,
     })
 }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 use crate::jsonl::Mapping;
-use crate::session::{Depth, Filter, Root, discover};
+use crate::session::{Depth, Filter, Prices, Root, discover};
 
 fn stats(name: &str) -> SessionStatsRecord {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -17,7 +17,7 @@ fn stats_of(paths: &[&Path]) -> SessionStatsRecord {
     for path in paths {
         tally.add(&Session::open(path).unwrap()).unwrap();
     }
-    tally.finish()
+    tally.finish(&TimeZone::UTC)
 }
 
 fn share<'a>(shares: &'a [UsageShare], name: &str) -> &'a UsageShare {
@@ -81,7 +81,7 @@ fn a_period_limits_what_counts_not_which_sessions() {
     let within = |since: &str, until: &str| {
         let mut tally = Tally::within(since.parse().unwrap()..until.parse().unwrap());
         tally.add(&session).unwrap();
-        let stats = tally.finish();
+        let stats = tally.finish(&TimeZone::UTC);
         (stats.sessions, stats.prompts, stats.replies)
     };
     let (start, end) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
@@ -117,7 +117,7 @@ fn sessions_of_subagents_add_tokens_only() {
     };
     let mut tally = Tally::default();
     assert!(tally.add_all(&discover(&[root]), &listing).is_empty());
-    let stats = tally.finish();
+    let stats = tally.finish(&TimeZone::UTC);
     assert_eq!((stats.sessions, stats.prompts), (1, 1));
     assert_eq!(stats.usage.input, 14);
 }
@@ -170,6 +170,23 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
     assert_eq!(share(&stats.by_model, "m").usage.input, 210);
 }
 
+/// Tokens written to the cache are part of the input too.
+#[test]
+fn a_meter_tells_its_tokens_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let rows = [
+        r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"a","cwd":"/x"}}"#,
+        r#"{"timestamp":"2026-01-01T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100,"cached_input_tokens":60,"cache_write_input_tokens":30,"output_tokens":1}}}}"#,
+    ];
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let usage = stats_of(&[&path]).usage;
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.cache_write),
+        (10, 60, 30)
+    );
+}
+
 #[test]
 fn a_meter_that_repeats_itself_adds_nothing() {
     let (mut tally, mut current) = (Tally::default(), Current::default());
@@ -184,4 +201,62 @@ fn a_meter_that_repeats_itself_adds_nothing() {
         tally.message(&message, &mut current);
     }
     assert_eq!(tally.sums().3.input, 9);
+}
+
+#[test]
+fn days_weeks_and_months_begin_in_the_zone() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/costs/claude.jsonl");
+    let mut tally = Tally::default();
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    let names = |dimension, hours| {
+        let zone = TimeZone::fixed(jiff::tz::offset(hours));
+        let costs = tally.costs(&[dimension], &zone).into_iter();
+        let names = costs.map(|cost| format!("{} {}", cost.by[&dimension], cost.replies));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(names(Dimension::Day, 0), "2026-01-01 3, 2026-01-02 9");
+    assert_eq!(names(Dimension::Day, 2), "2026-01-01 1, 2026-01-02 11");
+    assert_eq!(names(Dimension::Month, -22), "2025-12 1, 2026-01 11");
+    assert_eq!(names(Dimension::Week, 0), "2026-W01 12");
+}
+
+/// Of a fork that copies its first replies, only what is new belongs to it.
+#[test]
+fn copies_cost_once_in_any_grouping() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../tests/data/costs/claude.jsonl");
+    let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
+    std::fs::write(&one, text.lines().take(5).collect::<Vec<_>>().join("\n")).unwrap();
+    std::fs::write(&other, text.replace("000001\"", "000009\"")).unwrap();
+    let mut tally = Tally::default();
+    for path in [one, other] {
+        tally.add(&Session::open(&path).unwrap()).unwrap();
+    }
+    tally.price(&Prices::built_in());
+    let by = [Dimension::Session, Dimension::Model];
+    let costs = tally.costs(&by, &TimeZone::UTC);
+    let replies: Vec<u64> = costs.iter().map(|cost| cost.replies).collect();
+    assert_eq!(replies, [4, 4, 4]);
+    let sum: f64 = costs.iter().filter_map(|cost| cost.usage.cost).sum();
+    assert_eq!(format!("{sum:.4}"), "4.6672");
+}
+
+#[test]
+fn subagents_belong_to_the_project_of_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |id: &str, cwd: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","parentUuid":null,"sessionId":"s","cwd":"{cwd}","message":{{"id":"m{id}","role":"assistant","model":"x","content":[],"usage":{{"input_tokens":1,"output_tokens":1}}}}}}"#
+        )
+    };
+    std::fs::write(&path, row("a", "/p")).unwrap();
+    let subagents = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    std::fs::write(subagents.join("agent-b.jsonl"), row("b", "/p/deep")).unwrap();
+    let mut tally = Tally::default();
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    let costs = tally.costs(&[Dimension::Project], &TimeZone::UTC);
+    assert_eq!((costs.len(), costs[0].usage.input), (1, 2));
+    assert_eq!(costs[0].by[&Dimension::Project], "/p");
 }

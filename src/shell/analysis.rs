@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::effects::Effects;
 use super::refusal::{Refusal, RefusalKind, excerpt};
 use super::requirement::{GitScope, Requirement};
-use super::syntax::{parse, screen};
+use super::syntax::{parse, screen, screen_strictly};
 use super::walk::Walk;
 use crate::text::terminal_safe_line;
 
@@ -86,13 +86,14 @@ pub fn analyse(command: &str) -> Analysis {
 
 fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
     screen(command)?;
+    screen_strictly(command)?;
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
         return Err(Refusal::unknown(0..0, "the command is empty"));
     }
     // The grammar parses pipelines six times as fast when a line end follows them.
     let command = format!("{command}\n");
     let tree = parse(&command)?;
-    let effects = Walk::new(&command, tree.root_node()).run()?;
+    let effects = Walk::new(&command, tree.root_node()).effects()?;
     let uses = effects.git_uses()?;
     let requires = uses.into_iter().map(Requirement::CleanGitConfig).collect();
     Ok((effects, requires))

@@ -12,7 +12,12 @@ const LONGEST: usize = 16 * 1024;
 
 /// Words that begin or end something that is no simple command.
 const RESERVED: &str =
-    " ! [[ case coproc do done elif else esac fi for function if select then time until while { } ";
+    "! [[ case coproc do done elif else esac fi for function if select then time until while { }";
+
+/// Whether a word, as it is written, means something to the shell where a command begins.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.split(' ').any(|reserved| reserved == word)
+}
 
 /// The simple commands of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,16 +105,14 @@ impl Reader<'_> {
             let rest = self.lexer.rest();
             if rest.is_empty() {
                 break;
-            } else if rest.starts_with("\\\n") {
-                self.lexer.skip(2);
             } else if rest.starts_with('\n') {
                 self.lexer.skip(1);
                 self.end(Follows::Next);
                 self.skip_here_documents();
             } else if rest.starts_with('#') {
                 self.lexer.skip(rest.find('\n').unwrap_or(rest.len()));
-            } else if redirection::operator_length(rest) > 0 {
-                self.redirection(rest);
+            } else if let Some(operator) = redirection::operator(rest) {
+                self.redirection(rest, operator);
             } else if let Some((length, follows)) = operator(rest) {
                 self.certain &= self.is_started && !rest.starts_with(['(', ')']);
                 self.lexer.skip(length);
@@ -151,29 +154,27 @@ impl Reader<'_> {
             return self.lexer.skip(1);
         };
         let source = rest.get(..word.span.len()).unwrap_or_default();
-        if self.current.words.is_empty() && RESERVED.split(' ').any(|reserved| reserved == source) {
+        if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
         self.current.words.push(word.prefix);
     }
 
-    fn redirection(&mut self, rest: &str) {
+    fn redirection(&mut self, rest: &str, (operator, length): (&str, usize)) {
         self.is_started = true;
-        let length = redirection::operator_length(rest);
-        let operator = rest.get(..length).unwrap_or_default();
         self.lexer.skip(length);
         self.lexer.skip_blanks(LineBreaks::End);
         let Ok(target) = self.lexer.word(Expansions::Unsplit) else {
             self.certain = false;
             return;
         };
-        if operator.ends_with("<<-") || (operator.ends_with("<<") && !operator.ends_with("<<<")) {
+        if matches!(operator, "<<" | "<<-") {
             self.certain = false;
             self.current.has_here_document = true;
             self.delimiters.push(target.prefix);
         } else if operator.contains('>')
             && !operator.ends_with('&')
-            && !operator.starts_with('2')
+            && !rest.starts_with('2')
             && target.prefix != "/dev/null"
         {
             self.current.output = Some(target.prefix);
@@ -337,7 +338,7 @@ mod tests {
             let script = shlex::try_join(words.iter().map(String::as_str)).unwrap();
             let list = simple_commands(&script);
             let found = list.commands.first().map(|command| &command.words);
-            if !RESERVED.split(' ').any(|reserved| reserved == words[0]) {
+            if !is_reserved(&words[0]) {
                 prop_assert!(list.certain);
             }
             prop_assert_eq!(found, Some(&words));

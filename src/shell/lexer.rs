@@ -94,15 +94,15 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.position += bytes;
     }
 
-    /// Passes blanks; with [`LineBreaks::AreBlanks`], line breaks too.
+    /// Passes blanks and the ends of continued lines; with [`LineBreaks::AreBlanks`], line breaks too.
     pub(super) fn skip_blanks(&mut self, line_breaks: LineBreaks) {
-        while let Some(byte) = self.peek() {
-            let is_blank = matches!(byte, b' ' | b'\t')
-                || (byte == b'\n' && line_breaks == LineBreaks::AreBlanks);
-            if !is_blank {
-                break;
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.skip(1),
+                Some(b'\n') if line_breaks == LineBreaks::AreBlanks => self.skip(1),
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.skip(2),
+                _ => break,
             }
-            self.skip(1);
         }
     }
 
@@ -140,14 +140,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Result<(), Refusal> {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word),
-            b'\\' if self.is_lenient() && self.peek_at(1) == Some(b'\n') => self.skip(2),
-            b'<' => {
+            b'\\' if self.peek_at(1) == Some(b'\n') => self.skip(2),
+            b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
                 word.worsen(Shape::Single);
-            }
-            b'>' => {
-                return Err(self.refuse(2, "`>(` writes to a command"));
             }
             b'#' if self.position == word.span.start => {
                 return Err(self.refuse(1, "a comment where a word is expected"));
@@ -241,7 +238,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     self.skip(1);
                     return Ok(());
                 }
-                Some(b'\\') if self.is_lenient() && self.peek_at(1) == Some(b'\n') => self.skip(2),
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.skip(2),
                 Some(b'\\') => {
                     self.skip(1);
                     if !matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\')) {
@@ -261,6 +258,24 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 }
             }
         }
+    }
+
+    /// Passes a text that is expanded like one in quotes, but in which quotes mean nothing.
+    pub(super) fn here_document(&mut self) -> Result<(), Refusal> {
+        let mut text = Word::anything(self.position..self.end);
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'$' | b'`' => self.dollar(&mut text, Shape::Single)?,
+                b'\\' => {
+                    self.skip(1);
+                    self.character()?;
+                }
+                _ => {
+                    self.character()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.

@@ -1,4 +1,4 @@
-//! Shell commands: whether they only read, and which simple commands they consist of.
+//! Shell commands: whether they only read, and which commands they consist of.
 //!
 //! [`analyse`] parses the command line with tree-sitter's grammar of bash. Every construct must be
 //! on a list of accepted ones, every word is read again by our own rules, and every command,
@@ -14,6 +14,7 @@ mod expansion;
 mod lexer;
 mod options;
 mod parsed_command;
+mod parts;
 mod redirection;
 mod refusal;
 mod requirement;
@@ -27,8 +28,11 @@ mod word;
 pub use analysis::{Analysis, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 pub use commands::may_verify_signatures;
+pub use parts::{CommandPart, PartWord, command_parts};
 pub use requirement::{GitScope, GitUse, Requirement};
 
+#[cfg(test)]
+mod parts_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]

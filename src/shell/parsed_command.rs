@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use super::redirection::{self, Harmless, HereDocument};
+use super::redirection::{self, HereDocument, Redirected, Redirection};
 use super::refusal::Refusal;
 use super::word::Word;
 
@@ -17,6 +17,8 @@ pub(super) struct ParsedCommand<'tree> {
     pub(super) assignments: Vec<Assignment>,
     /// The command's name and its arguments.
     pub(super) words: Vec<Word>,
+    /// Redirections other than here-documents.
+    pub(super) redirections: Vec<Redirection>,
     /// The here-document, if one was announced.
     pub(super) here_document: Option<HereDocument>,
     /// The substitutions in all of them.
@@ -31,7 +33,7 @@ pub(super) struct Assignment {
     pub(super) span: Range<usize>,
 }
 
-/// Reads a range that holds nothing else; every redirection in it is harmless.
+/// Reads a range that holds nothing else.
 pub(super) fn read<'tree>(
     text: &str,
     range: Range<usize>,
@@ -46,13 +48,13 @@ pub(super) fn read<'tree>(
             simple.substitutions = lexer.found;
             return Ok(simple);
         }
-        if redirection::operator_length(rest) > 0 {
-            match redirection::read(&mut lexer)? {
-                Harmless::Plain => {}
-                Harmless::HereDocument(document) if simple.here_document.is_none() => {
+        if let Some(operator) = redirection::operator(rest) {
+            match redirection::read(&mut lexer, operator)? {
+                Redirected::Target(redirection) => simple.redirections.push(redirection),
+                Redirected::HereDocument(document) if simple.here_document.is_none() => {
                     simple.here_document = Some(document);
                 }
-                Harmless::HereDocument(document) => {
+                Redirected::HereDocument(document) => {
                     return Err(Refusal::unknown(
                         document.announced - document.delimiter.len()..document.announced,
                         "more than one here-document for a command",
@@ -72,7 +74,7 @@ pub(super) fn read<'tree>(
             });
         } else {
             let word = lexer.word(Expansions::All)?;
-            if rest.starts_with('{') && redirection::operator_length(lexer.rest()) > 0 {
+            if rest.starts_with('{') && redirection::operator(lexer.rest()).is_some() {
                 return Err(Refusal::unknown(
                     word.span,
                     "a redirection that assigns a descriptor to a variable",

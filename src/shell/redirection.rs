@@ -21,85 +21,110 @@ pub(super) struct HereDocument {
     pub(super) announced: usize,
 }
 
-/// A redirection that changes nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Harmless {
-    /// Nothing.
-    Plain,
+/// A redirection to or from something that one word names.
+#[derive(Debug)]
+pub(super) struct Redirection {
+    operator: &'static str,
+    pub(super) target: Word,
+    span: Range<usize>,
+}
+
+/// What a redirection operator begins.
+pub(super) enum Redirected {
+    /// Input or output.
+    Target(Redirection),
     /// A text on the following lines.
     HereDocument(HereDocument),
 }
 
-/// The length of the redirection operator at the start of the text, descriptor included; 0 if
-/// there is none.
-pub(super) fn operator_length(text: &str) -> usize {
+/// Longer ones first.
+const OPERATORS: [&str; 12] = [
+    "&>>", "<<-", "<<<", "&>", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">",
+];
+
+/// The redirection operator at the start of the text, and its length with the descriptor before it.
+pub(super) fn operator(text: &str) -> Option<(&'static str, usize)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let after = text.get(digits..).unwrap_or_default();
     if after.starts_with("<(") || after.starts_with(">(") {
-        return 0;
+        return None;
     }
-    let operator = if after.starts_with("<<-") || after.starts_with("<<<") {
-        3
-    } else if ["<<", "<>", "<&", ">>", ">&", ">|"]
-        .iter()
-        .any(|operator| after.starts_with(operator))
-    {
-        2
-    } else if after.starts_with(['<', '>']) {
-        1
-    } else if digits == 0 && after.starts_with("&>>") {
-        return 3;
-    } else if digits == 0 && after.starts_with("&>") {
-        return 2;
-    } else {
-        return 0;
+    let begins = |operator: &&&str| {
+        after.starts_with(**operator) && (digits == 0 || !operator.starts_with('&'))
     };
-    digits + operator
+    let operator = OPERATORS.iter().find(begins)?;
+    Some((operator, digits + operator.len()))
 }
 
-/// Reads the redirection that the lexer stands at.
-pub(super) fn read(lexer: &mut Lexer<'_, '_>) -> Result<Harmless, Refusal> {
+/// Reads the redirection that the lexer stands at, which has this operator.
+pub(super) fn read(
+    lexer: &mut Lexer<'_, '_>,
+    (operator, length): (&'static str, usize),
+) -> Result<Redirected, Refusal> {
     let start = lexer.position();
-    let rest = lexer.rest();
-    let length = operator_length(rest);
-    let operator = rest
-        .get(..length)
-        .unwrap_or_default()
-        .trim_start_matches(|first: char| first.is_ascii_digit());
     lexer.skip(length);
     lexer.skip_blanks(LineBreaks::End);
     if matches!(operator, "<<" | "<<-") {
         return here_document(lexer, operator == "<<-");
     }
     let target = lexer.word(Expansions::All)?;
-    let span = start..target.span.end;
-    match operator {
-        "<" if may_be_socket(&target) => Err(Refusal::unknown(
-            span,
-            "a redirection from a name that may be a network connection",
-        )),
-        "<<<" if target.literal().is_none() => Err(Refusal::unknown(
-            span,
-            "a here-string that is only known when it runs, and may need a file",
-        )),
-        "<" | "<<<" => Ok(Harmless::Plain),
-        "<&" | ">&" if is_descriptor(&target) => Ok(Harmless::Plain),
-        "<>" => Err(Refusal::writes(span, "`<>` creates files")),
-        "<&" => Err(Refusal::unknown(
-            span,
-            "`<&` to something that is no descriptor",
-        )),
-        _ if target.literal() == Some(HARMLESS_TARGET) => Ok(Harmless::Plain),
-        _ => Err(match target.literal() {
-            Some(file) => {
-                Refusal::writes(span, format!("`{operator}` writes to `{}`", excerpt(file)))
-            }
-            None => Refusal::writes(span, format!("`{operator}` writes to a file")),
-        }),
+    Ok(Redirected::Target(Redirection {
+        operator,
+        span: start..target.span.end,
+        target,
+    }))
+}
+
+impl Redirection {
+    /// Refuses what may change something.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let Self {
+            operator, target, ..
+        } = self;
+        let span = self.span.clone();
+        match *operator {
+            "<" if may_be_socket(target) => Err(Refusal::unknown(
+                span,
+                "a redirection from a name that may be a network connection",
+            )),
+            "<<<" if target.literal().is_none() => Err(Refusal::unknown(
+                span,
+                "a here-string that is only known when it runs, and may need a file",
+            )),
+            "<" | "<<<" => Ok(()),
+            "<&" | ">&" if is_descriptor(target) => Ok(()),
+            "<>" => Err(Refusal::writes(span, "`<>` creates files")),
+            "<&" => Err(Refusal::unknown(
+                span,
+                "`<&` to something that is no descriptor",
+            )),
+            _ if target.literal() == Some(HARMLESS_TARGET) => Ok(()),
+            _ => Err(match target.literal() {
+                Some(file) => {
+                    Refusal::writes(span, format!("`{operator}` writes to `{}`", excerpt(file)))
+                }
+                None => Refusal::writes(span, format!("`{operator}` writes to a file")),
+            }),
+        }
+    }
+
+    /// Whether it opens a file to read from it, and whether to write to it. Connections are refused.
+    pub(super) fn opens(&self) -> Result<(bool, bool), Refusal> {
+        let target = self.target.literal();
+        if target.is_some_and(|path| NETWORK.iter().any(|network| path.starts_with(network))) {
+            return Err(Refusal::unknown(self.span.clone(), "a network connection"));
+        }
+        let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
+        let is_file =
+            self.operator != "<<<" && !copies_descriptor && target != Some(HARMLESS_TARGET);
+        Ok((
+            is_file && self.operator.contains('<'),
+            is_file && self.operator.contains('>'),
+        ))
     }
 }
 
-fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Harmless, Refusal> {
+fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirected, Refusal> {
     let begins = lexer.rest();
     let word = lexer.word(Expansions::Unsplit)?;
     let length = word.span.len();
@@ -120,7 +145,7 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Harmles
             "the end of a here-document that is not plain text",
         ));
     }
-    Ok(Harmless::HereDocument(HereDocument {
+    Ok(Redirected::HereDocument(HereDocument {
         expands: source == delimiter,
         delimiter: delimiter.to_owned(),
         strips_tabs,
@@ -128,9 +153,10 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Harmles
     }))
 }
 
-/// Whether bash may open a connection instead of a file.
+/// Paths for which bash opens a connection instead of a file.
+const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
 fn may_be_socket(target: &Word) -> bool {
-    const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
     match target.literal() {
         Some(path) => NETWORK.iter().any(|network| path.starts_with(network)),
         None => NETWORK.iter().any(|network| {

@@ -17,7 +17,7 @@ impl<'text> Source<'text> {
     pub(super) fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
         let token = self.slice(span.clone());
         match token {
-            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" => Ok(()),
+            "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" | ">(" => Ok(()),
             "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for"
             | "in" | "case" | "esac" | "{" | "}" | "!" => {
                 let bytes = self.0.as_bytes();
@@ -92,8 +92,8 @@ impl<'text> Source<'text> {
         let between = self.slice(range.clone());
         if range.start <= range.end
             && between
-                .bytes()
-                .all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
+                .split("\\\n")
+                .all(|line| line.trim_matches([' ', '\t', '\n']).is_empty())
         {
             return Ok(());
         }

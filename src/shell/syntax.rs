@@ -2,7 +2,7 @@
 //! from tree-sitter's grammar of bash, built with bounded work.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
@@ -116,6 +116,29 @@ const LONGEST: usize = 16 * 1024;
 /// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
 const MOST_REDIRECTIONS: usize = 64;
 
+/// Refuses more for the analysis: continued lines, and more redirections than a shell may have
+/// descriptors for.
+pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
+    let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
+    if redirections.count() > MOST_REDIRECTIONS {
+        return Err(Refusal::unknown(0..0, "too many redirections"));
+    }
+    match command.find("\\\n") {
+        None => Ok(()),
+        Some(index) => Err(read_differently(
+            index..index + 2,
+            "a line continued by a backslash",
+        )),
+    }
+}
+
+fn read_differently(span: Range<usize>, what: &str) -> Refusal {
+    Refusal::unknown(
+        span,
+        format!("{what} is read differently by different parsers"),
+    )
+}
+
 /// Refuses lengths and bytes that cannot be judged.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
     if command.len() > LONGEST {
@@ -124,25 +147,15 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
             "the command is longer than 16 KiB, which is not analysed",
         ));
     }
-    let bytes = command.as_bytes();
-    let redirections = bytes.iter().filter(|byte| matches!(byte, b'<' | b'>'));
-    if redirections.count() > MOST_REDIRECTIONS {
-        return Err(Refusal::unknown(0..0, "too many redirections"));
-    }
-    for (index, &byte) in bytes.iter().enumerate() {
+    for (index, byte) in command.bytes().enumerate() {
         let what = match byte {
             b'\t' | b'\n' => continue,
             b'\r' => "a carriage return",
             0 => "a NUL character",
             0x01..=0x1f | 0x7f => "a control character",
-            b'\\' if bytes.get(index + 1) == Some(&b'\n') => "a line continued by a backslash",
             _ => continue,
         };
-        let end = if byte == b'\\' { index + 2 } else { index + 1 };
-        return Err(Refusal::unknown(
-            index..end,
-            format!("{what} is read differently by different parsers"),
-        ));
+        return Err(read_differently(index..index + 1, what));
     }
     Ok(())
 }

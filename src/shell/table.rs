@@ -161,6 +161,10 @@ pub(super) static COMMANDS: LazyLock<Table> =
 pub(super) static GIT: LazyLock<Table> =
     LazyLock::new(|| parse(include_str!("tables/git.txt")).unwrap_or_default());
 
+/// The commands that start another one in their place.
+pub(super) static WRAPPERS: LazyLock<Table> =
+    LazyLock::new(|| parse(include_str!("tables/wrappers.txt")).unwrap_or_default());
+
 /// Reads a table. A test makes sure that ours can be read.
 fn parse(text: &'static str) -> Result<Table, String> {
     let mut table = Table::new();
@@ -199,8 +203,9 @@ mod tests {
     fn the_tables_can_be_read() {
         let commands = parse(include_str!("tables/commands.txt")).unwrap();
         let git = parse(include_str!("tables/git.txt")).unwrap();
-        assert!(commands.len() > 150 && git.len() > 40);
-        for (name, command) in commands.iter().chain(&git) {
+        let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
+        assert!(commands.len() > 150 && git.len() > 40 && wrappers.len() >= 10);
+        for (name, command) in commands.iter().chain(&git).chain(&wrappers) {
             let mut long = command.long.clone();
             let count = long.len();
             long.sort_unstable();

@@ -78,7 +78,7 @@ fn attacks_are_refused() {
 }
 
 /// The corpus is not part of the project: it is in `vectors/` of `TURNPIPE_TEST_DATA`.
-fn corpus(name: &str) -> Option<Vec<Value>> {
+pub(super) fn corpus(name: &str) -> Option<Vec<Value>> {
     let directory = PathBuf::from(std::env::var_os("TURNPIPE_TEST_DATA")?);
     let content = fs::read_to_string(directory.join("vectors").join(name)).unwrap();
     Some(rows(&content))

@@ -8,10 +8,11 @@ use std::ops::Range;
 use tree_sitter::{Node, TreeCursor};
 
 use super::call;
-use super::commands::double_bracket;
+use super::commands::{double_bracket, double_bracket_words};
 use super::effects::{Effects, Place};
 use super::lexer::{Expansions, Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
+use super::parts::{self, CommandPart};
 use super::redirection;
 use super::refusal::Refusal;
 use super::source::Source;
@@ -39,8 +40,11 @@ pub(super) struct Walk<'text, 'tree> {
     cursor: TreeCursor<'tree>,
     tasks: Vec<Task<'tree>>,
     effects: Effects,
-    /// The commands in pipelines.
+    /// The number of commands in pipelines.
     piped: usize,
+    /// The commands, if they are only listed, whatever they do. If not, what may change something is
+    /// refused.
+    commands: Option<Vec<CommandPart>>,
 }
 
 /// What a part of a construct is to the parts beside it.
@@ -63,11 +67,24 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }],
             effects: Effects::default(),
             piped: 0,
+            commands: None,
         }
     }
 
     /// Checks everything. The effects are returned if nothing is refused.
-    pub(super) fn run(mut self) -> Result<Effects, Refusal> {
+    pub(super) fn effects(mut self) -> Result<Effects, Refusal> {
+        self.run()?;
+        Ok(self.effects)
+    }
+
+    /// Lists the commands. They are returned if all is understood.
+    pub(super) fn commands(mut self) -> Result<Vec<CommandPart>, Refusal> {
+        self.commands = Some(Vec::new());
+        self.run()?;
+        Ok(self.commands.unwrap_or_default())
+    }
+
+    fn run(&mut self) -> Result<(), Refusal> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
             // The tree leaves out blank lines at the edges.
@@ -82,7 +99,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 added.reverse();
             }
         }
-        Ok(self.effects)
+        Ok(())
     }
 
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
@@ -122,6 +139,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             "for_statement" => self.for_statement(node, place),
             "case_statement" => self.case_statement(node, place),
             "command" | "variable_assignment" | "variable_assignments" => {
+                self.simple(node, node.byte_range(), place)
+            }
+            "declaration_command" | "unset_command" | "file_redirect"
+                if self.commands.is_some() =>
+            {
                 self.simple(node, node.byte_range(), place)
             }
             "redirected_statement" => self.redirected(node, place),
@@ -178,8 +200,12 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 self.tasks.push(Task { node: child, place });
                 part
             } else {
-                let ends_item = matches!(self.source.slice(span.clone()), ";;" | ";&" | ";;&");
-                if !(ends_item && place.in_case_item) {
+                let is_accepted = match self.source.slice(span.clone()) {
+                    ";;" | ";&" | ";;&" => place.in_case_item,
+                    "&" => self.commands.is_some(),
+                    _ => false,
+                };
+                if !is_accepted {
                     self.source.token(&span)?;
                 }
                 Part::Separator
@@ -331,7 +357,12 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             None => range.end,
         };
         match body {
-            Some(body) if !matches!(body.kind(), "command" | "variable_assignment") => {
+            Some(body)
+                if !matches!(
+                    body.kind(),
+                    "command" | "declaration_command" | "unset_command" | "variable_assignment"
+                ) =>
+            {
                 self.tasks.push(Task { node: *body, place });
                 let redirections = self.source.trimmed(*body).end..end;
                 let simple = self.read(node, redirections.clone())?;
@@ -341,7 +372,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                         "words after a compound command",
                     ));
                 }
-                self.take(node, simple, place)
+                self.take(node, redirections, simple, place)
             }
             _ => self.simple(node, range.start..end, place),
         }
@@ -381,11 +412,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.source.slice(range.clone()).starts_with("[[") {
             return self.simple(node, range, place);
         }
-        let substitutions = self.substitutions(node, range.clone());
-        let found = double_bracket(self.source.0, range.clone(), &substitutions)?;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(node));
         }
+        let substitutions = self.substitutions(node, range.clone());
+        if self.commands.is_some() {
+            let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
+            let condition = ParsedCommand {
+                words: double_bracket_words(&mut lexer)?,
+                substitutions: lexer.found,
+                ..ParsedCommand::default()
+            };
+            return self.take(node, range, condition, place);
+        }
+        let found = double_bracket(self.source.0, range, &substitutions)?;
         self.effects.read_language("[[");
         self.push_all(found, place)
     }
@@ -400,8 +440,12 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        call::check(self.source.0, &simple, place, &mut self.effects)?;
-        self.take(owner, simple, place)
+        if self.commands.is_none() {
+            call::check(self.source.0, &simple, place, &mut self.effects)?;
+        } else if !parts::begins_command(self.source.0, &simple.words) {
+            return Err(self.source.not_accepted(owner));
+        }
+        self.take(owner, range, simple, place)
     }
 
     fn read(
@@ -410,13 +454,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
     ) -> Result<ParsedCommand<'tree>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
-        parsed_command::read(self.source.0, range, &substitutions)
+        let simple = parsed_command::read(self.source.0, range, &substitutions)?;
+        if self.commands.is_none() {
+            for redirection in &simple.redirections {
+                redirection.check()?;
+            }
+        }
+        Ok(simple)
     }
 
-    /// Checks what belongs to a command apart from its words.
+    /// Checks what belongs to a command apart from its words, or lists it.
     fn take(
         &mut self,
         owner: Node<'tree>,
+        range: Range<usize>,
         simple: ParsedCommand<'tree>,
         place: Place,
     ) -> Result<(), Refusal> {
@@ -429,11 +480,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 ));
             }
             if document.expands && self.source.slice(body.text.clone()).contains(['$', '`']) {
-                return Err(Refusal::unknown(
-                    body.text,
-                    "a here-document that is only known when it runs, and may need a file",
-                ));
+                if self.commands.is_none() {
+                    return Err(Refusal::unknown(
+                        body.text,
+                        "a here-document that is only known when it runs, and may need a file",
+                    ));
+                }
+                let substitutions = self.substitutions(owner, body.text.clone());
+                let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
+                lexer.here_document()?;
+                self.push_all(lexer.found, place)?;
             }
+        }
+        if let Some(commands) = &mut self.commands {
+            commands.extend(CommandPart::new(self.source.0, range, &simple)?);
         }
         let waits = !place.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
@@ -480,7 +540,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     /// Checks substitutions in places where no command waits for a process.
     fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) -> Result<(), Refusal> {
         for node in nodes {
-            if node.kind() == "process_substitution" {
+            if node.kind() == "process_substitution" && self.commands.is_none() {
                 return Err(Refusal::unknown(
                     self.source.trimmed(node),
                     "a process substitution that may be left running",
@@ -495,15 +555,23 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(())
     }
 
-    /// The substitutions below a node that lie within a range, without those inside of others.
+    /// The substitutions of a node that lie within a range, without those inside of others.
     fn substitutions(
         &mut self,
         node: Node<'tree>,
         range: Range<usize>,
     ) -> Vec<Substitution<'tree>> {
         let mut found = Vec::new();
+        if node.kind() == "command_substitution" {
+            let start = self.source.trimmed(node).start;
+            return vec![Substitution { start, node }];
+        }
         let text = self.source.slice(range.clone());
-        if !text.contains("$(") && !text.contains('`') && !text.contains("<(") {
+        if !text.contains("$(")
+            && !text.contains('`')
+            && !text.contains("<(")
+            && !text.contains(">(")
+        {
             return found;
         }
         self.cursor.reset(node);
@@ -525,8 +593,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 }
             }
             let node = self.cursor.node();
-            let is_substitution =
-                matches!(node.kind(), "command_substitution" | "process_substitution");
+            // What is written to `>(…)` may change anything.
+            let is_substitution = match node.kind() {
+                "command_substitution" => true,
+                "process_substitution" => {
+                    self.commands.is_some() || !self.source.slice(node.byte_range()).contains(">(")
+                }
+                _ => false,
+            };
             let is_outside = node.end_byte() <= range.start || node.start_byte() >= range.end;
             if is_substitution && !is_outside {
                 found.push(Substitution {

@@ -48,6 +48,15 @@ impl Word {
         }
     }
 
+    /// One argument of known value.
+    pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
+        Self {
+            span,
+            prefix: value.to_owned(),
+            shape: Shape::Literal,
+        }
+    }
+
     /// An unknown number of arguments that nothing is known about.
     pub(super) fn anything(span: Range<usize>) -> Self {
         Self {

@@ -37,6 +37,9 @@ fn prepare(home: &Path, work: &Path) {
     let untitled = session.lines().filter(|line| !line.contains("ai-title"));
     let session = untitled.collect::<Vec<_>>().join("\n") + "\n";
     let session = session.replace("Compare the two files", "The parser fails in parse_value");
+    // With a price.
+    let session = session.replace("model-a", "claude-opus-4-5");
+    let session = session.replace("model-b", "claude-haiku-4-5");
     let name = "5e551011-0000-4000-8000-000000000001.jsonl";
     std::fs::write(project.join(name), &session).unwrap();
     std::fs::write(work.join("stream.jsonl"), &session).unwrap();

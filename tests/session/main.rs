@@ -5,6 +5,7 @@
 mod bench;
 mod check;
 mod comparison;
+mod costs;
 mod find;
 mod list;
 #[path = "../schema/mod.rs"]

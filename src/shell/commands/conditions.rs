@@ -102,6 +102,32 @@ pub(in crate::shell) fn double_bracket<'tree>(
     }
 }
 
+/// Reads the words of any `[[ … ]]` in a range, without the operators between them.
+pub(in crate::shell) fn double_bracket_words(
+    lexer: &mut Lexer<'_, '_>,
+) -> Result<Vec<Word>, Refusal> {
+    let mut words: Vec<Word> = Vec::new();
+    while !lexer.rest().is_empty() {
+        lexer.skip_blanks(LineBreaks::AreBlanks);
+        let rest = lexer.rest();
+        let is_operator = rest.starts_with(['<', '>', '(', ')', '|'])
+            && !rest.starts_with("<(")
+            && !rest.starts_with(">(");
+        if is_operator {
+            lexer.skip(1);
+        } else if rest.starts_with("&&") {
+            lexer.skip(2);
+        } else {
+            let word = lexer.word(Expansions::Unsplit)?;
+            if rest.starts_with("]]") && word.span.len() == 2 && !lexer.rest().is_empty() {
+                return Err(Refusal::unknown(word.span, "`[[` that ends before its end"));
+            }
+            words.push(word);
+        }
+    }
+    Ok(words)
+}
+
 fn is_plain(condition: &[&str]) -> bool {
     match condition {
         ["!", rest @ ..] if !rest.is_empty() => is_plain(rest),

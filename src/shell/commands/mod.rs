@@ -20,7 +20,7 @@ use super::refusal::Refusal;
 use super::table::{COMMANDS, Command};
 use super::word::Word;
 
-pub(super) use conditions::double_bracket;
+pub(super) use conditions::{double_bracket, double_bracket_words};
 pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};
 

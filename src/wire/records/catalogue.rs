@@ -7,18 +7,18 @@ use serde_json::Value;
 use super::{
     AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlResponseRecord, ExecutorRecord, PlanRecord, RecapRecord,
-    SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
-    TurnEndRecord, UsageRecord,
+    SessionCheckRecord, SessionCostRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionErrorRecord, SessionHitRecord, SessionMessageRecord, SessionNoteRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
+    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 29] = [
+const RECORDS: [Entry; 30] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
@@ -30,6 +30,7 @@ const RECORDS: [Entry; 29] = [
     ("recap", schema_of::<RecapRecord>),
     ("session", schema_of::<SessionRecord>),
     ("session-check", schema_of::<SessionCheckRecord>),
+    ("session-cost", schema_of::<SessionCostRecord>),
     ("session-cursor", schema_of::<SessionCursorRecord>),
     ("session-damage", schema_of::<SessionDamageRecord>),
     ("session-error", schema_of::<SessionErrorRecord>),

@@ -26,9 +26,9 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    AboutSession, SessionCounts, SessionErrorRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, TokenUsage, ToolShare,
-    UsageShare,
+    AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    TokenUsage, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, HitPlace, Role, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,

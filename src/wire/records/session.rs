@@ -1,5 +1,7 @@
 //! What is known of session files: lists, paths, statistics, names.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -161,12 +163,21 @@ pub struct TokenUsage {
     /// Written to a cache.
     #[serde(rename = "cache_creation_input_tokens")]
     pub cache_write: u64,
-    /// In US dollars, where the agent records it.
+    /// The part of it that is kept for an hour; the rest is kept for five minutes.
+    #[serde(rename = "ephemeral_1h_input_tokens", skip_serializing_if = "is_zero")]
+    pub cache_write_1h: u64,
+    /// In US dollars: as the agent records it, else, in statistics, by prices. Without the tokens of
+    /// models that have no price.
     #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// The part of the output that is thinking, where a model's reply says so. Not in records.
     #[serde(skip)]
     pub thinking: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What sessions cost.
@@ -182,9 +193,12 @@ pub struct SessionStatsRecord {
     pub replies: u64,
     /// Tokens of all.
     pub usage: TokenUsage,
+    /// Models whose tokens are not in the cost, because they have no price.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
     /// By the model that spoke.
     pub by_model: Vec<UsageShare>,
-    /// By the day (UTC), where records have a time.
+    /// By the day (of UTC unless `--tz` is given), where records have a time.
     pub by_day: Vec<UsageShare>,
     /// By what asked the model: `main`, or the id of a service such as `session_title`.
     pub by_prompt_id: Vec<UsageShare>,
@@ -201,6 +215,49 @@ pub struct UsageShare {
     pub replies: u64,
     /// Tokens.
     pub usage: TokenUsage,
+    /// Models whose tokens are not in the cost, because they have no price.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
+}
+
+/// What usage is grouped by.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// The day
+    Day,
+    /// The week of ISO 8601, from Monday on
+    Week,
+    /// The month
+    Month,
+    /// The model that was asked
+    Model,
+    /// The directory in which the session began
+    Project,
+    /// The session's id
+    Session,
+    /// The agent that wrote the session
+    Agent,
+    /// What asked: `main`, or the id of a service such as `session_title`
+    Prompt,
+}
+
+/// What the requests cost that have the same day, model and so on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_cost")]
+#[schemars(transform = tagged("session_cost"))]
+pub struct SessionCostRecord {
+    /// What they have in common, by dimension; `(unknown)` where the sessions do not say.
+    pub by: BTreeMap<Dimension, String>,
+    /// Replies.
+    pub replies: u64,
+    /// Tokens.
+    pub usage: TokenUsage,
+    /// Models whose tokens are not in the cost, because they have no price.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
 }
 
 /// The share of one tool.

@@ -1,0 +1,231 @@
+//! What models cost: the table is `data/prices.toml`.
+
+use std::sync::LazyLock;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use regex::Regex;
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::dialog::Usage;
+
+const FILE: &str = include_str!("../../data/prices.toml");
+
+/// The part of a recorded name that prices go by: without the provider before it, and without the
+/// date, the version of a service and the size of the context behind it.
+static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?:\[.*\])?$",
+    )
+    .ok()
+});
+
+/// Prices of models. Of several that fit a request the first counts.
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    price: Vec<Price>,
+}
+
+/// US dollars per million tokens.
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Price {
+    #[serde(deserialize_with = "globs")]
+    models: GlobSet,
+    /// Only for requests that read more tokens than this.
+    above: Option<u64>,
+    input: f64,
+    output: f64,
+    /// If absent, as for input.
+    cache_read: Option<f64>,
+    /// If absent, as for input.
+    cache_write_5m: Option<f64>,
+    /// If absent, as for five minutes.
+    cache_write_1h: Option<f64>,
+}
+
+fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error> {
+    let mut globs = GlobSetBuilder::new();
+    for pattern in Vec::<String>::deserialize(deserializer)? {
+        globs.add(Glob::new(&pattern).map_err(D::Error::custom)?);
+    }
+    globs.build().map_err(D::Error::custom)
+}
+
+impl Prices {
+    /// The prices that are built in. A test checks that the table can be read.
+    pub fn built_in() -> Self {
+        toml::from_str(FILE).unwrap_or_default()
+    }
+
+    /// These prices, and where none of them fits, the `others`.
+    #[must_use]
+    pub fn before(mut self, others: Self) -> Self {
+        self.price.extend(others.price);
+        self
+    }
+
+    /// The prices of a model, as an agent spells its name.
+    pub(super) fn of(&self, model: &str) -> ModelPrices<'_> {
+        let plain = PLAIN_NAME.as_ref().and_then(|name| name.captures(model));
+        let plain = plain.map_or(model, |parts| {
+            parts.get(1).map_or(model, |name| name.as_str())
+        });
+        let fits = |price: &&Price| price.models.is_match(model) || price.models.is_match(plain);
+        ModelPrices(self.price.iter().filter(fits).collect())
+    }
+}
+
+/// The prices of one model.
+pub(super) struct ModelPrices<'a>(Vec<&'a Price>);
+
+impl ModelPrices<'_> {
+    /// What a request costs in US dollars; `None` if the model has no price.
+    pub(super) fn cost(&self, usage: &Usage) -> Option<f64> {
+        let read = usage.input + usage.cache_read + usage.cache_write;
+        let mut fitting = self.0.iter();
+        let price = fitting.find(|price| price.above.is_none_or(|above| read > above))?;
+        let cache_read = price.cache_read.unwrap_or(price.input);
+        let for_minutes = price.cache_write_5m.unwrap_or(price.input);
+        let for_an_hour = price.cache_write_1h.unwrap_or(for_minutes);
+        let parts = [
+            (usage.input, price.input),
+            (usage.output, price.output),
+            (usage.cache_read, cache_read),
+            (usage.cache_write - usage.cache_write_1h, for_minutes),
+            (usage.cache_write_1h, for_an_hour),
+        ];
+        #[allow(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
+        let costs = parts.map(|(tokens, price)| tokens as f64 * price / 1e6);
+        Some(costs.iter().sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(model: &str, usage: &Usage) -> Option<String> {
+        let cost = Prices::built_in().of(model).cost(usage);
+        cost.map(|cost| format!("{cost:.4}"))
+    }
+
+    #[test]
+    fn the_built_in_table_can_be_read() {
+        let prices: Prices = toml::from_str(FILE).unwrap();
+        assert!(prices.price.len() > 90);
+    }
+
+    /// An entry that another one hides would never count.
+    #[test]
+    fn entries_for_long_prompts_stand_before_ordinary_ones() {
+        let file: toml::Table = toml::from_str(FILE).unwrap();
+        let mut seen: Vec<(&str, i64)> = Vec::new();
+        for entry in file["price"].as_array().unwrap() {
+            let above = entry
+                .get("above")
+                .map_or(0, |above| above.as_integer().unwrap());
+            for model in entry["models"].as_array().unwrap() {
+                let model = model.as_str().unwrap();
+                let hidden = seen
+                    .iter()
+                    .find(|(name, least)| *name == model && *least <= above);
+                assert_eq!(hidden, None, "{model} above {above}");
+                seen.push((model, above));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_known_as_agents_write_them() {
+        let million = Usage {
+            input: 1_000_000,
+            ..Usage::default()
+        };
+        let rows = [
+            ("claude-opus-4-5-20251101", Some("5.0000")),
+            ("claude-opus-4-1-20250805", Some("15.0000")),
+            ("claude-opus-4-20250514", Some("15.0000")),
+            ("claude-opus-4-6[1m]", Some("5.0000")),
+            ("anthropic/claude-haiku-4-5", Some("1.0000")),
+            ("openrouter:anthropic/claude-haiku-4-5", Some("1.0000")),
+            (
+                "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+                Some("1.0000"),
+            ),
+            ("claude-haiku-4-5@20251001", Some("1.0000")),
+            ("openai:gpt-5.1-codex", Some("1.2500")),
+            ("gpt-5-2025-08-07", Some("1.2500")),
+            ("models/gemini-2.5-flash", Some("0.3000")),
+            ("gemini-2.5-flash-preview-05-20", Some("0.3000")),
+            ("qwen-plus-2025-07-28", Some("1.2000")),
+            ("qwen-plus-2025-04-28", Some("0.4000")),
+            // A new model is not taken for an older one, and one that runs at home costs nothing known.
+            ("claude-opus-4-99", None),
+            ("gpt-5.1-codex-giga", None),
+            ("qwen3-coder:30b", None),
+            ("opus", None),
+            ("", None),
+        ];
+        for (model, expected) in rows {
+            assert_eq!(dollars(model, &million).as_deref(), expected, "{model}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_tokens_has_its_price() {
+        let usage = |input, cache_read, cache_write, cache_write_1h| Usage {
+            input,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            ..Usage::default()
+        };
+        let rows = [
+            ("claude-sonnet-4-5", usage(100_000, 0, 0, 0), "0.3000"),
+            ("claude-sonnet-4-5", usage(0, 100_000, 0, 0), "0.0300"),
+            ("claude-sonnet-4-5", usage(0, 0, 100_000, 0), "0.3750"),
+            ("claude-sonnet-4-5", usage(0, 0, 100_000, 100_000), "0.6000"),
+            ("claude-sonnet-4-5", usage(0, 0, 100_000, 60_000), "0.5100"),
+            // The whole request has the higher price, and cached tokens belong to the prompt.
+            ("claude-sonnet-4-5", usage(0, 200_000, 0, 0), "0.0600"),
+            ("claude-sonnet-4-5", usage(1, 200_000, 0, 0), "0.1200"),
+            ("qwen3-coder-plus", usage(32_000, 0, 0, 0), "0.0320"),
+            ("qwen3-coder-plus", usage(100_000, 0, 0, 0), "0.1800"),
+            ("qwen3-coder-plus", usage(200_000, 0, 0, 0), "0.6000"),
+            // Without a price of their own.
+            ("qwen-max", usage(0, 1_000_000, 0, 0), "1.6000"),
+            (
+                "gemini-2.5-flash",
+                usage(0, 0, 1_000_000, 1_000_000),
+                "0.3000",
+            ),
+        ];
+        for (model, usage, expected) in rows {
+            assert_eq!(
+                dollars(model, &usage).as_deref(),
+                Some(expected),
+                "{model} {usage:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_entry_that_fits_counts() {
+        let own = "[[price]]\nmodels = [\"claude-*\", \"home:*\"]\ninput = 2\noutput = 0\n";
+        let own: Prices = toml::from_str(own).unwrap();
+        let prices = own.before(Prices::built_in());
+        let usage = Usage {
+            input: 500_000,
+            ..Usage::default()
+        };
+        let cost = |model| prices.of(model).cost(&usage);
+        assert_eq!(cost("claude-opus-4-5-20251101"), Some(1.0));
+        assert_eq!(cost("home:small"), Some(1.0));
+        assert_eq!(cost("gpt-5"), Some(0.625));
+        let misspelt = "[[price]]\nmodels = [\"x\"]\ninput = 2\noutput = 0\ncached = 1\n";
+        assert!(toml::from_str::<Prices>(misspelt).is_err());
+        let no_glob = "[[price]]\nmodels = [\"x[\"]\ninput = 2\noutput = 0\n";
+        assert!(toml::from_str::<Prices>(no_glob).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! The commands that a command line consists of, for rules that decide on each of them.
+
+use std::ops::Range;
+
+use super::command_list::is_reserved;
+use super::expansion::identifier_length;
+use super::options;
+use super::parsed_command::ParsedCommand;
+use super::refusal::Refusal;
+use super::syntax::{parse, screen};
+use super::table::WRAPPERS;
+use super::walk::Walk;
+use super::word::Word;
+
+/// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPart {
+    /// Where it stands in the text, without assignments and redirections around its words.
+    pub span: Range<usize>,
+    /// The program and its arguments; none if it only assigns or redirects.
+    pub words: Vec<PartWord>,
+    /// The names of the variables that are assigned before it.
+    pub assignments: Vec<String>,
+    /// The files that it is redirected from; `None` where the name is only known when it runs.
+    pub reads: Vec<Option<String>>,
+    /// The files that it is redirected to, likewise.
+    pub writes: Vec<Option<String>>,
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartWord {
+    /// Where it stands in the text.
+    pub span: Range<usize>,
+    /// As it is written.
+    pub text: String,
+    /// The value without quotes and escapes; `None` if it is only known when it runs, as with
+    /// variables, substitutions, names of files, alternatives in braces, and a tilde.
+    pub value: Option<String>,
+}
+
+/// The commands that a command line consists of, however deep, in the order of the text; `None` if any
+/// of it is not understood.
+///
+/// Bash runs nothing else, but for what these commands start themselves (`eval`, `xargs`) and what
+/// `[[` evaluates. Functions are not understood, since calling one means something else afterwards.
+/// Descriptors, `/dev/null`, here-documents and here-strings are no files. A redirection behind several
+/// commands, as in `a && b > c`, is a part of its own.
+pub fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
+    screen(script).ok()?;
+    if !continues_after_blanks(script) {
+        return None;
+    }
+    // As in the analysis, the line end is for the grammar.
+    let text = format!("{script}\n");
+    let tree = parse(&text).ok()?;
+    let mut parts = Walk::new(&text, tree.root_node()).commands().ok()?;
+    parts.sort_by_key(|part| part.span.start);
+    Some(parts)
+}
+
+impl CommandPart {
+    /// What a range holds; nothing if it neither runs, assigns nor opens anything.
+    pub(super) fn new(
+        text: &str,
+        range: Range<usize>,
+        simple: &ParsedCommand<'_>,
+    ) -> Result<Option<Self>, Refusal> {
+        let word = |word: &Word| PartWord {
+            span: word.span.clone(),
+            text: text.get(word.span.clone()).unwrap_or_default().to_owned(),
+            value: word.literal().map(str::to_owned),
+        };
+        let words: Vec<PartWord> = simple.words.iter().map(word).collect();
+        let span = if let (Some(first), Some(last)) = (words.first(), words.last()) {
+            first.span.start..last.span.end
+        } else {
+            let written = text.get(range.clone()).unwrap_or_default();
+            range.end - written.trim_start().len()..range.end
+        };
+        let names = simple.assignments.iter().map(|given| given.name.clone());
+        let mut part = Self {
+            span,
+            words,
+            assignments: names.collect(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        };
+        for redirection in &simple.redirections {
+            let (reads, writes) = redirection.opens()?;
+            let file = redirection.target.literal().map(str::to_owned);
+            if reads {
+                part.reads.push(file.clone());
+            }
+            if writes {
+                part.writes.push(file);
+            }
+        }
+        let is_empty = part.words.is_empty() && part.assignments.is_empty();
+        let opens_nothing = part.reads.is_empty() && part.writes.is_empty();
+        Ok((!is_empty || !opens_nothing).then_some(part))
+    }
+
+    /// The command that this one starts in its place, such as `rm x` in `timeout 5 rm x`. `None` if
+    /// it starts none, or with options that are not understood.
+    pub fn unwrapped(&self) -> Option<Self> {
+        let (first, arguments) = self.words.split_first()?;
+        let name = first.value.as_deref()?;
+        let wrapper = WRAPPERS.get(name)?;
+        let arguments_read: Vec<Word> = arguments.iter().map(PartWord::as_argument).collect();
+        let options = options::read(wrapper, name, &arguments_read).ok()?.read;
+        let mut inner = arguments.get(options + wrapper.most_operands.unwrap_or(0)..)?;
+        let mut assignments = self.assignments.clone();
+        while let Some((word, rest)) = inner.split_first()
+            && let Some(variable) = word.assigned_by(name)
+        {
+            assignments.push(variable.to_owned());
+            inner = rest;
+        }
+        let mut words = inner.to_vec();
+        let start = words.first()?.span.start;
+        if name == "xargs" {
+            words.push(PartWord {
+                span: self.span.end..self.span.end,
+                text: "\"$@\"".to_owned(),
+                value: None,
+            });
+        }
+        Some(Self {
+            span: start..self.span.end,
+            words,
+            assignments,
+            ..self.clone()
+        })
+    }
+}
+
+/// Whether every line that a backslash continues ends in a blank before it, so that no word, operator or
+/// expansion goes on in the next line, and no here-document may end differently.
+fn continues_after_blanks(script: &str) -> bool {
+    let mut lines: Vec<&str> = script.split("\\\n").collect();
+    lines.pop();
+    lines.is_empty()
+        || (!script.contains("<<") && lines.iter().all(|line| line.ends_with([' ', '\t'])))
+}
+
+/// Whether these words are a command for the shell as well: their first one is neither a keyword nor
+/// an assignment that was read as a word.
+pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
+    let mut written = words
+        .iter()
+        .map(|word| text.get(word.span.clone()).unwrap_or_default());
+    let Some(mut first) = written.next() else {
+        return true;
+    };
+    if first == "time" {
+        // The keyword stands before any pipeline.
+        first = written
+            .find(|word| !word.starts_with('-'))
+            .unwrap_or_default();
+    }
+    let (name, rest) = first.split_at(identifier_length(first));
+    let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
+    !assigns && !is_reserved(first) && first != "]]"
+}
+
+impl PartWord {
+    fn as_argument(&self) -> Word {
+        match &self.value {
+            Some(value) => Word::plain(self.span.clone(), value),
+            None => Word::anything(self.span.clone()),
+        }
+    }
+
+    /// The variable that a wrapper takes the word to assign.
+    fn assigned_by(&self, wrapper: &str) -> Option<&str> {
+        match wrapper {
+            "env" => Some(self.value.as_ref().unwrap_or(&self.text).split_once('=')?.0),
+            "time" => {
+                let (name, rest) = self.text.split_at(identifier_length(&self.text));
+                (!name.is_empty() && rest.starts_with('=')).then_some(name)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What sessions cost in money: `session stats --by`, `--prices`.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Said, data, session, turnpipe};
+
+const FILES: [&str; 4] = [
+    "../costs/claude.jsonl",
+    "../costs/codex.jsonl",
+    "../costs/gemini.jsonl",
+    "../costs/qwen.jsonl",
+];
+
+/// What 20 requests cost, in US dollars, added up by hand from the providers' price lists.
+const BY_HAND: [(&str, u64, f64); 6] = [
+    ("claude-haiku-4-5-20251001", 4, 0.575_130_1),
+    ("claude-opus-4-5-20251101", 4, 3.204_220_5),
+    // One of its prompts is longer than 200,000 tokens.
+    ("claude-sonnet-4-5-20250929", 4, 0.887_832),
+    ("gemini-2.5-pro", 3, 0.337_75),
+    ("gpt-5.1-codex", 3, 0.114_146),
+    ("qwen3-coder-plus", 2, 0.111_8),
+];
+
+const TOTAL: f64 = 5.230_878_6;
+
+fn stats(arguments: &[&str], files: &[&str]) -> Said {
+    let files: Vec<String> = files.iter().map(|name| data(name)).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    session(&[&["stats"], arguments, &files].concat())
+}
+
+/// To a millionth of a cent.
+fn assert_costs(usage: &Value, dollars: f64) {
+    let cost = usage["cost_usd"].as_f64().unwrap();
+    assert!((cost - dollars).abs() < 1e-8, "{cost} instead of {dollars}");
+}
+
+#[test]
+fn money_is_what_a_hand_made_table_says() {
+    let said = stats(&["--by", "model"], &FILES);
+    assert_eq!((said.status, said.messages.as_str()), (Some(0), ""));
+    let records = said.records();
+    assert_eq!(records.len(), BY_HAND.len());
+    for (record, (model, replies, dollars)) in records.iter().zip(BY_HAND) {
+        assert_eq!(record["type"], "session_cost");
+        assert_eq!(record["by"], json!({"model": model}));
+        assert_eq!(record["replies"], replies);
+        assert_costs(&record["usage"], dollars);
+    }
+    let all = &stats(&[], &FILES).records()[0];
+    assert_costs(&all["usage"], TOTAL);
+    assert_costs(&all["by_model"][0]["usage"], BY_HAND[0].2);
+    assert_eq!(all["usage"]["cache_creation_input_tokens"], 157_272);
+    assert_eq!(all["usage"]["ephemeral_1h_input_tokens"], 71_866);
+    let page = stats(&["--by", "model", "-o", "text"], &FILES).text;
+    assert!(page.starts_with("MODEL "), "{page}");
+    assert!(page.contains(" $3.20\n"), "{page}");
+    assert!(page.ends_with(" $5.23\n"), "{page}");
+    let page = stats(&["-o", "text"], &FILES).text;
+    assert!(
+        page.starts_with("4 sessions, 4 prompts, 20 replies, $5.23\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn rows_have_the_dimensions_that_were_asked_for() {
+    let rows = |by: &str| {
+        let records = stats(&["--by", by], &FILES).records();
+        let costs = records
+            .iter()
+            .map(|record| record["usage"]["cost_usd"].as_f64().unwrap());
+        assert!((costs.sum::<f64>() - TOTAL).abs() < 1e-8, "{by}");
+        let names = records.iter().map(|record| record["by"].to_string());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        rows("day"),
+        r#"{"day":"2026-01-01"} {"day":"2026-01-02"} {"day":"2026-02-01"}"#
+    );
+    assert_eq!(rows("week"), r#"{"week":"2026-W01"} {"week":"2026-W05"}"#);
+    assert_eq!(
+        rows("month,agent"),
+        r#"{"month":"2026-01","agent":"claude"} {"month":"2026-01","agent":"codex"} {"month":"2026-01","agent":"gemini"} {"month":"2026-02","agent":"qwen"}"#
+    );
+    assert_eq!(
+        rows("project"),
+        r#"{"project":"/home/me/lexer"} {"project":"/home/me/parser"} {"project":"926574"}"#
+    );
+    assert!(rows("session").starts_with(r#"{"session":"c0575000-0000-4000-8000-000000000001"}"#));
+    assert_eq!(rows("prompt"), r#"{"prompt":"main"}"#);
+    let table = stats(&["--by", "agent,day", "-o", "text"], &FILES).text;
+    assert!(table.starts_with("AGENT   DAY "), "{table}");
+    assert!(
+        table.lines().last().unwrap().starts_with("TOTAL   "),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_model_without_a_price_is_never_free() {
+    let files = ["claude-parallel.jsonl", "../costs/qwen.jsonl"];
+    let said = stats(&["--by", "model"], &files);
+    let records = said.records();
+    assert_eq!(records[0]["unpriced_models"], json!(["model-a"]));
+    assert_eq!(records[0]["usage"].get("cost_usd"), None);
+    assert_eq!(records[2].get("unpriced_models"), None);
+    assert_eq!(
+        said.messages,
+        "turnpipe: no price for model-a, model-b; the cost is without their tokens\n\
+         hint: `--prices FILE` adds prices\n"
+    );
+    assert_eq!(stats(&["--quiet"], &files).messages, "");
+    let table = stats(&["--by", "model", "-o", "text"], &files).text;
+    let costs = table.lines().map(|line| line.rsplit(' ').next().unwrap());
+    assert_eq!(
+        costs.collect::<Vec<_>>(),
+        ["COST", "?", "?", "$0.11", "$0.11+"]
+    );
+    let all = &stats(&[], &files).records()[0];
+    assert_eq!(all["unpriced_models"], json!(["model-a", "model-b"]));
+    assert_costs(&all["usage"], 0.1118);
+}
+
+/// What an agent recorded counts; 0 only says that the agent knows no price.
+#[test]
+fn recorded_costs_count() {
+    let said = stats(&[], &["pi.jsonl"]);
+    let all = &said.records()[0];
+    assert_eq!(all["usage"]["cost_usd"], 0.25);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("free.jsonl").display().to_string();
+    let text = std::fs::read_to_string(data("pi.jsonl")).unwrap();
+    std::fs::write(&path, text.replace(r#""total":0.25"#, r#""total":0"#)).unwrap();
+    let all = &session(&["stats", &path]).records()[0];
+    assert_eq!(all["usage"].get("cost_usd"), None);
+    assert_eq!(all["unpriced_models"], json!(["model-p"]));
+}
+
+#[test]
+fn own_prices_come_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let price = |model: &str, input: f64| {
+        format!("[[price]]\nmodels = [\"{model}\"]\ninput = {input}\noutput = 0\ncache_read = 0\n")
+    };
+    let flag = write("flag.toml", &price("qwen3-*", 1000.0));
+    write(
+        "mine.toml",
+        &(price("qwen3-coder-plus", 1.0) + &price("model-*", 0.0)),
+    );
+    let config = write("config.toml", "prices = \"mine.toml\"\n");
+    let path = data("../costs/qwen.jsonl");
+    let cost = |arguments: &[&str]| {
+        let said = session(&[&["stats", &path], arguments].concat());
+        said.records()[0]["usage"]["cost_usd"].as_f64().unwrap()
+    };
+    assert_eq!(format!("{:.6}", cost(&["--prices", &flag])), "60.000000");
+    assert_eq!(format!("{:.6}", cost(&["--config", &config])), "0.060000");
+    assert_eq!(
+        format!("{:.6}", cost(&["--config", &config, "--prices", &flag])),
+        "60.000000"
+    );
+    let free = stats(&["--config", &config], &["claude-parallel.jsonl"]);
+    assert_eq!(
+        (
+            free.records()[0]["usage"]["cost_usd"].as_f64(),
+            free.messages
+        ),
+        (Some(0.0), String::new())
+    );
+    let bad = write("bad.toml", "[[price]]\nmodels = [\"x\"]\ninput = 1\n");
+    let said = session(&["stats", "--prices", &bad, &path]);
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.messages.contains("bad.toml: line "),
+        "{}",
+        said.messages
+    );
+    assert!(
+        said.messages.contains("missing field `output`"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(
+        turnpipe(&["session", "stats", "--tz", "Nowhere", &path])
+            .output()
+            .unwrap()
+            .status
+            .code(),
+        Some(2)
+    );
+}
