@@ -3,22 +3,15 @@
 //! JavaScript writes half of an emoji as `\ud83d` when it cuts a string in the wrong place. JSON
 //! allows it, but no UTF-8 string can hold it, and `serde_json` refuses the whole record.
 
-use std::sync::LazyLock;
-
-use memchr::memchr;
-use memchr::memmem::Finder;
-
-/// What such escapes begin with.
-static BEGINNINGS: LazyLock<[Finder<'static>; 2]> =
-    LazyLock::new(|| [Finder::new(b"\\ud"), Finder::new(b"\\uD")]);
+use memchr::{memchr, memmem};
 
 /// Replaces every `\uD800`…`\uDFFF` escape that is not half of a pair by `\ufffd`. `json` is
 /// well-formed JSON text; the result has the same length. `None` if there is nothing to replace.
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> Option<String> {
     // Texts are full of other escapes.
-    let has = |beginning: &Finder<'_>| beginning.find(json.as_bytes()).is_some();
-    if !BEGINNINGS.iter().any(has) {
+    let mut escapes = memmem::find_iter(json.as_bytes(), b"\\u");
+    if !escapes.any(|at| matches!(json.as_bytes().get(at + 2), Some(b'd' | b'D'))) {
         return None;
     }
     let mut pieces = String::new();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::effects::Effects;
 use super::refusal::{Refusal, RefusalKind, excerpt};
 use super::requirement::{GitScope, Requirement};
-use super::syntax::{parse, screen, screen_line_ends};
+use super::syntax::{parse, screen, screen_strictly};
 use super::walk::Walk;
 use crate::text::terminal_safe_line;
 
@@ -86,7 +86,7 @@ pub fn analyse(command: &str) -> Analysis {
 
 fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
     screen(command)?;
-    screen_line_ends(command)?;
+    screen_strictly(command)?;
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
         return Err(Refusal::unknown(0..0, "the command is empty"));
     }

@@ -112,8 +112,17 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
 /// than running them a little later costs.
 const LONGEST: usize = 16 * 1024;
 
-/// Refuses lines that are continued.
-pub(super) fn screen_line_ends(command: &str) -> Result<(), Refusal> {
+/// How many redirections there may be, with all else that looks like one. The shell opens those of
+/// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
+const MOST_REDIRECTIONS: usize = 64;
+
+/// Refuses more for the analysis: continued lines, and more redirections than a shell may have
+/// descriptors for.
+pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
+    let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
+    if redirections.count() > MOST_REDIRECTIONS {
+        return Err(Refusal::unknown(0..0, "too many redirections"));
+    }
     match command.find("\\\n") {
         None => Ok(()),
         Some(index) => Err(read_differently(

@@ -23,6 +23,10 @@ use super::word::Word;
 const READ_ALL: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
 const READ_ON: &str = "bBilnruw123";
 
+/// How many commands there may be in pipelines, which all run at once. A shell that cannot start
+/// another one may leave those that it has started.
+const MOST_PIPED: usize = 64;
+
 /// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
 struct Task<'tree> {
@@ -36,6 +40,8 @@ pub(super) struct Walk<'text, 'tree> {
     cursor: TreeCursor<'tree>,
     tasks: Vec<Task<'tree>>,
     effects: Effects,
+    /// The number of commands in pipelines.
+    piped: usize,
     /// The commands, if they are only listed, whatever they do. If not, what may change something is
     /// refused.
     commands: Option<Vec<CommandPart>>,
@@ -60,6 +66,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 place: Place::default(),
             }],
             effects: Effects::default(),
+            piped: 0,
             commands: None,
         }
     }
@@ -113,6 +120,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     for writer in writers {
                         writer.place.is_piped = true;
                     }
+                }
+                self.piped += self.tasks.len() - first;
+                if self.piped > MOST_PIPED {
+                    let span = self.source.trimmed(node);
+                    return Err(Refusal::unknown(span, "too many commands in pipelines"));
                 }
                 Ok(())
             }
@@ -534,9 +546,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
-            // The shell warns of a NUL in what it reads. If the pipe for that is closed, it ends before
-            // the command that it reads from.
-            self.effects.may_leave_processes |= place.is_piped;
+            // The shell may end before the command whose output it reads: when it has no more memory
+            // for it, or warns of a NUL into a closed pipe.
+            self.effects.may_leave_processes = true;
             let place = place.in_subshell();
             self.tasks.push(Task { node, place });
         }

@@ -35,8 +35,13 @@ enum Layout {
 }
 
 fn clean(text: &str, layout: Layout) -> String {
-    let visible = drop_hidden(&remove_escape_sequences(text), layout);
-    let safe = drop_misplaced_joiners(&visible);
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let safe = if is_plain {
+        text.to_owned()
+    } else {
+        let visible = drop_hidden(&remove_escape_sequences(text), layout);
+        drop_misplaced_joiners(&visible)
+    };
     debug_assert!(
         safe.chars()
             .all(|character| character == '\n' && layout == Layout::Lines

@@ -59,15 +59,18 @@ fn plain_lines_and_explanations() {
         told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
         "{told:?}"
     );
-    // Bash warns of the NUL into the closed pipe, and ends before the command that it reads from.
-    let told = run(
-        &["check", "shell", "--plain"],
-        b"{ x=$(head -c1 /dev/zero; sleep 60); } 2>&1 | true\n",
-    );
-    assert!(
-        told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
-        "{told:?}"
-    );
+    for command in [
+        // Bash warns of the NUL into the closed pipe, and ends before the command that it reads from.
+        "{ x=$(head -c1 /dev/zero; sleep 60); } 2>&1 | true\n",
+        // Here it runs out of memory.
+        "x=$(tr '\\0' b < /dev/zero; sleep 60)\n",
+    ] {
+        let told = run(&["check", "shell", "--plain"], command.as_bytes());
+        assert!(
+            told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
+            "{told:?}"
+        );
+    }
     let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
     assert_eq!(
         told.stdout,

@@ -1,5 +1,6 @@
 //! What one simple command did, from a table of forms (`words/commands.txt`).
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -266,6 +267,21 @@ pub(super) fn is_filter(program: &str) -> bool {
     WORDS.has("filters", program)
 }
 
+/// The options of programs that take the next word as their value.
+static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut valued: HashMap<&str, Vec<&str>> = HashMap::new();
+    let lines = WORDS.lines("options with a value");
+    for (programs, options) in lines.filter_map(|line| line.split_once(' ')) {
+        for program in programs.split(',') {
+            valued
+                .entry(program)
+                .or_default()
+                .extend(options.split(' '));
+        }
+    }
+    valued
+});
+
 /// What a simple command did; nothing for those that hold others together.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = own_words(command);
@@ -274,16 +290,11 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
         return None;
     }
     let arguments = words.get(1..).unwrap_or_default();
-    let valued: Vec<&str> = WORDS
-        .lines("options with a value")
-        .filter_map(|line| line.split_once(' '))
-        .filter(|(programs, _)| programs.split(',').any(|known| known == program))
-        .flat_map(|(_, options)| options.split(' '))
-        .collect();
+    let valued = VALUED_OPTIONS.get(program).map_or(&[][..], Vec::as_slice);
     let call = Invocation {
         program,
         arguments,
-        operands: operands(arguments, &valued),
+        operands: operands(arguments, valued),
         name: program,
         written: command.output.as_deref(),
         has_document: command.has_here_document,
