@@ -6,8 +6,11 @@ use super::table::table;
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
 use crate::wire::records::TokenUsage;
 
-/// The heads of [`cells`].
-pub(super) const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
+/// The heads of tokens and money.
+const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
+
+/// The same above shortened numbers.
+const SHORT_HEADS: [&str; 5] = ["INPUT", "OUTPUT", "READ", "WRITE", "COST"];
 
 /// How much of a name is shown before numbers are shortened for its sake.
 const NAME_COLUMNS: usize = 12;
@@ -15,7 +18,7 @@ const NAME_COLUMNS: usize = 12;
 /// A line of a table: what it is about, and its numbers.
 pub(super) struct CostRow<'a> {
     pub(super) names: Vec<&'a str>,
-    /// Numbers before those of [`HEADS`].
+    /// Numbers before tokens and money.
     pub(super) counts: Vec<u64>,
     pub(super) usage: &'a TokenUsage,
     pub(super) unpriced_models: &'a BTreeSet<String>,
@@ -33,13 +36,13 @@ pub(super) fn cost_table(
     bars: usize,
     columns: Option<usize>,
 ) -> String {
-    let head = [names, counts, &HEADS].concat();
-    let lines = |spelled: fn(u64) -> String| -> Vec<Vec<String>> {
+    let lines = |heads: &[&str], spelled: fn(u64) -> String| -> Vec<Vec<String>> {
         let rows = rows.iter().map(|row| line(row, spelled));
-        let head = head.iter().map(|name| (*name).to_owned()).collect();
+        let head = [names, counts, heads].concat();
+        let head = head.into_iter().map(str::to_owned).collect();
         std::iter::once(head).chain(rows).collect()
     };
-    let mut page = lines(with_separators);
+    let mut page = lines(&HEADS, with_separators);
     if let Some(columns) = columns {
         let least = |widths: &[usize]| -> usize {
             let (names, numbers) = widths.split_at(names.len());
@@ -50,7 +53,7 @@ pub(super) fn cost_table(
                 .sum()
         };
         if least(&widths(&page)) > columns + 2 {
-            page = lines(shortened);
+            page = lines(&SHORT_HEADS, shortened);
         }
         fit_names(&mut page, names.len(), columns);
     }
@@ -278,6 +281,7 @@ mod tests {
             );
             assert_eq!(page.contains("9,123,456,789"), columns >= 120, "{page}");
             assert_eq!(page.contains("9.1B"), columns < 120, "{page}");
+            assert!(page.contains("claud"), "{page}");
             assert_eq!(
                 page.contains("/home/人/修复解析器/parser"),
                 is_whole,
