@@ -61,7 +61,12 @@ impl Room {
             assert!(compiled.unwrap().success());
             directory
         });
-        std::fs::copy(PROGRAM.path().join("chain"), self.path("chain")).unwrap();
+        // Not by this process: what it forks meanwhile would hold the copy open, and it could not be run.
+        let copied = std::process::Command::new("cp")
+            .arg(PROGRAM.path().join("chain"))
+            .arg(self.path("chain"))
+            .status();
+        assert!(copied.unwrap().success());
     }
 
     /// A shell script as a child; it finds the room as its working directory.

@@ -308,7 +308,12 @@ fn an_interrupt_ends_a_wait_for_the_next_request() {
 /// allow it.
 fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
     let binary = folder.join("turnpipe");
-    std::fs::copy(env!("CARGO_BIN_EXE_turnpipe"), &binary).unwrap();
+    // Not by this process: what it forks meanwhile would hold the copy open, and it could not be run.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_turnpipe"))
+        .arg(&binary)
+        .status();
+    assert!(copied.unwrap().success());
     let mut words = vec!["bash", "-c", "ulimit -u 1; exec \"$@\"", "bash"];
     if rustix::process::geteuid().is_root() {
         // Nothing limits root.
