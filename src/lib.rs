@@ -24,6 +24,8 @@ pub mod session;
 
 pub mod shell;
 
+pub mod permission;
+
 pub mod tools;
 
 pub mod results;

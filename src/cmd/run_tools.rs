@@ -22,10 +22,11 @@ use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Mode,
-    OnError, Options, PermissionMode, Policy, RunEnd, StartDirectory, Trace,
+    OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Io, Messages};
 use crate::jsonl::{Prefilter, UnwantedLines};
+use crate::permission::{Mode as PermissionMode, Rules};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext};
@@ -142,7 +143,8 @@ impl Run for RunToolsArguments {
         let context = self.context(&settings, lane, io)?;
         let lifecycle = Lifecycle {
             registry,
-            permission_mode: self.permission_mode,
+            mode: self.permission_mode,
+            rules: Rules::default(),
             limits: settings.limits.clone(),
             shell_verdicts: self.lane.shell_verdicts(),
             tools_only,

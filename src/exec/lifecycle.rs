@@ -5,12 +5,13 @@
 //! itself, mapping, persistence. Each step that fails ends the call with a result.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::PermissionMode;
 use super::completed::{Completed, Phases};
+use crate::permission::{Action, Decided, Mode, Request, Rules};
 use crate::results::{
     PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
     stale_read_hint, tool_use_error,
@@ -19,17 +20,19 @@ use crate::state::StateRoot;
 use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
-    PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
+    PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
 };
-use crate::wire::records::{Decision, Verdict, VerdictAccess};
+use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
 use crate::wire::{InvalidCall, Lane, Outcome, SessionId, ToolCall, ToolUseId};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
     /// The tools on offer.
     pub registry: Registry,
-    /// What may run.
-    pub permission_mode: PermissionMode,
+    /// What happens to calls about which no rule decides.
+    pub mode: Mode,
+    /// Which calls may run.
+    pub rules: Rules,
     /// What stays inline.
     pub limits: ToolLimits,
     /// Whether the analysis of shell commands counts.
@@ -82,7 +85,7 @@ impl Prepared {
         let Self::Ready(ready) = self else {
             return None;
         };
-        let Assessment { access, why } = &ready.assessment;
+        let Assessment { access, why, .. } = &ready.assessment;
         let verdict = match (access.is_read_only(), &access.writes) {
             (true, _) => VerdictAccess::ReadOnly,
             (false, Touch::Paths(_)) => VerdictAccess::Writes,
@@ -196,6 +199,7 @@ impl Lifecycle {
             (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => Assessment {
                 access: Access::reads_world(),
                 why: "assumed".to_owned(),
+                action: Action::Harmless,
             },
             _ => call.assess(session),
         }
@@ -212,6 +216,28 @@ impl Lifecycle {
         }
     }
 
+    /// What is decided about a call, as far as it can be told before it starts.
+    pub(super) fn decision(&self, prepared: &Prepared, session: &ToolContext) -> Option<Decision> {
+        match prepared {
+            Prepared::Ready(ready) => Some(self.decide(ready, &ready.assessment, session).decision),
+            Prepared::Refused(_) => None,
+        }
+    }
+
+    /// Whether a call that is `assessed` like this may run.
+    fn decide(&self, ready: &Ready, assessed: &Assessment, session: &ToolContext) -> Decided {
+        let request = Request {
+            tool: ready.tool.name(),
+            input: &ready.input,
+            action: &assessed.action,
+            directory: &session.directory,
+            working_directories: &session.allowed_directories,
+            home: session.environment.text("HOME").map(Path::new),
+            real_path: &|path| real_path(path),
+        };
+        self.rules.decide(self.mode, &request)
+    }
+
     /// Runs a call of the session `id` to its end on the calling thread.
     pub(super) fn execute(
         &self,
@@ -221,10 +247,18 @@ impl Lifecycle {
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
-        let Assessment { access, why } = self.assessment_now(ready, context.session);
-        let permission = self.permission_mode.decide(&access);
+        let assessment = self.assessment_now(ready, context.session);
+        let decided = self.decide(ready, &assessment, context.session);
+        let permission = Permission {
+            decision: match decided.decision {
+                Decision::Allow => Decision::Allow,
+                // Nobody can be asked.
+                Decision::Ask | Decision::Deny => Decision::Deny,
+            },
+            by: decided.by,
+        };
         if permission.decision == Decision::Deny {
-            let tool = ready.tool.name();
+            let (tool, why) = (ready.tool.name(), assessment.why);
             let text = format!(
                 "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
             );

@@ -3,7 +3,6 @@
 //!
 //! Knows nothing of flags; `cmd` turns them into [`Options`].
 
-mod admission;
 mod answered;
 mod backlog;
 mod call;
@@ -27,7 +26,6 @@ mod stream;
 mod trace;
 mod turns;
 
-pub use admission::PermissionMode;
 pub use channels::Channels;
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use observer::{Observer, Progress};

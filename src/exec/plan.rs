@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::PermissionMode;
 use super::lifecycle::Prepared;
 use super::schedule::{CallIndex, Policy, Schedule};
 use crate::wire::records::{Decision, PlanRecord, PlannedCall};
@@ -13,28 +12,32 @@ use crate::wire::{Lane, Outcome, ToolUseId};
 #[derive(Debug)]
 pub(super) struct Plan {
     policy: Policy,
-    permission_mode: PermissionMode,
     schedule: Schedule,
     calls: BTreeMap<CallIndex, (Lane, PlannedCall)>,
 }
 
 impl Plan {
-    pub(super) fn new(policy: Policy, permission_mode: PermissionMode) -> Self {
+    pub(super) fn new(policy: Policy) -> Self {
         Self {
             policy,
-            permission_mode,
             schedule: Schedule::new(policy, NonZeroUsize::MAX),
             calls: BTreeMap::new(),
         }
     }
 
-    /// The next call of the turn.
-    pub(super) fn add(&mut self, id: &ToolUseId, name: &str, prepared: &Prepared) {
+    /// The next call of the turn, and what was decided about it, if it got that far.
+    pub(super) fn add(
+        &mut self,
+        id: &ToolUseId,
+        name: &str,
+        prepared: &Prepared,
+        decision: Option<Decision>,
+    ) {
         let access = prepared.access();
-        let outcome = match (prepared, self.permission_mode.decide(&access).decision) {
+        let outcome = match (prepared, decision) {
             (Prepared::Refused(completed), _) => Some(completed.outcome),
-            (Prepared::Ready(_), Decision::Deny) => Some(Outcome::Denied),
-            (Prepared::Ready(_), Decision::Allow | Decision::Ask) => None,
+            (Prepared::Ready(_), Some(Decision::Deny | Decision::Ask)) => Some(Outcome::Denied),
+            (Prepared::Ready(_), Some(Decision::Allow) | None) => None,
         };
         let call = PlannedCall {
             tool_use_id: id.clone(),

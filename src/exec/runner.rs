@@ -100,7 +100,7 @@ pub fn run<Sink: Write>(
         events: channels.events,
         backlog: Backlog::new(channels.credit),
         stream: Stream::new(options, messages.clone()),
-        plan: Plan::new(options.policy, lifecycle.permission_mode),
+        plan: Plan::new(options.policy),
         calls: Calls::new(
             options,
             Arc::clone(&lifecycle),
@@ -329,7 +329,8 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// A call whose input has `weight` bytes is complete in the input.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
         if self.options.mode == Mode::Plan {
-            self.plan.add(id, name, &prepared);
+            let decision = self.lifecycle.decision(&prepared, &self.session.context);
+            self.plan.add(id, name, &prepared, decision);
             return;
         }
         self.calls

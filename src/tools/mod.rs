@@ -29,6 +29,7 @@ pub use bash::{GitProbe, settled as settled_analysis};
 pub use child_environment::ChildVariables;
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
+pub use paths::real_path;
 pub use registry::{LookupError, NameClash, Registry, Resolved};
 pub use reply::{CallStatus, Content, FullText, ImageBlock, ToolReply};
 pub(crate) use schema::gemini_schema;

@@ -84,6 +84,11 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// The same; `None` if it cannot be told.
+pub fn real_path(path: &Path) -> Option<PathBuf> {
+    resolve_links(path).ok()
+}
+
 /// What a call touches that reads the file or the tree at `path` (absolute).
 pub(super) fn reading(path: &Path) -> Result<Access, AccessError> {
     resolve_links(path)

@@ -9,6 +9,7 @@ use super::{
     Access, Assessment, CallContext, ContextChange, InvalidInput, PreparedCall, ToolContext,
     ToolFailure, ToolReply,
 };
+use crate::permission::Action;
 
 const MESSAGE: &str = "Todos have been modified successfully. Ensure that you continue to use the \
     todo list to track your progress. Please proceed with the current tasks if applicable";
@@ -63,7 +64,7 @@ impl PreparedCall for TodoWrite {
     /// writer, to be asked about or denied. Two calls of one batch need no order between them:
     /// each replaces the whole list, and the changes are applied in call order afterwards.
     fn assess(&self, _: &ToolContext) -> Assessment {
-        Assessment::of(Self::NAME, Ok(Access::nothing()))
+        Assessment::of(Self::NAME, Ok(Access::nothing()), Action::Harmless)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

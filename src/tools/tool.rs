@@ -1,9 +1,12 @@
 //! What a tool is, and what one call of it is.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Access, CallContext, ToolContext, ToolReply, Touch};
+use super::{Access, CallContext, ToolContext, ToolReply, Touch, paths};
+use crate::permission::Action;
 
 /// Something the model can call.
 pub trait Tool: Send + Sync {
@@ -63,12 +66,35 @@ pub struct Assessment {
     pub access: Access,
     /// What decided, in one line.
     pub why: String,
+    /// What it does, for those who decide whether it may.
+    pub action: Action,
 }
 
 impl Assessment {
+    /// The assessment of a call of the tool `name` that reads the file or the tree at `path`
+    /// (absolute).
+    pub(super) fn reading(name: &str, path: PathBuf) -> Self {
+        let access = paths::reading(&path);
+        let action = Action::Files {
+            reads: vec![path],
+            writes: Vec::new(),
+        };
+        Self::of(name, access, action)
+    }
+
+    /// The assessment of a call of the tool `name` that changes the file at `path` (absolute).
+    pub(super) fn writing(name: &str, path: PathBuf) -> Self {
+        let access = paths::writing(&path);
+        let action = Action::Files {
+            reads: Vec::new(),
+            writes: vec![path],
+        };
+        Self::of(name, access, action)
+    }
+
     /// The assessment of a call of the tool `name`, from the paths in its input. Without them the
     /// call counts as touching anything.
-    pub(super) fn of(name: &str, access: Result<Access, AccessError>) -> Self {
+    pub(super) fn of(name: &str, access: Result<Access, AccessError>, action: Action) -> Self {
         let (access, why) = match access {
             Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
             Ok(access) if access.writes == Touch::World => {
@@ -80,7 +106,11 @@ impl Assessment {
                 format!("{name} cannot be analysed: {error}"),
             ),
         };
-        Self { access, why }
+        Self {
+            access,
+            why,
+            action,
+        }
     }
 }
 

@@ -4,13 +4,23 @@ use std::cell::LazyCell;
 use std::path::PathBuf;
 
 use crate::io::Environment;
+use crate::permission::Action;
 use crate::shell::{Analysis, Requirement, Verdict};
 use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, GitProbe, ToolContext};
 
 /// What a command line touches if it starts now.
-pub(super) fn assess(analysis: &Analysis, context: &ToolContext) -> Assessment {
-    assess_where(analysis, context, || context.lane.is_enforced())
+pub(super) fn assess(command: &str, analysis: &Analysis, context: &ToolContext) -> Assessment {
+    let (access, why) = assess_where(analysis, context, || context.lane.is_enforced());
+    let action = Action::Command {
+        script: command.to_owned(),
+        only_reads: access.is_read_only(),
+    };
+    Assessment {
+        access,
+        why,
+        action,
+    }
 }
 
 /// The same, where the kernel enforces the lane or does not.
@@ -18,7 +28,7 @@ fn assess_where(
     analysis: &Analysis,
     context: &ToolContext,
     is_enforced: impl FnOnce() -> bool,
-) -> Assessment {
+) -> (Access, String) {
     let probe = LazyCell::new(|| GitProbe::new(context));
     let analysis = settled(
         analysis.clone(),
@@ -27,26 +37,18 @@ fn assess_where(
         |requirement| probe.settle(requirement, &context.directory),
     );
     if !analysis.verdict.is_read_only() {
-        return Assessment {
-            access: Access::world(),
-            why: analysis.why,
-        };
+        return (Access::world(), analysis.why);
     }
     if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
-        return Assessment {
-            access: Access::world(),
-            why: format!("`{name}` only counts as reading where the kernel enforces it"),
-        };
+        let why = format!("`{name}` only counts as reading where the kernel enforces it");
+        return (Access::world(), why);
     }
     let access = if analysis.changes_directory {
         Access::moves()
     } else {
         Access::reads_world()
     };
-    Assessment {
-        access,
-        why: analysis.why,
-    }
+    (access, analysis.why)
 }
 
 /// The analysis of a command line after a look at what its text cannot say: no program that it runs,

@@ -115,7 +115,7 @@ impl ShellCall {
 
 impl PreparedCall for ShellCall {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        assess(&self.analysis, context)
+        assess(&self.command, &self.analysis, context)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

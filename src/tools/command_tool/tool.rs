@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::template::{Template, value_of};
+use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::child_environment::child_environment;
 use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
@@ -145,7 +146,17 @@ impl PreparedCall for CommandCall {
             AccessRule::ReadOnly => Ok(Access::reads_world()),
             AccessRule::Paths { reads, writes } => self.paths(reads, writes, context),
         };
-        Assessment::of(&self.declaration.name, access)
+        let action = match &access {
+            Ok(access) if access.is_read_only() => match &access.reads {
+                Touch::Paths(paths) => Action::Files {
+                    reads: paths.clone(),
+                    writes: Vec::new(),
+                },
+                Touch::Nothing | Touch::Session | Touch::World => Action::Harmless,
+            },
+            _ => Action::Anything,
+        };
+        Assessment::of(&self.declaration.name, access, action)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

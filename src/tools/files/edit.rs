@@ -65,8 +65,7 @@ impl Parameters for Edit {
 
 impl PreparedCall for Edit {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        let access = paths::writing(&paths::absolute(&self.file_path, context));
-        Assessment::of(Self::NAME, access)
+        Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

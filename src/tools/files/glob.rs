@@ -67,7 +67,7 @@ struct Search {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        Assessment::of(Glob::NAME, paths::reading(&self.root(context)))
+        Assessment::reading(Glob::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

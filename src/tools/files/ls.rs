@@ -53,10 +53,7 @@ struct ListDirectory {
 
 impl PreparedCall for ListDirectory {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        Assessment::of(
-            Ls::NAME,
-            paths::reading(&paths::absolute(&self.path, context)),
-        )
+        Assessment::reading(Ls::NAME, paths::absolute(&self.path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -67,8 +67,7 @@ impl Parameters for Read {
 
 impl PreparedCall for Read {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        let access = paths::reading(&paths::absolute(&self.file_path, context));
-        Assessment::of(Self::NAME, access)
+        Assessment::reading(Self::NAME, paths::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

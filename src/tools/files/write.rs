@@ -43,8 +43,7 @@ impl Parameters for Write {
 
 impl PreparedCall for Write {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        let access = paths::writing(&paths::absolute(&self.file_path, context));
-        Assessment::of(Self::NAME, access)
+        Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -39,7 +39,7 @@ enum Origin {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &ToolContext) -> Assessment {
-        Assessment::of(Grep::NAME, paths::reading(&self.root(context)))
+        Assessment::reading(Grep::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -1,0 +1,52 @@
+//! A call as the rules see it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+/// What a call does, as far as permission is concerned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Runs a shell command.
+    Command {
+        /// The command line.
+        script: String,
+        /// Whether the analysis found that it changes nothing.
+        only_reads: bool,
+    },
+    /// Reads and writes files, and does nothing else; of a directory, all that is below it. The paths
+    /// are absolute and have no `.` and `..`; links in them are not followed.
+    Files {
+        /// What it reads.
+        reads: Vec<PathBuf>,
+        /// What it creates or changes.
+        writes: Vec<PathBuf>,
+    },
+    /// Asks a server.
+    Fetch {
+        /// Where.
+        url: String,
+    },
+    /// Nothing that needs permission.
+    Harmless,
+    /// Anything.
+    Anything,
+}
+
+/// A call about which is to be decided.
+pub struct Request<'a> {
+    /// The tool's own name, not an alias.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub input: &'a Map<String, Value>,
+    /// What it does.
+    pub action: &'a Action,
+    /// Where commands run, and relative paths begin.
+    pub directory: &'a Path,
+    /// The directories that the session works in; the first one is where it began. Never empty.
+    pub working_directories: &'a [PathBuf],
+    /// The home directory, if there is one.
+    pub home: Option<&'a Path>,
+    /// Where an absolute path leads when all links are followed; `None` if that cannot be told.
+    pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
+}
