@@ -55,8 +55,8 @@ cancel-all\t'Any failing call cancels all others of its turn'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep parallel calls from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
 require\t'All of it, or nothing runs'
 off\t'None'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; the others are denied'
-bypassPermissions\t'Every call runs'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
