@@ -25,6 +25,7 @@ mod model_failures;
 mod outcome;
 mod output;
 mod per_session;
+mod permission_prompt;
 mod progress;
 mod recap;
 mod recap_watch;

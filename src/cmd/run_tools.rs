@@ -15,6 +15,7 @@ use clap::Args;
 use super::command::Run;
 use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
+use super::permission_prompt::PermissionPrompt;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
 use super::tools::registry;
@@ -78,6 +79,9 @@ pub(super) struct RunToolsArguments {
     /// Which calls may run
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     permission_mode: PermissionMode,
+    /// Who is asked about calls that are neither allowed nor denied
+    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    permission_prompt: PermissionPrompt,
     /// How many calls run at once [default: 10]
     #[arg(long, value_name = "N")]
     max_concurrency: Option<NonZeroUsize>,
@@ -141,15 +145,6 @@ impl Run for RunToolsArguments {
         let options = self.options(&settings, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let context = self.context(&settings, lane, io)?;
-        let lifecycle = Lifecycle {
-            registry,
-            mode: self.permission_mode,
-            rules: Rules::default(),
-            limits: settings.limits.clone(),
-            shell_verdicts: self.lane.shell_verdicts(),
-            tools_only,
-            state_root: settings.state_root.clone(),
-        };
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let (dialect, call_ids) = (self.from, options.call_ids.clone());
         let decoder = move || {
@@ -161,6 +156,17 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let lifecycle = Lifecycle {
+            registry,
+            mode: self.permission_mode,
+            rules: Rules::default().into(),
+            anchor: context.home_directory.clone(),
+            asker: self.permission_prompt.asker(&channels, &io.ids)?,
+            limits: settings.limits.clone(),
+            shell_verdicts: self.lane.shell_verdicts(),
+            tools_only,
+            state_root: settings.state_root.clone(),
+        };
         let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
         channels

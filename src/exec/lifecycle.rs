@@ -1,15 +1,18 @@
 //! One call from look-up to result.
 //!
 //! `prepare` is what must be known before a call can be scheduled: the tool, a valid input, what
-//! it touches. `execute` is everything after the scheduler let it start: permission, the tool
-//! itself, mapping, persistence. Each step that fails ends the call with a result.
+//! it touches. `check` (in `checking`) asks whoever has to be asked. `execute` is everything after the
+//! scheduler let it run: the tool itself, mapping, persistence. Each step that fails ends the call with
+//! a result.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
+use super::Asker;
+use super::call::Children;
 use super::completed::{Completed, Phases};
 use crate::permission::{Action, Decided, Mode, Request, Rules};
 use crate::results::{
@@ -32,7 +35,11 @@ pub struct Lifecycle {
     /// What happens to calls about which no rule decides.
     pub mode: Mode,
     /// Which calls may run.
-    pub rules: Rules,
+    pub rules: RwLock<Rules>,
+    /// Where rules that are added during the run apply.
+    pub anchor: PathBuf,
+    /// Who decides about calls that no rule decides; without them, those do not run.
+    pub asker: Option<Box<dyn Asker>>,
     /// What stays inline.
     pub limits: ToolLimits,
     /// Whether the analysis of shell commands counts.
@@ -68,6 +75,15 @@ impl Prepared {
         match self {
             Self::Ready(ready) => ready.assessment.access.clone(),
             Self::Refused(_) => Access::world(),
+        }
+    }
+
+    /// What the kernel lets its processes do.
+    pub(super) fn children(&self) -> Children {
+        if self.access().is_read_only() {
+            Children::Confined
+        } else {
+            Children::Free
         }
     }
 
@@ -126,11 +142,26 @@ impl Prepared {
 pub(super) struct Ready {
     pub(super) tool: Arc<dyn Tool>,
     /// Its arguments, valid under the tool's schema.
-    input: Input,
+    pub(super) input: Input,
     /// The call itself, parsed and analysed.
-    call: Box<dyn PreparedCall>,
+    call: Arc<dyn PreparedCall>,
     /// What it touches, and why it counts as touching that.
     assessment: Assessment,
+    /// That it may run, if that is settled.
+    pub(super) clearance: Option<Permission>,
+}
+
+impl Ready {
+    /// The same call, which may run, and what it touches now.
+    pub(super) fn cleared(&self, permission: Permission, assessment: Assessment) -> Self {
+        Self {
+            tool: Arc::clone(&self.tool),
+            input: self.input.clone(),
+            call: Arc::clone(&self.call),
+            assessment,
+            clearance: Some(permission),
+        }
+    }
 }
 
 impl Lifecycle {
@@ -145,9 +176,19 @@ impl Lifecycle {
     fn ready(&self, call: &ToolCall, session: &ToolContext) -> Result<Ready, Box<Completed>> {
         let input: Input = serde_json::from_str(call.input.get())
             .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
+        self.ready_with(&call.name, input, session)
+    }
+
+    /// A call of the tool with this name or alias, and these arguments.
+    pub(super) fn ready_with(
+        &self,
+        name: &str,
+        input: Input,
+        session: &ToolContext,
+    ) -> Result<Ready, Box<Completed>> {
         let resolved = self
             .registry
-            .resolve(&call.name, input)
+            .resolve(name, input)
             .map_err(|error| match error {
                 LookupError::Unknown { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
@@ -179,8 +220,9 @@ impl Lifecycle {
         Ok(Ready {
             tool,
             input,
-            call,
+            call: call.into(),
             assessment,
+            clearance: None,
         })
     }
 
@@ -207,13 +249,19 @@ impl Lifecycle {
 
     /// What a call touches when it starts. A shell command that only read when it was queued may do
     /// more now, since calls before it may have changed where it runs, and git's settings there.
-    fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
+    pub(super) fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
             self.reassess(ready, session)
         } else {
             queued.clone()
         }
+    }
+
+    /// How many threads may be needed for calls that have run, but for which something has to be waited
+    /// for.
+    pub(super) fn threads_that_finish(&self) -> usize {
+        0
     }
 
     /// What is decided about a call, as far as it can be told before it starts.
@@ -225,7 +273,12 @@ impl Lifecycle {
     }
 
     /// Whether a call that is `assessed` like this may run.
-    fn decide(&self, ready: &Ready, assessed: &Assessment, session: &ToolContext) -> Decided {
+    pub(super) fn decide(
+        &self,
+        ready: &Ready,
+        assessed: &Assessment,
+        session: &ToolContext,
+    ) -> Decided {
         let request = Request {
             tool: ready.tool.name(),
             input: &ready.input,
@@ -235,38 +288,28 @@ impl Lifecycle {
             home: session.environment.text("HOME").map(Path::new),
             real_path: &|path| real_path(path),
         };
-        self.rules.decide(self.mode, &request)
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        rules.decide(self.mode, &request)
     }
 
-    /// Runs a call of the session `id` to its end on the calling thread.
+    /// Runs a call of the session `id` to its end on the calling thread. `worked` is told when the tool is
+    /// done and something else has to be waited for.
     pub(super) fn execute(
         &self,
         ready: &Ready,
         context: &CallContext<'_>,
         id: &SessionId,
+        worked: impl FnOnce(),
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
-        let assessment = self.assessment_now(ready, context.session);
-        let decided = self.decide(ready, &assessment, context.session);
-        let permission = Permission {
-            decision: match decided.decision {
-                Decision::Allow => Decision::Allow,
-                // Nobody can be asked.
-                Decision::Ask | Decision::Deny => Decision::Deny,
+        let permission = match &ready.clearance {
+            Some(permission) => permission.clone(),
+            None => match self.permission(ready, context) {
+                Ok(permission) => permission,
+                Err(denied) => return *denied,
             },
-            by: decided.by,
         };
-        if permission.decision == Decision::Deny {
-            let (tool, why) = (ready.tool.name(), assessment.why);
-            let text = format!(
-                "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
-            );
-            return Completed {
-                permission: Some(permission),
-                ..Completed::refused(Outcome::Denied, text)
-            };
-        }
         // Only a call that may write can make what was read out of date.
         let read_log = &context.session.read_log;
         let may_write = !ready.assessment.access.is_read_only();

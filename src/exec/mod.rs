@@ -4,11 +4,14 @@
 //! Knows nothing of flags; `cmd` turns them into [`Options`].
 
 mod answered;
+mod asking;
 mod backlog;
 mod call;
 mod calls;
 mod channels;
+mod checking;
 mod completed;
+mod control;
 mod delivery;
 mod emitter;
 mod intake;
@@ -26,6 +29,7 @@ mod stream;
 mod trace;
 mod turns;
 
+pub use asking::{Answer, Asker, Question};
 pub use channels::Channels;
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use observer::{Observer, Progress};

@@ -73,6 +73,11 @@ impl Rules {
         Self { rules }
     }
 
+    /// Adds a rule.
+    pub fn add(&mut self, rule: Rule) {
+        self.rules.push(rule);
+    }
+
     /// What is wrong with rules that are well formed: a line for each that can never matter.
     pub fn warnings(&self) -> Vec<String> {
         self.rules.iter().filter_map(|_| None).collect()

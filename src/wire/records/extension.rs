@@ -188,6 +188,11 @@ pub enum DecidedBy {
         /// Its name, e.g. `critical-path`.
         builtin: String,
     },
+    /// Somebody who was asked.
+    Prompt {
+        /// How: `tty`, `stdio`, or the name of a tool.
+        prompt: String,
+    },
     /// Nothing matched.
     Default {
         /// Always true.

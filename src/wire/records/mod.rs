@@ -22,8 +22,9 @@ pub use extension::{
     Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord,
-    PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
+    ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
+    ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord, PlannedCall, Replacement,
+    StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
     AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
