@@ -10,7 +10,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use super::UsageError;
-use crate::exec::{Answer, Asker, Channels, Question};
+use crate::exec::{Answer, Channels, Prompter, Question};
 use crate::io::Ids;
 use crate::process::CancelToken;
 use crate::text::terminal_safe_line;
@@ -41,25 +41,25 @@ impl PermissionPrompt {
     ///
     /// # Errors
     /// There is no terminal.
-    pub(super) fn asker(
+    pub(super) fn prompter(
         self,
         channels: &Channels,
         ids: &Arc<dyn Ids>,
-    ) -> Result<Option<Box<dyn Asker>>, UsageError> {
+    ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
         Ok(match self {
             Self::Deny => None,
-            Self::Tty => Some(Box::new(TerminalAsker::open()?)),
-            Self::Stdio => Some(Box::new(channels.asker(Arc::clone(ids)))),
+            Self::Tty => Some(Box::new(TerminalPrompter::open()?)),
+            Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(ids)))),
         })
     }
 }
 
 /// Asks the person at the terminal, one question at a time.
-struct TerminalAsker {
+struct TerminalPrompter {
     terminal: Mutex<File>,
 }
 
-impl TerminalAsker {
+impl TerminalPrompter {
     /// The terminal of this process.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl TerminalAsker {
     }
 }
 
-impl Asker for TerminalAsker {
+impl Prompter for TerminalPrompter {
     fn name(&self) -> &'static str {
         "tty"
     }

@@ -78,7 +78,12 @@ impl Calls {
         trace: Option<Trace>,
         events: Sender<RunnerEvent>,
     ) -> Self {
-        let threads = options.cap.get() + lifecycle.threads_that_finish();
+        let threads = options.cap.get()
+            + if lifecycle.looks_afterwards() {
+                MOST_WAITING
+            } else {
+                0
+            };
         Self {
             lifecycle,
             on_error: options.on_error,
@@ -184,7 +189,7 @@ impl Calls {
             let event = match work {
                 Work::Check => RunnerEvent::Checked {
                     call: index,
-                    prepared: Box::new(lifecycle.check(&ready, &context)),
+                    prepared: Box::new(lifecycle.check(&ready, &context, &session)),
                 },
                 Work::Run => {
                     let worked = || {

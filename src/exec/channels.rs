@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::Asker;
+use super::Prompter;
 use super::answered::ReadAhead;
 use super::completed::Completed;
-use super::control::{ControlAsker, OpenQuestions};
+use super::control::{ControlPrompter, OpenQuestions};
 use super::intake::{Arrival, Credit, read_all};
 use super::lifecycle::Prepared;
 use super::schedule::CallIndex;
@@ -63,8 +63,8 @@ impl Channels {
     }
 
     /// Asks the program at the other end about calls, among the records and in the input.
-    pub fn asker(&self, ids: Arc<dyn Ids>) -> impl Asker + use<> {
-        ControlAsker {
+    pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
+        ControlPrompter {
             open: self.questions.clone(),
             events: self.sender.clone(),
             ids,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::channels::RunnerEvent;
-use super::{Answer, Asker, Question};
+use super::{Answer, Prompter, Question};
 use crate::io::Ids;
 use crate::process::CancelToken;
 use crate::tools::Input;
@@ -63,8 +63,8 @@ impl OpenQuestions {
                 (request_id, Answer::Nobody(error.clone()))
             }
         };
-        if let Some(asker) = self.lock().by_request.remove(request_id) {
-            let _ = asker.send(answer);
+        if let Some(prompter) = self.lock().by_request.remove(request_id) {
+            let _ = prompter.send(answer);
         }
     }
 
@@ -86,13 +86,13 @@ fn answer_in(response: Option<&Value>) -> Answer {
 }
 
 /// Asks in the control protocol.
-pub(super) struct ControlAsker {
+pub(super) struct ControlPrompter {
     pub(super) open: OpenQuestions,
     pub(super) events: Sender<RunnerEvent>,
     pub(super) ids: Arc<dyn Ids>,
 }
 
-impl Asker for ControlAsker {
+impl Prompter for ControlPrompter {
     fn name(&self) -> &'static str {
         "stdio"
     }

@@ -11,9 +11,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
-use super::Asker;
+use super::Prompter;
 use super::call::Children;
-use super::completed::{Completed, Phases};
+use super::completed::{Completed, Phases, error_output};
+use super::hooking::{Heard, RunHooks};
+use super::judging::JudgeSeat;
+use crate::hooks::HookEvent;
 use crate::permission::{Action, Decided, Mode, Request, Rules};
 use crate::results::{
     PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
@@ -38,8 +41,12 @@ pub struct Lifecycle {
     pub rules: RwLock<Rules>,
     /// Where rules that are added during the run apply.
     pub anchor: PathBuf,
+    /// Programs of the user that look at calls.
+    pub hooks: Option<RunHooks>,
+    /// Who judges calls that the rules leave open, in the mode `auto`.
+    pub judge: Option<JudgeSeat>,
     /// Who decides about calls that no rule decides; without them, those do not run.
-    pub asker: Option<Box<dyn Asker>>,
+    pub prompter: Option<Box<dyn Prompter>>,
     /// What stays inline.
     pub limits: ToolLimits,
     /// Whether the analysis of shell commands counts.
@@ -139,6 +146,7 @@ impl Prepared {
 }
 
 /// A call that can run.
+#[derive(Clone)]
 pub(super) struct Ready {
     pub(super) tool: Arc<dyn Tool>,
     /// Its arguments, valid under the tool's schema.
@@ -146,20 +154,41 @@ pub(super) struct Ready {
     /// The call itself, parsed and analysed.
     call: Arc<dyn PreparedCall>,
     /// What it touches, and why it counts as touching that.
-    assessment: Assessment,
+    pub(super) assessment: Assessment,
+    /// The name that the model called it by.
+    pub(super) called: String,
+    /// What hooks said so far.
+    pub(super) heard: Heard,
     /// That it may run, if that is settled.
     pub(super) clearance: Option<Permission>,
+    /// The calls before it, for the judge.
+    pub(super) earlier: Vec<String>,
 }
 
 impl Ready {
+    /// The call, which is `assessed` like this, as rules see it.
+    pub(super) fn request<'a>(
+        &'a self,
+        assessed: &'a Assessment,
+        session: &'a ToolContext,
+    ) -> Request<'a> {
+        Request {
+            tool: self.tool.name(),
+            input: &self.input,
+            action: &assessed.action,
+            directory: &session.directory,
+            working_directories: &session.allowed_directories,
+            home: session.environment.text("HOME").map(Path::new),
+            real_path: &real_path,
+        }
+    }
+
     /// The same call, which may run, and what it touches now.
-    pub(super) fn cleared(&self, permission: Permission, assessment: Assessment) -> Self {
+    pub(super) fn cleared(self, permission: Permission, assessment: Assessment) -> Self {
         Self {
-            tool: Arc::clone(&self.tool),
-            input: self.input.clone(),
-            call: Arc::clone(&self.call),
             assessment,
             clearance: Some(permission),
+            ..self
         }
     }
 }
@@ -168,7 +197,12 @@ impl Lifecycle {
     /// Finds the tool, checks the input against its schema and asks what the call touches.
     pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
         match self.ready(call, session) {
-            Ok(ready) => Prepared::Ready(Arc::new(ready)),
+            Ok(mut ready) => {
+                if let Some(seat) = &self.judge {
+                    ready.earlier = seat.follow(&call.name, call.input.get());
+                }
+                Prepared::Ready(Arc::new(ready))
+            }
             Err(refused) => Prepared::Refused(refused),
         }
     }
@@ -197,13 +231,15 @@ impl Lifecycle {
                 LookupError::Unmappable(_) => invalid_input(&error.to_string()),
             })?;
         let tool = resolved.tool;
-        let name = tool.name();
         if self
             .tools_only
             .as_ref()
-            .is_some_and(|only| !only.contains(name))
+            .is_some_and(|only| !only.contains(tool.name()))
         {
-            let text = format!("{name} was not run: it is not among the tools of this run.");
+            let text = format!(
+                "{} was not run: it is not among the tools of this run.",
+                tool.name()
+            );
             return Err(refused(Outcome::NotRun, text));
         }
         let input = Value::Object(resolved.input);
@@ -222,7 +258,10 @@ impl Lifecycle {
             input,
             call: call.into(),
             assessment,
+            called: name.to_owned(),
+            heard: Heard::default(),
             clearance: None,
+            earlier: Vec::new(),
         })
     }
 
@@ -258,10 +297,9 @@ impl Lifecycle {
         }
     }
 
-    /// How many threads may be needed for calls that have run, but for which something has to be waited
-    /// for.
-    pub(super) fn threads_that_finish(&self) -> usize {
-        0
+    /// Whether calls that have run are looked at by hooks.
+    pub(super) fn looks_afterwards(&self) -> bool {
+        self.hears(HookEvent::PostToolUse) || self.hears(HookEvent::PostToolUseFailure)
     }
 
     /// What is decided about a call, as far as it can be told before it starts.
@@ -279,17 +317,8 @@ impl Lifecycle {
         assessed: &Assessment,
         session: &ToolContext,
     ) -> Decided {
-        let request = Request {
-            tool: ready.tool.name(),
-            input: &ready.input,
-            action: &assessed.action,
-            directory: &session.directory,
-            working_directories: &session.allowed_directories,
-            home: session.environment.text("HOME").map(Path::new),
-            real_path: &|path| real_path(path),
-        };
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        rules.decide(self.mode, &request)
+        rules.decide(self.mode, &ready.request(assessed, session))
     }
 
     /// Runs a call of the session `id` to its end on the calling thread. `worked` is told when the tool is
@@ -315,14 +344,22 @@ impl Lifecycle {
         let may_write = !ready.assessment.access.is_read_only();
         let stale_before = may_write.then(|| read_log.stale_files());
         let begun = clock.elapsed();
-        let reply = ready.call.run(context);
-        let ended = clock.elapsed();
-        let mut completed = match reply {
-            Ok(reply) => self.map(ready, context.id, reply, id),
-            Err(failure) => {
-                Completed::refused(Outcome::Error, tool_use_error(&failure.to_string()))
+        let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
+            let text = failure.to_string();
+            ToolReply {
+                status: CallStatus::Error,
+                ..ToolReply::text(tool_use_error(&text), error_output(&text))
             }
-        };
+        });
+        let ended = clock.elapsed();
+        let mut heard = ready.heard.clone();
+        if self.looks_at(&reply) {
+            worked();
+            let took = ended.saturating_sub(begun);
+            self.after(ready, &mut reply, took, context, id, &mut heard);
+        }
+        let mut completed = self.map(ready, context.id, reply, id);
+        completed.hear(heard);
         completed.permission = Some(permission);
         completed.sandbox = context.session.spawners.witnessed();
         if let Some(before) = stale_before

@@ -61,6 +61,13 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Whether a call is one that the rule is about.
+    pub fn matches(&self, request: &super::Request<'_>) -> bool {
+        self.text == request.tool
+    }
+}
+
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
 pub struct Rules {

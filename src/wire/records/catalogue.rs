@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{
     AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    ExecutorRecord, PlanRecord, RecapRecord, SessionCheckRecord, SessionCostRecord,
-    SessionCursorRecord, SessionDamageRecord, SessionErrorRecord, SessionHitRecord,
-    SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
+    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
     StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
     TurnEndRecord, UsageRecord,
@@ -19,7 +19,7 @@ use super::{
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 32] = [
+const RECORDS: [Entry; 33] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
@@ -29,6 +29,7 @@ const RECORDS: [Entry; 32] = [
     ("control-request", schema_of::<ControlRequestRecord>),
     ("control-response", schema_of::<ControlResponseRecord>),
     ("executor", schema_of::<ExecutorRecord>),
+    ("hook-stopped-continuation", schema_of::<HookStoppedRecord>),
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
     ("session", schema_of::<SessionRecord>),

@@ -18,13 +18,13 @@ mod tool_result;
 pub use catalogue::{record_names, schema};
 pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
 pub use extension::{
-    DecidedBy, Decision, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
-    Verdict, VerdictAccess, Version, VersionOnly,
+    DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
+    ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
-    ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord, PlannedCall, Replacement,
-    StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
+    ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
+    PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
     AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,

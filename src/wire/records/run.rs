@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::constant::{ExecutorSubtype, PlanSubtype, TurnEndSubtype, tagged};
+use super::constant::{ExecutorSubtype, HookStoppedSubtype, PlanSubtype, TurnEndSubtype, tagged};
 use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
 use crate::wire::{SessionId, ToolUseId};
 
@@ -89,6 +89,40 @@ impl TurnEndRecord {
             tool_use_ids,
             uuid: None,
             session_id: None,
+        }
+    }
+}
+
+/// A hook wants the session to go on no further.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct HookStoppedRecord {
+    subtype: HookStoppedSubtype,
+    /// The call that the hook was about.
+    pub tool_use_id: ToolUseId,
+    /// Why.
+    pub content: String,
+    /// Names this record.
+    pub uuid: String,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+impl HookStoppedRecord {
+    /// A stop after this call.
+    pub fn new(
+        tool_use_id: ToolUseId,
+        content: String,
+        uuid: String,
+        session_id: SessionId,
+    ) -> Self {
+        Self {
+            subtype: HookStoppedSubtype::Only,
+            tool_use_id,
+            content,
+            uuid,
+            session_id,
         }
     }
 }

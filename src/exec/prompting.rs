@@ -6,7 +6,7 @@ use crate::wire::ToolUseId;
 
 /// Somebody who decides about calls: a person, or a program in their place. Asked from several threads
 /// at once.
-pub trait Asker: Send + Sync {
+pub trait Prompter: Send + Sync {
     /// How they are asked, for records: `tty`, `stdio`, or the name of a tool.
     fn name(&self) -> &str;
 
