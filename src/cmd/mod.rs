@@ -25,6 +25,11 @@ mod model_failures;
 mod outcome;
 mod output;
 mod per_session;
+#[allow(
+    dead_code,
+    reason = "the commands that decide about calls take these arguments"
+)]
+mod permission_arguments;
 mod progress;
 mod recap;
 mod recap_watch;
