@@ -181,6 +181,11 @@ impl Hooks {
         Ok(warnings)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.handlers.is_empty()
+    }
+
     /// Whether there are hooks for an event.
     pub fn any(&self, event: HookEvent) -> bool {
         self.handlers.iter().any(|handler| handler.event == event)

@@ -16,6 +16,7 @@ mod damage;
 mod endings;
 mod first_process;
 mod fixtures;
+mod hooks;
 mod identity;
 mod lane;
 mod output;
