@@ -5,12 +5,14 @@
 
 mod file;
 mod models;
+mod permissions;
 mod session_roots;
 mod settings;
 mod side;
 mod variables;
 
 pub use file::{ConfigError, ConfigSource};
+pub use permissions::{PermissionFlags, PermissionSettings};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;
