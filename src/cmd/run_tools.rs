@@ -119,7 +119,7 @@ pub(super) struct RunToolsArguments {
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
-    /// Let WebFetch fetch from this machine and private networks
+    /// Let `WebFetch` fetch from this machine and private networks
     #[arg(long)]
     allow_private_addresses: bool,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto

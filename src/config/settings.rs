@@ -108,9 +108,10 @@ impl Config {
                     .positive(environment)
                     .or(file.bash_max_timeout_ms),
             ),
-            reach: match overrides.allow_private_addresses || file.allow_private_addresses {
-                true => Reach::PublicAndPrivate,
-                false => Reach::Public,
+            reach: if overrides.allow_private_addresses || file.allow_private_addresses {
+                Reach::PublicAndPrivate
+            } else {
+                Reach::Public
             },
             http: http(&file.http, None, environment),
             temporary_directory,

@@ -205,9 +205,10 @@ impl Guard {
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let name = name.as_str().to_owned();
-        let reach = match self.proxies.contains(&name) {
-            true => Reach::Anywhere,
-            false => self.reach,
+        let reach = if self.proxies.contains(&name) {
+            Reach::Anywhere
+        } else {
+            self.reach
         };
         Box::pin(async move {
             let found = look_up(name).await?;

@@ -71,9 +71,10 @@ impl Proxies {
     pub(super) fn hosts(&self) -> Vec<String> {
         let proxies = [&self.http, &self.https, &self.all];
         let addresses = proxies.into_iter().flatten().map(Secret::expose);
-        let urls = addresses.filter_map(|address| match address.contains("://") {
-            true => Url::parse(address).ok(),
-            false => Url::parse(&format!("http://{address}")).ok(),
+        // A proxy without a scheme is asked by `http`.
+        let urls = addresses.filter_map(|address| match address.split_once("://") {
+            Some(_) => Url::parse(address).ok(),
+            None => Url::parse(&format!("http://{address}")).ok(),
         });
         urls.filter_map(|url| Some(url.host_str()?.to_owned()))
             .collect()

@@ -1,11 +1,13 @@
 //! `WebFetch`: a page of the web as Markdown.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::fetcher::Found;
 use super::page::{Body, Page, reason};
-use super::web::Found;
 use crate::http::Address;
 use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
@@ -116,11 +118,13 @@ impl FetchPage {
         let end = self.offset.saturating_add(PAGE_CHARACTERS).min(total);
         let mut shown = text[position(self.offset)..position(end)].to_owned();
         if end < total {
-            shown.push_str(&format!(
+            // Writing to a string cannot fail.
+            let _ = write!(
+                shown,
                 "\n\n<system-reminder>PARTIAL view: characters {} to {end} of {total}. Fetch the \
                  page again with offset {end} to read on.</system-reminder>",
                 self.offset
-            ));
+            );
         }
         Ok(Content::Text(shown))
     }

@@ -2,9 +2,9 @@
 
 mod cache;
 mod fetch;
+mod fetcher;
 mod markdown;
 mod page;
-mod web;
 
 pub(super) use fetch::WebFetch;
-pub use web::Web;
+pub use fetcher::Web;

@@ -45,7 +45,7 @@ impl Page {
     /// One line why it cannot be shown.
     pub(super) fn of(
         response: &Response,
-        body: Vec<u8>,
+        body: &[u8],
         cancel: &CancelToken,
     ) -> Result<Self, String> {
         let header = |name: &str| response.headers.get(name).map(String::as_str);
@@ -71,18 +71,18 @@ pub(super) fn reason(status: u16) -> &'static str {
         .unwrap_or("")
 }
 
-fn shown(header: Option<&str>, bytes: Vec<u8>, cancel: &CancelToken) -> Result<Body, String> {
-    if let Some(media_type) = media_type(&bytes) {
+fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Body, String> {
+    if let Some(media_type) = media_type(bytes) {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let image = image_block(media_type, &bytes, size).map_err(|failure| failure.0)?;
+        let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
         return Ok(Body::Image(image));
     }
     let is_html = match ContentType::of(header) {
         ContentType::Html => true,
-        ContentType::Unsaid => begins_as_html(&bytes),
+        ContentType::Unsaid => begins_as_html(bytes),
         _ => false,
     };
-    let text = decoded(&bytes, charset(header, &bytes, is_html));
+    let text = decoded(bytes, charset(header, bytes, is_html));
     // Text has no NUL, whatever the server calls it.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
-        match shown(header, bytes.to_vec(), &CancelToken::default())? {
+        match shown(header, bytes, &CancelToken::default())? {
             Body::Text(text) => Ok(text),
             Body::Image(image) => Ok(image.media_type.to_owned()),
         }

@@ -96,7 +96,7 @@ impl Web {
             None => Ok(Found::Cancelled),
             Some(Fetched::Elsewhere { status, to }) => Ok(Found::Elsewhere { status, to }),
             Some(Fetched::Answer(response, body)) => {
-                let page = Page::of(&response, body, cancel)?;
+                let page = Page::of(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(Found::Cancelled);
                 }
