@@ -23,6 +23,7 @@ mod test_context;
 mod test_session;
 mod todo_write;
 mod tool;
+mod web;
 
 pub use access::{Access, Touch};
 pub use bash::{GitProbe, settled as settled_analysis};
@@ -38,3 +39,4 @@ pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
+pub use web::Web;
