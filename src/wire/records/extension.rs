@@ -183,8 +183,8 @@ pub struct Permission {
     pub by: DecidedBy,
 }
 
-/// What was decided about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+/// What was decided about a call; stricter ones come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It may run.
@@ -199,6 +199,15 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DecidedBy {
+    /// A rule.
+    Rule {
+        /// As it is written.
+        rule: String,
+        /// What it does.
+        behavior: Decision,
+        /// The flag or the file that it comes from.
+        source: String,
+    },
     /// The mode.
     Mode {
         /// Its name, e.g. `acceptEdits`.
