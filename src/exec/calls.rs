@@ -21,7 +21,7 @@ use super::{Lifecycle, OnError, Options, Progress, Trace};
 use crate::hooks::HookEvent;
 use crate::io::{Clock, Messages};
 use crate::process::{CancelToken, ThreadPool};
-use crate::tools::{CallContext, ContextChange, InterruptBehavior, ToolKind};
+use crate::tools::{CallContext, Content, ContextChange, InterruptBehavior, ToolKind};
 use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// Calls that may wait for their result before the input has to wait for them.
@@ -295,15 +295,14 @@ impl Calls {
         if completed.outcome == Outcome::Denied
             && !std::mem::replace(&mut self.mentioned_permission, true)
         {
-            self.messages.note(&format!(
-                "{} was denied: {}",
-                call.label,
-                call.verdict
-                    .as_ref()
-                    .map_or("it may change something", |verdict| &verdict.why)
-            ));
+            let why = match &completed.content {
+                Content::Text(text) => text
+                    .split_once(" was denied: ")
+                    .map_or(&**text, |(_, why)| why),
+                Content::Image(_) => "",
+            };
             self.messages
-                .hint("let such calls run with --permission-mode bypassPermissions");
+                .note(&format!("{} was denied: {why}", call.label));
         }
         if let Some(trace) = &mut self.trace {
             trace.ended(index, call, &completed, self.clock.elapsed());

@@ -109,7 +109,7 @@ impl Lifecycle {
         let decided = self.decide(ready, &assessment, call.session);
         match decided.decision {
             Decision::Allow => Ok(permission(decided)),
-            Decision::Ask | Decision::Deny => Err(denied(ready, decided, &assessment.why)),
+            Decision::Ask | Decision::Deny => Err(denied(ready, decided)),
         }
     }
 
@@ -299,7 +299,7 @@ impl Checked<'_> {
     }
 
     fn denied(self) -> Box<Completed> {
-        denied(&self.ready, self.decided, &self.assessment.why)
+        denied(&self.ready, self.decided)
     }
 
     /// The result of a call that a hook blocks.
@@ -375,11 +375,8 @@ fn by_judge() -> DecidedBy {
 }
 
 /// The result of a call that must not run.
-fn denied(ready: &Ready, decided: Decided, why: &str) -> Box<Completed> {
-    let tool = ready.tool.name();
-    let text = format!(
-        "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
-    );
+fn denied(ready: &Ready, decided: Decided) -> Box<Completed> {
+    let text = decided.reason(ready.tool.name());
     Box::new(Completed {
         permission: Some(Permission {
             decision: Decision::Deny,

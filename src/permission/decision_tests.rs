@@ -116,6 +116,7 @@ pub(super) fn name(by: &DecidedBy) -> &str {
         DecidedBy::Mode { mode } => mode,
         DecidedBy::Builtin { builtin } => builtin,
         DecidedBy::Default { .. } => "default",
+        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
     }
 }
 

@@ -218,15 +218,6 @@ pub enum DecidedBy {
         /// Its name, e.g. `critical-path`.
         builtin: String,
     },
-    /// A rule.
-    Rule {
-        /// As it is written.
-        rule: String,
-        /// What it does with calls.
-        behavior: Decision,
-        /// The flag or file that it is written in.
-        source: String,
-    },
     /// A hook.
     Hook {
         /// The event.
