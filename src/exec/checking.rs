@@ -109,7 +109,7 @@ impl Lifecycle {
         let decided = self.decide(ready, &assessment, call.session);
         match decided.decision {
             Decision::Allow => Ok(permission(decided)),
-            Decision::Ask | Decision::Deny => Err(denied(ready, decided)),
+            Decision::Ask | Decision::Deny => Err(denied(ready, decided, &assessment.why)),
         }
     }
 
@@ -299,7 +299,7 @@ impl Checked<'_> {
     }
 
     fn denied(self) -> Box<Completed> {
-        denied(&self.ready, self.decided)
+        denied(&self.ready, self.decided, &self.assessment.why)
     }
 
     /// The result of a call that a hook blocks.
@@ -375,8 +375,8 @@ fn by_judge() -> DecidedBy {
 }
 
 /// The result of a call that must not run.
-fn denied(ready: &Ready, decided: Decided) -> Box<Completed> {
-    let text = decided.reason(ready.tool.name());
+fn denied(ready: &Ready, decided: Decided, why: &str) -> Box<Completed> {
+    let text = decided.reason(ready.tool.name(), Some(why));
     Box::new(Completed {
         permission: Some(Permission {
             decision: Decision::Deny,

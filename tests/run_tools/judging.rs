@@ -64,10 +64,8 @@ fn judged(bench: &Bench, address: &str, further: &[&str], calls: &str) -> Run {
 }
 
 fn strict(question: &str) -> &'static str {
-    match (
-        question.contains("touch good"),
-        question.contains("one word"),
-    ) {
+    let (_, call) = question.rsplit_once("The call:").unwrap();
+    match (call.contains("touch good"), call.contains("one word")) {
         (true, _) => "allow",
         (false, true) => "block",
         (false, false) => "It writes a file.\nblock: writes a file that nobody asked for",
