@@ -29,6 +29,7 @@ constants! {
     UsageSubtype = "usage",
     TextCheck = "text",
     ShellCheck = "shell",
+    PermissionCheck = "permission",
     UserRole = "user",
 }
 
