@@ -55,8 +55,17 @@ cancel-all\t'Any failing call cancels all others of its turn'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep parallel calls from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
 require\t'All of it, or nothing runs'
 off\t'None'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+auto\t'A judge decides about calls that the rules leave open'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
+tty\t'The person at the terminal'
+stdio\t'The program that reads the records and writes the input (`control_request`)'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l judge -d 'The model that judges calls in the permission mode auto [default: the fast model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F

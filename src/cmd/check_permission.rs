@@ -33,7 +33,7 @@ use crate::wire::{Decoder, Event};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'npm test && git push' | turnpipe check permission --plain --allow 'Bash(npm *)'
-  turnpipe check permission --settings .claude/settings.json --exit-status < calls.jsonl")]
+  turnpipe check permission --settings settings.json --exit-status < reply.jsonl")]
 pub(super) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionArguments,
@@ -57,6 +57,7 @@ struct Asked {
 
 /// What is read from a line in addition to its calls, and a call without any frame.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Line<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<&'a RawValue>,

@@ -6,7 +6,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use clap::{Args, ValueEnum as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use super::call_decisions::CallDecisions;
 use super::command::Run;
 use super::inputs::take_stdin;
 use super::permission_arguments::PermissionArguments;
-use super::{Globals, Outcome, output};
+use super::{Globals, Outcome, UsageError, output};
 use crate::config::project_directory;
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
@@ -35,9 +35,9 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// names them. Whatever goes wrong, the agent goes on as without the hook.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe hook pre-tool-use
-  turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)'
-  turnpipe hook permission-request --settings ~/.claude/settings.json")]
+  turnpipe hook pre-tool-use < call.json
+  turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
+  turnpipe hook permission-request --settings settings.json < call.json")]
 pub(super) struct HookArguments {
     #[command(flatten)]
     permissions: PermissionArguments,
@@ -80,9 +80,11 @@ impl Run for HookArguments {
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         let text = replace_lone_surrogates(&text).unwrap_or(text);
-        let input: HookInput =
-            serde_json::from_str(&text).context("standard input is not the input of a hook")?;
-        ensure!(input.cwd.is_absolute(), "`cwd` is not an absolute path");
+        let input: HookInput = serde_json::from_str(&text)
+            .map_err(|error| UsageError::reason(error).about("not the input of a hook"))?;
+        if !input.cwd.is_absolute() {
+            return Err(UsageError::new("not the input of a hook: `cwd` is not absolute").into());
+        }
         let project = project_directory(&io.environment).unwrap_or_else(|| input.cwd.clone());
         let mode = match input
             .permission_mode

@@ -17,7 +17,11 @@ mod conversation;
 mod cost_table;
 mod error;
 mod globals;
+<<<<<<< HEAD
 mod hook;
+=======
+mod guards;
+>>>>>>> trunk
 mod inputs;
 mod label_printer;
 mod lane_arguments;
@@ -28,11 +32,8 @@ mod model_failures;
 mod outcome;
 mod output;
 mod per_session;
-#[allow(
-    dead_code,
-    reason = "the commands that decide about calls take these arguments"
-)]
 mod permission_arguments;
+mod permission_prompt;
 mod progress;
 mod recap;
 mod recap_watch;

@@ -40,16 +40,16 @@ impl PermissionArguments {
     /// # Errors
     /// A file cannot be used, or a rule is malformed.
     pub(super) fn load(
-        self,
+        &self,
         directory: &Path,
         globals: &Globals,
         io: &Io,
     ) -> Result<PermissionSettings, UsageError> {
         let flags = PermissionFlags {
-            settings: self.settings,
-            allow: self.allow,
-            ask: self.ask,
-            deny: self.deny,
+            settings: self.settings.clone(),
+            allow: self.allow.clone(),
+            ask: self.ask.clone(),
+            deny: self.deny.clone(),
             mode: self.permission_mode,
         };
         let config = globals.config(&io.environment)?;

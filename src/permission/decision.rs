@@ -46,7 +46,7 @@ impl Rules {
                 let mode = mode.name().to_owned();
                 (Decision::Allow, DecidedBy::Mode { mode })
             }
-            Mode::Default => (Decision::Ask, DecidedBy::Default { default: true }),
+            Mode::Default | Mode::Auto => (Decision::Ask, DecidedBy::Default { default: true }),
         };
         Decided {
             decision,

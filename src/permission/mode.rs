@@ -6,6 +6,8 @@ pub enum Mode {
     /// Calls that only read run; about the others somebody is asked.
     #[default]
     Default,
+    /// A judge decides about calls that the rules leave open.
+    Auto,
     /// Every call runs, but for what no mode allows.
     #[value(name = "bypassPermissions", alias = "bypass-permissions")]
     BypassPermissions,
@@ -16,6 +18,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::Auto => "auto",
             Self::BypassPermissions => "bypassPermissions",
         }
     }

@@ -61,6 +61,13 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Whether a call is one that the rule is about.
+    pub fn matches(&self, request: &super::Request<'_>) -> bool {
+        self.text == request.tool
+    }
+}
+
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
 pub struct Rules {
@@ -71,6 +78,11 @@ impl Rules {
     /// These rules, in the order of their sources.
     pub fn new(rules: Vec<Rule>) -> Self {
         Self { rules }
+    }
+
+    /// Adds a rule.
+    pub fn add(&mut self, rule: Rule) {
+        self.rules.push(rule);
     }
 
     /// What is wrong with rules that are well formed: a line for each that can never matter.

@@ -20,6 +20,7 @@ macro_rules! constants {
 constants! {
     ExecutorSubtype = "executor",
     TurnEndSubtype = "turn_end",
+    HookStoppedSubtype = "hook_stopped_continuation",
     PlanSubtype = "plan",
     StartSubtype = "session_start",
     CursorSubtype = "session_cursor",

@@ -21,11 +21,12 @@ pub use check::{
     TextKind, TextRejection,
 };
 pub use extension::{
-    DecidedBy, Decision, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
-    Verdict, VerdictAccess, Version, VersionOnly,
+    DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
+    ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord,
+    ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
+    ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
