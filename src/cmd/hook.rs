@@ -27,12 +27,12 @@ use crate::wire::records::{DecidedBy, Decision};
 /// The longest input that is read, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Decide about a call of Claude Code, Qwen Code, Codex or Gemini CLI, as its hook
+/// Decide about a call of another agent, as its hook
 ///
-/// Reads the input of one hook and answers in the form of the agent that it came from: it allows
-/// commands that only read and calls that rules allow, denies or asks about those that rules name,
-/// and leaves all others to the agent by printing nothing. No settings are read unless `--settings`
-/// names them. Whatever goes wrong, the agent goes on as without the hook.
+/// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
+/// agent's form: it allows commands that only read and calls that rules allow, denies or asks about
+/// those that rules name, and leaves all others to the agent by printing nothing. No settings are
+/// read unless `--settings` names them. Whatever goes wrong, the agent goes on as without the hook.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
@@ -173,7 +173,7 @@ fn reason(decided: &Decided) -> String {
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
         DecidedBy::Mode { mode } => format!("{verb} in the mode `{mode}`"),
-        DecidedBy::Builtin { .. } | DecidedBy::Default { .. } => "it only reads".to_owned(),
+        _ => "it only reads".to_owned(),
     };
     let mut parts = decided.parts.iter();
     let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);

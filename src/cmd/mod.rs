@@ -17,11 +17,8 @@ mod conversation;
 mod cost_table;
 mod error;
 mod globals;
-<<<<<<< HEAD
-mod hook;
-=======
 mod guards;
->>>>>>> trunk
+mod hook;
 mod inputs;
 mod label_printer;
 mod lane_arguments;

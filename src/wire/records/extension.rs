@@ -199,15 +199,6 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DecidedBy {
-    /// A rule.
-    Rule {
-        /// As it is written.
-        rule: String,
-        /// What it does.
-        behavior: Decision,
-        /// The flag or the file that it comes from.
-        source: String,
-    },
     /// The mode.
     Mode {
         /// Its name, e.g. `acceptEdits`.
