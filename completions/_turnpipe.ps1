@@ -77,6 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
             [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Run all shell commands in parallel (for tests of --enforce)')
             [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace a result that repeats an earlier one by a reference')
+            [CompletionResult]::new('--allow-private-addresses', '--allow-private-addresses', [CompletionResultType]::ParameterName, 'Let `WebFetch` fetch from this machine and private networks')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Check every line of the input, and exit with 3 if it has unusable records')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call failed or was denied')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')

@@ -73,6 +73,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-echo 'Do not copy the input'
             cand --assume-read-only 'Run all shell commands in parallel (for tests of --enforce)'
             cand --dedup 'Replace a result that repeats an earlier one by a reference'
+            cand --allow-private-addresses 'Let `WebFetch` fetch from this machine and private networks'
             cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'
             cand --exit-status 'Exit with 1 if a call failed or was denied'
             cand -q 'Print no warnings and hints, only errors'

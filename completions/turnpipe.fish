@@ -89,6 +89,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow-private-addresses -d 'Let `WebFetch` fetch from this machine and private networks'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'

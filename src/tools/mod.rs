@@ -24,6 +24,7 @@ mod test_context;
 mod test_session;
 mod todo_write;
 mod tool;
+mod web;
 
 pub use access::{Access, Touch};
 pub use action::AskedCall;
@@ -40,3 +41,4 @@ pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
+pub use web::Web;

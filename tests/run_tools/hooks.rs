@@ -19,7 +19,7 @@ fn write_settings(bench: &Bench, hooks: &Value) -> PathBuf {
 }
 
 /// Runs calls under a settings file, where everything is allowed that hooks and rules do not forbid.
-fn run(bench: &Bench, settings: &PathBuf, further: &[&str], calls: String) -> Run {
+fn run(bench: &Bench, settings: &std::path::Path, further: &[&str], calls: String) -> Run {
     let settings = ["--settings", settings.to_str().unwrap()];
     bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
 }
