@@ -43,6 +43,7 @@ impl CallDecisions {
             shell_timeouts: ShellTimeouts::default(),
             spawners: Arc::clone(&lane),
             lane,
+            web: Arc::default(),
             clock: Arc::clone(&io.clock),
         };
         Self {
