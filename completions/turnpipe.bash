@@ -1193,7 +1193,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --permission-prompt)

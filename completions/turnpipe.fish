@@ -61,7 +61,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
 tty\t'The person at the terminal'
