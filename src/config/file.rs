@@ -76,6 +76,8 @@ pub(super) struct ConfigFile {
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.
     pub(super) http: HttpTable,
+    /// Whether pages may come from this machine and private networks.
+    pub(super) allow_private_addresses: bool,
     /// A file with prices of models; relative to the file.
     pub(super) prices: Option<PathBuf>,
     /// Which calls may run.

@@ -25,3 +25,4 @@ mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod streaming;
+mod web;

@@ -199,15 +199,6 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DecidedBy {
-    /// A rule.
-    Rule {
-        /// As it is written.
-        rule: String,
-        /// What it does.
-        behavior: Decision,
-        /// The flag or the file that it comes from.
-        source: String,
-    },
     /// The mode.
     Mode {
         /// Its name, e.g. `acceptEdits`.
@@ -217,6 +208,15 @@ pub enum DecidedBy {
     Builtin {
         /// Its name, e.g. `critical-path`.
         builtin: String,
+    },
+    /// A rule.
+    Rule {
+        /// As it is written.
+        rule: String,
+        /// What it does with calls.
+        behavior: Decision,
+        /// The flag or file that it is written in.
+        source: String,
     },
     /// A hook.
     Hook {
