@@ -397,7 +397,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --tools)
@@ -997,7 +997,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1039,7 +1039,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --config)

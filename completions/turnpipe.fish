@@ -226,7 +226,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -274,7 +277,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -289,7 +295,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
