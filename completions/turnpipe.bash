@@ -221,7 +221,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,7 +243,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -321,7 +321,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__shell)
-            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -343,7 +343,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__text)
-            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -369,7 +369,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__completions)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help bash elvish fish powershell zsh"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -741,7 +741,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__man)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -763,7 +763,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__recap)
-            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -837,7 +837,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --permission-mode --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --permission-mode --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -923,7 +923,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__schema)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -945,7 +945,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -967,7 +967,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__append)
-            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -997,7 +997,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1201,7 +1201,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --limit --counts --resume --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1228,6 +1228,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1263,7 +1279,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1309,7 +1325,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__rename)
-            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1347,7 +1363,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__search)
-            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1374,6 +1390,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1433,7 +1465,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1491,7 +1523,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --budget --statusline --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1522,7 +1554,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt tool" -- "${cur}"))
                     return 0
                     ;;
                 --tz)
@@ -1530,6 +1562,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --prices)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1557,7 +1593,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__tail)
-            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1623,7 +1659,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1645,7 +1681,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state__subcmd__clean)
-            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1717,7 +1753,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__summarize__subcmd__batch)
-            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
+            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1791,7 +1827,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__title)
-            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1869,7 +1905,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -5,12 +5,14 @@
 
 mod file;
 mod models;
+mod pager;
 mod session_roots;
 mod settings;
 mod side;
 mod variables;
 
 pub use file::{ConfigError, ConfigSource};
+pub use pager::{has_options_of_less, pager};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;

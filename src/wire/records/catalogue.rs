@@ -10,15 +10,15 @@ use super::{
     SessionCheckRecord, SessionCostRecord, SessionCursorRecord, SessionDamageRecord,
     SessionErrorRecord, SessionHitRecord, SessionMessageRecord, SessionNoteRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionSwitchRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
-    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
+    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord,
+    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 30] = [
+const RECORDS: [Entry; 31] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
@@ -42,6 +42,7 @@ const RECORDS: [Entry; 30] = [
     ("session-start", schema_of::<SessionStartRecord>),
     ("session-stats", schema_of::<SessionStatsRecord>),
     ("session-switch", schema_of::<SessionSwitchRecord>),
+    ("session-tool", schema_of::<SessionToolRecord>),
     ("state-cleaned", schema_of::<StateCleanedRecord>),
     ("title", schema_of::<TitleRecord>),
     ("tool-progress", schema_of::<ToolProgressRecord>),
