@@ -38,6 +38,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
@@ -52,7 +53,13 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'How the scheduler decides which calls can run together')
             [CompletionResult]::new('--on-error', '--on-error', [CompletionResultType]::ParameterName, 'What a failing call does to the other calls of its turn')
             [CompletionResult]::new('--enforce', '--enforce', [CompletionResultType]::ParameterName, 'Whether the kernel must keep parallel calls from writing')
-            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'Which calls may run')
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--permission-prompt', '--permission-prompt', [CompletionResultType]::ParameterName, 'Who is asked about calls that are neither allowed nor denied')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The model that judges calls in the permission mode auto [default: the fast model]')
             [CompletionResult]::new('--max-concurrency', '--max-concurrency', [CompletionResultType]::ParameterName, 'How many calls run at once [default: 10]')
             [CompletionResult]::new('--tools-only', '--tools-only', [CompletionResultType]::ParameterName, 'Run only these tools')
             [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
@@ -71,6 +78,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--no-echo', '--no-echo', [CompletionResultType]::ParameterName, 'Do not copy the input')
             [CompletionResult]::new('--assume-read-only', '--assume-read-only', [CompletionResultType]::ParameterName, 'Run all shell commands in parallel (for tests of --enforce)')
             [CompletionResult]::new('--dedup', '--dedup', [CompletionResultType]::ParameterName, 'Replace a result that repeats an earlier one by a reference')
+            [CompletionResult]::new('--allow-private-addresses', '--allow-private-addresses', [CompletionResultType]::ParameterName, 'Let `WebFetch` fetch from this machine and private networks')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Check every line of the input, and exit with 3 if it has unusable records')
             [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call failed or was denied')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
@@ -198,6 +206,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -208,6 +217,28 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print each command for people, with the decisive word marked')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;check;permission' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call is not allowed, or a line is unusable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -236,6 +267,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;check;help' {
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -243,10 +275,80 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;check;help;shell' {
             break
         }
+        'turnpipe;check;help;permission' {
+            break
+        }
         'turnpipe;check;help;text' {
             break
         }
         'turnpipe;check;help;help' {
+            break
+        }
+        'turnpipe;hook' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;hook;pre-tool-use' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;hook;permission-request' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;hook;help' {
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;hook;help;pre-tool-use' {
+            break
+        }
+        'turnpipe;hook;help;permission-request' {
+            break
+        }
+        'turnpipe;hook;help;help' {
             break
         }
         'turnpipe;session' {
@@ -679,6 +781,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
@@ -702,13 +805,28 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;help;check' {
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             break
         }
         'turnpipe;help;check;shell' {
             break
         }
+        'turnpipe;help;check;permission' {
+            break
+        }
         'turnpipe;help;check;text' {
+            break
+        }
+        'turnpipe;help;hook' {
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            break
+        }
+        'turnpipe;help;hook;pre-tool-use' {
+            break
+        }
+        'turnpipe;help;hook;permission-request' {
             break
         }
         'turnpipe;help;session' {

@@ -25,6 +25,9 @@ _turnpipe() {
             turnpipe,help)
                 cmd="turnpipe__subcmd__help"
                 ;;
+            turnpipe,hook)
+                cmd="turnpipe__subcmd__hook"
+                ;;
             turnpipe,man)
                 cmd="turnpipe__subcmd__man"
                 ;;
@@ -55,6 +58,9 @@ _turnpipe() {
             turnpipe__subcmd__check,help)
                 cmd="turnpipe__subcmd__check__subcmd__help"
                 ;;
+            turnpipe__subcmd__check,permission)
+                cmd="turnpipe__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__check,shell)
                 cmd="turnpipe__subcmd__check__subcmd__shell"
                 ;;
@@ -63,6 +69,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__check__subcmd__help,help)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__check__subcmd__help,permission)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__permission"
                 ;;
             turnpipe__subcmd__check__subcmd__help,shell)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__shell"
@@ -78,6 +87,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help,help)
                 cmd="turnpipe__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__help,hook)
+                cmd="turnpipe__subcmd__help__subcmd__hook"
                 ;;
             turnpipe__subcmd__help,man)
                 cmd="turnpipe__subcmd__help__subcmd__man"
@@ -106,11 +118,20 @@ _turnpipe() {
             turnpipe__subcmd__help,tools)
                 cmd="turnpipe__subcmd__help__subcmd__tools"
                 ;;
+            turnpipe__subcmd__help__subcmd__check,permission)
+                cmd="turnpipe__subcmd__help__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__help__subcmd__check,shell)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__shell"
                 ;;
             turnpipe__subcmd__help__subcmd__check,text)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__text"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__help__subcmd__session,append)
                 cmd="turnpipe__subcmd__help__subcmd__session__subcmd__append"
@@ -141,6 +162,24 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help__subcmd__state,clean)
                 cmd="turnpipe__subcmd__help__subcmd__state__subcmd__clean"
+                ;;
+            turnpipe__subcmd__hook,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__session,append)
                 cmd="turnpipe__subcmd__session__subcmd__append"
@@ -221,7 +260,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,7 +282,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,7 +304,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help)
-            opts="shell text help"
+            opts="shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -279,6 +318,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__permission)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -313,6 +366,52 @@ _turnpipe() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__permission)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -391,7 +490,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help)
-            opts="run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="run-tools summarize-batch title recap check hook session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -405,8 +504,22 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__check)
-            opts="shell text"
+            opts="shell permission text"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check__subcmd__permission)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -463,6 +576,48 @@ _turnpipe() {
         turnpipe__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook)
+            opts="pre-tool-use permission-request"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -740,6 +895,168 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__hook)
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help)
+            opts="pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__man)
             opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -837,7 +1154,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --permission-mode --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -859,8 +1176,32 @@ _turnpipe() {
                     COMPREPLY=($(compgen -W "auto require off" -- "${cur}"))
                     return 0
                     ;;
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --permission-prompt)
+                    COMPREPLY=($(compgen -W "deny tty stdio" -- "${cur}"))
+                    return 0
+                    ;;
+                --judge)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-concurrency)

@@ -39,6 +39,7 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" 
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
@@ -56,8 +57,20 @@ cancel-all\t'Any failing call cancels all others of its turn'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep parallel calls from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
 require\t'All of it, or nothing runs'
 off\t'None'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'Which calls may run' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
+tty\t'The person at the terminal'
+stdio\t'The program that reads the records and writes the input (`control_request`)'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l judge -d 'The model that judges calls in the permission mode auto [default: the fast model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
@@ -80,6 +93,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow-private-addresses -d 'Let `WebFetch` fetch from this machine and private networks'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
@@ -189,18 +203,19 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-pager -d 'Show long text on a terminal without a pager'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Check whether shell commands only read'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "text" -d 'Clean text that a model wrote'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "permission" -d 'Check whether calls may run, and what decides'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -213,6 +228,29 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l plain -d 'Take each line as raw text, not as JSON'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l strict -d 'Exit with 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l exit-status -d 'Exit with 1 if a call is not allowed, or a line is unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text will be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
 label\t'A label for a batch of tool calls'
 title\t'A session title'
@@ -229,8 +267,62 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -591,20 +683,24 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'

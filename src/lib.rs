@@ -26,6 +26,8 @@ pub mod shell;
 
 pub mod permission;
 
+pub mod hooks;
+
 pub mod tools;
 
 pub mod results;

@@ -13,23 +13,25 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
+use super::guards;
 use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
+use super::permission_arguments::PermissionArguments;
+use super::permission_prompt::PermissionPrompt;
 use super::progress::observer;
 use super::times::parse_span_or_seconds;
 use super::tools::registry;
 use super::{Globals, Outcome, UsageError, output};
-use crate::config::{Overrides, Settings};
+use crate::config::{Overrides, PermissionSettings, Settings};
 use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Mode,
     OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
-use crate::io::{Io, Messages};
+use crate::io::{Environment, Io, Messages};
 use crate::jsonl::{Prefilter, UnwantedLines};
-use crate::permission::{Mode as PermissionMode, Rules};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext};
+use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
@@ -75,9 +77,14 @@ pub(super) struct RunToolsArguments {
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,
-    /// Which calls may run
-    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
-    permission_mode: PermissionMode,
+    #[command(flatten)]
+    permissions: PermissionArguments,
+    /// Who is asked about calls that are neither allowed nor denied
+    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    permission_prompt: PermissionPrompt,
+    /// The model that judges calls in the permission mode auto [default: the fast model]
+    #[arg(long, value_name = "MODEL")]
+    judge: Option<String>,
     /// How many calls run at once [default: 10]
     #[arg(long, value_name = "N")]
     max_concurrency: Option<NonZeroUsize>,
@@ -112,6 +119,9 @@ pub(super) struct RunToolsArguments {
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
+    /// Let `WebFetch` fetch from this machine and private networks
+    #[arg(long)]
+    allow_private_addresses: bool,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -130,6 +140,7 @@ impl Run for RunToolsArguments {
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
             manifests: self.tools.clone(),
+            allow_private_addresses: self.allow_private_addresses,
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let registry = registry(&settings)?;
@@ -140,16 +151,12 @@ impl Run for RunToolsArguments {
         let tools_only = tools_only.transpose()?;
         let options = self.options(&settings, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let context = self.context(&settings, lane, io)?;
-        let lifecycle = Lifecycle {
-            registry,
-            mode: self.permission_mode,
-            rules: Rules::default(),
-            limits: settings.limits.clone(),
-            shell_verdicts: self.lane.shell_verdicts(),
-            tools_only,
-            state_root: settings.state_root.clone(),
+        let here = match &self.cwd {
+            Some(path) => directory("--cwd", path)?,
+            None => std::env::current_dir().context("cannot find the working directory")?,
         };
+        let permissions = self.permissions.load(&here, globals, io)?;
+        let context = self.context(here, &permissions, &settings, lane, io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let (dialect, call_ids) = (self.from, options.call_ids.clone());
         let decoder = move || {
@@ -161,6 +168,19 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let lifecycle = Lifecycle {
+            registry,
+            mode: permissions.mode,
+            hooks: guards::hooks(&permissions, &context, globals, io)?,
+            judge: guards::judge(permissions.mode, self.judge.as_deref(), globals, io)?,
+            rules: permissions.rules.into(),
+            anchor: context.home_directory.clone(),
+            prompter: self.permission_prompt.prompter(&channels, &io.ids)?,
+            limits: settings.limits.clone(),
+            shell_verdicts: self.lane.shell_verdicts(),
+            tools_only,
+            state_root: settings.state_root.clone(),
+        };
         let observer = observer(globals.quiet, io);
         let sink = output::record_sink(io)?;
         channels
@@ -242,20 +262,29 @@ impl RunToolsArguments {
         }
     }
 
-    fn context(&self, settings: &Settings, lane: Spawners, io: &Io) -> anyhow::Result<ToolContext> {
-        let here = match &self.cwd {
-            Some(path) => directory("--cwd", path)?,
-            None => std::env::current_dir().context("cannot find the working directory")?,
-        };
+    fn context(
+        &self,
+        here: PathBuf,
+        permissions: &PermissionSettings,
+        settings: &Settings,
+        lane: Spawners,
+        io: &Io,
+    ) -> anyhow::Result<ToolContext> {
         let mut allowed = vec![here.clone()];
+        allowed.extend(permissions.directories.iter().cloned());
         for path in &self.add_dir {
             allowed.push(directory("--add-dir", path)?);
         }
+        let inherited = io.environment.iter();
+        let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let set = permissions.environment.iter();
+        let set = set.map(|(name, value)| (name.into(), value.into()));
+        let environment: Environment = inherited.chain(set).collect();
         Ok(ToolContext {
             directory: here.clone(),
             home_directory: here,
             allowed_directories: allowed,
-            environment: Arc::new(io.environment.clone()),
+            environment: Arc::new(environment),
             kept_variables: Arc::new(self.env.iter().cloned().collect()),
             child_variables: ChildVariables::default(),
             read_log: Arc::new(ReadLog::default()),
@@ -266,6 +295,7 @@ impl RunToolsArguments {
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
             lane: Arc::new(lane),
+            web: Arc::new(Web::new(settings.reach, settings.http.clone())),
             clock: Arc::clone(&io.clock),
         })
     }

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::permissions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 use crate::model::DialectOverrides;
+use crate::permission::InvalidRule;
 
 /// Which file is read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +45,9 @@ pub enum ConfigError {
         /// What is wrong with it, on one line.
         reason: String,
     },
+    /// A permission rule is malformed.
+    #[error(transparent)]
+    Rule(#[from] InvalidRule),
 }
 
 /// What a file can set. Unknown keys are errors, so that a misspelt one is not silently ignored.
@@ -71,8 +76,15 @@ pub(super) struct ConfigFile {
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.
     pub(super) http: HttpTable,
+    /// Whether pages may come from this machine and private networks.
+    pub(super) allow_private_addresses: bool,
     /// A file with prices of models; relative to the file.
     pub(super) prices: Option<PathBuf>,
+    /// Which calls may run.
+    pub(super) permissions: PermissionTable,
+    /// Where it was read.
+    #[serde(skip)]
+    pub(super) path: Option<PathBuf>,
 }
 
 impl ConfigFile {
@@ -102,6 +114,7 @@ impl ConfigFile {
 
     fn read(path: &Path) -> Result<Self, ConfigError> {
         let mut file: Self = read_toml(path)?;
+        file.path = Some(path.to_owned());
         if let Some(base) = path.parent() {
             for manifest in &mut file.tools {
                 *manifest = base.join(&*manifest);

@@ -47,6 +47,8 @@ pub(super) enum Children {
 pub(super) enum CallStage {
     /// Waits for its start.
     Waiting(Prepared),
+    /// Hooks or a person are asked whether it may run.
+    Checking(Arc<Ready>),
     /// A worker has it.
     Running(Arc<Ready>),
     /// It has its result.
@@ -58,6 +60,10 @@ impl Call {
         matches!(self.stage, CallStage::Running(_))
     }
 
+    pub(super) fn is_checked(&self) -> bool {
+        matches!(self.stage, CallStage::Checking(_))
+    }
+
     /// Tells it to end. The first reason counts.
     pub(super) fn cancel(&mut self, reason: &CancelReason) {
         self.cancel_reason.get_or_insert_with(|| reason.clone());
@@ -67,9 +73,9 @@ impl Call {
     /// The kind of its tool, if it has one.
     pub(super) fn kind(&self) -> Option<ToolKind> {
         match &self.stage {
-            CallStage::Waiting(Prepared::Ready(ready)) | CallStage::Running(ready) => {
-                Some(ready.tool.kind())
-            }
+            CallStage::Waiting(Prepared::Ready(ready))
+            | CallStage::Checking(ready)
+            | CallStage::Running(ready) => Some(ready.tool.kind()),
             CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use super::call::{Call, CallStage, Children};
+use super::call::{Call, CallStage};
 use super::channels::RunnerEvent;
 use super::completed::{CancelReason, Completed, ended_early, failure_text, never_started};
 use super::lifecycle::{Prepared, Ready};
@@ -22,6 +22,8 @@ use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// Calls that may wait for their result before the input has to wait for them.
 const MOST_CALLS: usize = 1024;
+/// Calls about which hooks or a person are asked at the same time.
+const MOST_WAITING: usize = 32;
 /// What calls and results may weigh together before the input and further calls have to wait, in
 /// bytes.
 const MOST_WEIGHT: usize = 16 * 1024 * 1024;
@@ -41,6 +43,8 @@ pub(super) struct Calls {
     /// About how much memory the calls and their results take, in bytes.
     weight: usize,
     workers: ThreadPool,
+    /// Threads that ask whether calls may run.
+    checkers: ThreadPool,
     events: Sender<RunnerEvent>,
     started: u64,
     /// The user knows that calls need permission.
@@ -56,6 +60,15 @@ pub(super) enum Force {
     AtOnce,
 }
 
+/// What a thread does with a call.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// Asks whether it may run.
+    Check,
+    /// Runs it.
+    Run,
+}
+
 impl Calls {
     pub(super) fn new(
         options: &Options,
@@ -65,6 +78,12 @@ impl Calls {
         trace: Option<Trace>,
         events: Sender<RunnerEvent>,
     ) -> Self {
+        let threads = options.cap.get()
+            + if lifecycle.looks_afterwards() {
+                MOST_WAITING
+            } else {
+                0
+            };
         Self {
             lifecycle,
             on_error: options.on_error,
@@ -76,7 +95,8 @@ impl Calls {
             by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
-            workers: ThreadPool::new("call", options.cap.get(), || ()),
+            workers: ThreadPool::new("call", threads, || ()),
+            checkers: ThreadPool::new("check", MOST_WAITING, || ()),
             events,
             started: 0,
             mentioned_permission: false,
@@ -95,11 +115,7 @@ impl Calls {
             turn,
             batch,
             lane,
-            children: if access.is_read_only() {
-                Children::Confined
-            } else {
-                Children::Free
-            },
+            children: prepared.children(),
             stage: CallStage::Waiting(prepared),
             weight,
             cancel: CancelToken::default(),
@@ -133,23 +149,29 @@ impl Calls {
             };
             call.started = Some(self.clock.elapsed());
             match &call.stage {
+                CallStage::Waiting(Prepared::Ready(ready)) if self.lifecycle.asks_about(ready) => {
+                    let ready = Arc::clone(ready);
+                    call.stage = CallStage::Checking(Arc::clone(&ready));
+                    self.schedule.check(index);
+                    self.hand_over(index, ready, Work::Check, session);
+                }
                 CallStage::Waiting(Prepared::Ready(ready)) => {
                     let ready = Arc::clone(ready);
                     call.stage = CallStage::Running(Arc::clone(&ready));
                     self.started += 1;
-                    self.run(index, ready, session);
+                    self.hand_over(index, ready, Work::Run, session);
                 }
                 CallStage::Waiting(Prepared::Refused(completed)) => {
                     let completed = completed.clone();
                     self.complete(index, *completed, session);
                 }
-                CallStage::Running(_) | CallStage::Done(_) => {}
+                CallStage::Checking(_) | CallStage::Running(_) | CallStage::Done(_) => {}
             }
         }
     }
 
-    /// Hands a call to a worker thread.
-    fn run(&self, index: CallIndex, ready: Arc<Ready>, session: &Session) {
+    /// Hands a call to a thread.
+    fn hand_over(&self, index: CallIndex, ready: Arc<Ready>, work: Work, session: &Session) {
         let Some(call) = self.by_index.get(&index) else {
             return;
         };
@@ -164,16 +186,60 @@ impl Calls {
                 session: &context,
                 cancel: &cancel,
             };
-            let completed = Box::new(lifecycle.execute(&ready, &context, &session));
-            let _ = events.send(RunnerEvent::Finished {
-                call: index,
-                completed,
-            });
+            let event = match work {
+                Work::Check => RunnerEvent::Checked {
+                    call: index,
+                    prepared: Box::new(lifecycle.check(&ready, &context, &session)),
+                },
+                Work::Run => {
+                    let worked = || {
+                        let _ = events.send(RunnerEvent::Worked { call: index });
+                    };
+                    let completed = lifecycle.execute(&ready, &context, &session, worked);
+                    RunnerEvent::Finished {
+                        call: index,
+                        completed: Box::new(completed),
+                    }
+                }
+            };
+            let _ = events.send(event);
         };
-        if let Err(no_thread) = self.workers.run(Box::new(job)) {
+        let threads = match work {
+            Work::Check => &self.checkers,
+            Work::Run => &self.workers,
+        };
+        if let Err(no_thread) = threads.run(Box::new(job)) {
             // Better late than never.
             (no_thread.job)(&());
         }
+    }
+
+    /// A worker knows whether a call may run, and as what.
+    pub(super) fn checked(&mut self, index: CallIndex, prepared: Prepared, session: &mut Session) {
+        let Some(call) = self
+            .by_index
+            .get_mut(&index)
+            .filter(|call| call.is_checked())
+        else {
+            // Its result was made up meanwhile.
+            return;
+        };
+        match prepared {
+            Prepared::Refused(completed) => self.complete(index, *completed, session),
+            Prepared::Ready(_) => {
+                let access = prepared.access();
+                call.label = prepared.label(&call.name);
+                call.verdict = prepared.verdict();
+                (call.lane, call.children) = (prepared.lane(), prepared.children());
+                call.stage = CallStage::Waiting(prepared);
+                self.schedule.release(index, access);
+            }
+        }
+    }
+
+    /// A worker has done a call's work, and goes on with what follows.
+    pub(super) fn worked(&mut self, index: CallIndex) {
+        self.schedule.finishing(index);
     }
 
     /// A worker is done with a call.
@@ -228,6 +294,10 @@ impl Calls {
         let weight = completed.weight();
         self.weight += weight;
         call.weight += weight;
+        if call.is_checked() {
+            // Nobody waits for the answer any more.
+            call.cancel.cancel();
+        }
         // The token holds descriptors, and a result may wait long for its turn.
         call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
@@ -261,12 +331,12 @@ impl Calls {
     }
 
     fn cancel_siblings(&mut self, session: &mut Session) {
-        for index in self.schedule.queued().collect::<Vec<_>>() {
+        for index in self.schedule.waiting().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index) {
                 self.complete(index, never_started(&reason), session);
             }
         }
-        for index in self.schedule.executing().collect::<Vec<_>>() {
+        for index in self.schedule.begun().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index)
                 && let Some(call) = self.by_index.get_mut(&index)
             {
@@ -290,7 +360,7 @@ impl Calls {
 
     /// Gives every queued call its result without running it.
     pub(super) fn refuse_queued(&mut self, reason: &CancelReason, session: &mut Session) {
-        for index in self.schedule.queued().collect::<Vec<_>>() {
+        for index in self.schedule.waiting().collect::<Vec<_>>() {
             self.complete(index, never_started(reason), session);
         }
     }
@@ -299,7 +369,7 @@ impl Calls {
     /// any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut any = false;
-        for index in self.schedule.executing() {
+        for index in self.schedule.begun() {
             if let Some(call) = self.by_index.get_mut(&index)
                 && let CallStage::Running(ready) = &call.stage
                 && (ready.tool.interrupt() == InterruptBehavior::Cancel
@@ -315,7 +385,7 @@ impl Calls {
     /// Gives running calls their results without them. Their processes are being ended all the
     /// same.
     pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
-        for index in self.schedule.executing().collect::<Vec<_>>() {
+        for index in self.schedule.begun().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
             };
@@ -369,7 +439,7 @@ impl Calls {
 
     /// How far the run is.
     pub(super) fn progress(&self) -> Progress<'_> {
-        let oldest = self.schedule.executing().next();
+        let oldest = self.schedule.begun().next();
         let oldest = oldest.and_then(|index| self.by_index.get(&index));
         Progress {
             started: self.started,

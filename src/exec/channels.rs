@@ -1,21 +1,36 @@
 //! How the reader thread, the workers and the signals reach the main loop.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::Prompter;
 use super::answered::ReadAhead;
 use super::completed::Completed;
+use super::control::{ControlPrompter, OpenQuestions};
 use super::intake::{Arrival, Credit, read_all};
+use super::lifecycle::Prepared;
 use super::schedule::CallIndex;
-use crate::io::Input;
+use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
 use crate::wire::Decoder;
+use crate::wire::records::{ControlCancelRecord, ControlRequestRecord};
 
 /// What the main loop reacts to.
-#[derive(Debug)]
 pub(super) enum RunnerEvent {
     /// Input.
     Arrival(Arrival),
+    /// A call was checked: it may run as it is now, or has its result.
+    Checked {
+        call: CallIndex,
+        prepared: Box<Prepared>,
+    },
+    /// The program at the other end is asked something.
+    Question(Box<ControlRequestRecord>),
+    /// It need not answer any more.
+    Withdrawn(ControlCancelRecord),
+    /// A call has done its work, but not what follows.
+    Worked { call: CallIndex },
     /// A call has ended.
     Finished {
         call: CallIndex,
@@ -32,6 +47,7 @@ pub struct Channels {
     pub(super) sender: Sender<RunnerEvent>,
     pub(super) events: Receiver<RunnerEvent>,
     pub(super) credit: Credit,
+    pub(super) questions: OpenQuestions,
 }
 
 impl Channels {
@@ -42,6 +58,16 @@ impl Channels {
             sender,
             events,
             credit: Credit::new(),
+            questions: OpenQuestions::default(),
+        }
+    }
+
+    /// Asks the program at the other end about calls, among the records and in the input.
+    pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
+        ControlPrompter {
+            open: self.questions.clone(),
+            events: self.sender.clone(),
+            ids,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::process::Witnessed;
 use crate::results::{Persisted, tool_use_error};
 use crate::tools::{Content, ContextChange};
 use crate::wire::Outcome;
-use crate::wire::records::Permission;
+use crate::wire::records::{HookReport, Permission};
 
 /// The end of one call, whether it ran or not.
 #[derive(Debug, Clone)]
@@ -35,6 +35,10 @@ pub(super) struct Completed {
     pub(super) sandbox: Option<Witnessed>,
     /// Something people should know (on stderr), e.g. that persisting failed.
     pub(super) note: Option<String>,
+    /// The hooks that ran.
+    pub(super) hooks: Vec<HookReport>,
+    /// That the session should go on no further, because a hook says so.
+    pub(super) stop: Option<String>,
 }
 
 /// How long each phase of a call took.
@@ -62,16 +66,7 @@ pub(super) enum CancelReason {
 impl Completed {
     /// A call that did not run, with the text for the model.
     pub(super) fn refused(outcome: Outcome, content: String) -> Self {
-        let plain = content
-            .strip_prefix("<tool_use_error>")
-            .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
-            .unwrap_or(&content);
-        let prefix = if plain.starts_with("Error: ") {
-            ""
-        } else {
-            "Error: "
-        };
-        let structured = Value::String(format!("{prefix}{plain}"));
+        let structured = error_output(&content);
         Self::new(outcome, Content::Text(content), structured)
     }
 
@@ -89,6 +84,8 @@ impl Completed {
             permission: None,
             sandbox: None,
             note: None,
+            hooks: Vec::new(),
+            stop: None,
         }
     }
 
@@ -105,6 +102,20 @@ impl Completed {
     pub(super) fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
+}
+
+/// The structured output of a call that failed with this text.
+pub(super) fn error_output(text: &str) -> Value {
+    let plain = text
+        .strip_prefix("<tool_use_error>")
+        .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
+        .unwrap_or(text);
+    let prefix = if plain.starts_with("Error: ") {
+        ""
+    } else {
+        "Error: "
+    };
+    Value::String(format!("{prefix}{plain}"))
 }
 
 /// The result of a call that never started.

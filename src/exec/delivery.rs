@@ -186,7 +186,7 @@ fn candidate(call: &Call) -> Candidate {
             }
             Content::Image(_) => ("", false),
         },
-        CallStage::Waiting(_) | CallStage::Running(_) => ("", false),
+        CallStage::Waiting(_) | CallStage::Checking(_) | CallStage::Running(_) => ("", false),
     };
     Candidate {
         key: decision_key(&call.id, text),

@@ -12,9 +12,9 @@ use crate::jsonl::{WriteError, Writer};
 use crate::process::Witnessed;
 use crate::tools::Content;
 use crate::wire::records::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, ImageSource, Persisted,
-    Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolProgressRecord,
-    ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
+    ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
+    ImageSource, Persisted, Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport,
+    ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
 };
 use crate::wire::{Lane, SessionId, ToolUseId};
 
@@ -95,8 +95,10 @@ impl<Sink: Write> Emitter<Sink> {
                 bytes: persisted.size,
             }),
             sandbox: completed.sandbox.map(sandbox_report),
+            hooks: completed.hooks,
             ..ToolResultExtension::of(completed.outcome)
         };
+        let stop = completed.stop.map(|reason| (call.id.clone(), reason));
         let message = ResultMessage::new(ToolResultBlock {
             tool_use_id: call.id,
             content: content(completed.content),
@@ -111,7 +113,12 @@ impl<Sink: Write> Emitter<Sink> {
             session_id: self.session.clone(),
             timestamp: self.timestamp(),
         };
-        self.write(record)
+        self.write(record)?;
+        if let Some((id, reason)) = stop {
+            let record = HookStoppedRecord::new(id, reason, self.uuid(), self.session.clone());
+            self.write(record)?;
+        }
+        Ok(())
     }
 
     /// A call still runs.

@@ -1,16 +1,22 @@
 //! One call from look-up to result.
 //!
 //! `prepare` is what must be known before a call can be scheduled: the tool, a valid input, what
-//! it touches. `execute` is everything after the scheduler let it start: permission, the tool
-//! itself, mapping, persistence. Each step that fails ends the call with a result.
+//! it touches. `check` (in `checking`) asks whoever has to be asked. `execute` is everything after the
+//! scheduler let it run: the tool itself, mapping, persistence. Each step that fails ends the call with
+//! a result.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
-use super::completed::{Completed, Phases};
+use super::Prompter;
+use super::call::Children;
+use super::completed::{Completed, Phases, error_output};
+use super::hooking::{Heard, RunHooks};
+use super::judging::JudgeSeat;
+use crate::hooks::HookEvent;
 use crate::permission::{Action, Decided, Mode, Request, Rules};
 use crate::results::{
     PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
@@ -32,7 +38,15 @@ pub struct Lifecycle {
     /// What happens to calls about which no rule decides.
     pub mode: Mode,
     /// Which calls may run.
-    pub rules: Rules,
+    pub rules: RwLock<Rules>,
+    /// Where rules that are added during the run apply.
+    pub anchor: PathBuf,
+    /// Programs of the user that look at calls.
+    pub hooks: Option<RunHooks>,
+    /// Who judges calls that the rules leave open, in the mode `auto`.
+    pub judge: Option<JudgeSeat>,
+    /// Who decides about calls that no rule decides; without them, those do not run.
+    pub prompter: Option<Box<dyn Prompter>>,
     /// What stays inline.
     pub limits: ToolLimits,
     /// Whether the analysis of shell commands counts.
@@ -68,6 +82,15 @@ impl Prepared {
         match self {
             Self::Ready(ready) => ready.assessment.access.clone(),
             Self::Refused(_) => Access::world(),
+        }
+    }
+
+    /// What the kernel lets its processes do.
+    pub(super) fn children(&self) -> Children {
+        if self.access().is_read_only() {
+            Children::Confined
+        } else {
+            Children::Free
         }
     }
 
@@ -123,21 +146,63 @@ impl Prepared {
 }
 
 /// A call that can run.
+#[derive(Clone)]
 pub(super) struct Ready {
     pub(super) tool: Arc<dyn Tool>,
     /// Its arguments, valid under the tool's schema.
-    input: Input,
+    pub(super) input: Input,
     /// The call itself, parsed and analysed.
-    call: Box<dyn PreparedCall>,
+    call: Arc<dyn PreparedCall>,
     /// What it touches, and why it counts as touching that.
-    assessment: Assessment,
+    pub(super) assessment: Assessment,
+    /// The name that the model called it by.
+    pub(super) called: String,
+    /// What hooks said so far.
+    pub(super) heard: Heard,
+    /// That it may run, if that is settled.
+    pub(super) clearance: Option<Permission>,
+    /// The calls before it, for the judge.
+    pub(super) earlier: Vec<String>,
+}
+
+impl Ready {
+    /// The call, which is `assessed` like this, as rules see it.
+    pub(super) fn request<'a>(
+        &'a self,
+        assessed: &'a Assessment,
+        session: &'a ToolContext,
+    ) -> Request<'a> {
+        Request {
+            tool: self.tool.name(),
+            input: &self.input,
+            action: &assessed.action,
+            directory: &session.directory,
+            working_directories: &session.allowed_directories,
+            home: session.environment.text("HOME").map(Path::new),
+            real_path: &real_path,
+        }
+    }
+
+    /// The same call, which may run, and what it touches now.
+    pub(super) fn cleared(self, permission: Permission, assessment: Assessment) -> Self {
+        Self {
+            assessment,
+            clearance: Some(permission),
+            ..self
+        }
+    }
 }
 
 impl Lifecycle {
     /// Finds the tool, checks the input against its schema and asks what the call touches.
     pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
         match self.ready(call, session) {
-            Ok(ready) => Prepared::Ready(Arc::new(ready)),
+            Ok(mut ready) => {
+                if let Some(seat) = &self.judge {
+                    ready.earlier = seat.follow(&call.name, call.input.get());
+                }
+                Prepared::Ready(Arc::new(ready))
+            }
             Err(refused) => Prepared::Refused(refused),
         }
     }
@@ -145,9 +210,19 @@ impl Lifecycle {
     fn ready(&self, call: &ToolCall, session: &ToolContext) -> Result<Ready, Box<Completed>> {
         let input: Input = serde_json::from_str(call.input.get())
             .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
+        self.ready_with(&call.name, input, session)
+    }
+
+    /// A call of the tool with this name or alias, and these arguments.
+    pub(super) fn ready_with(
+        &self,
+        name: &str,
+        input: Input,
+        session: &ToolContext,
+    ) -> Result<Ready, Box<Completed>> {
         let resolved = self
             .registry
-            .resolve(&call.name, input)
+            .resolve(name, input)
             .map_err(|error| match error {
                 LookupError::Unknown { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
@@ -156,13 +231,15 @@ impl Lifecycle {
                 LookupError::Unmappable(_) => invalid_input(&error.to_string()),
             })?;
         let tool = resolved.tool;
-        let name = tool.name();
         if self
             .tools_only
             .as_ref()
-            .is_some_and(|only| !only.contains(name))
+            .is_some_and(|only| !only.contains(tool.name()))
         {
-            let text = format!("{name} was not run: it is not among the tools of this run.");
+            let text = format!(
+                "{} was not run: it is not among the tools of this run.",
+                tool.name()
+            );
             return Err(refused(Outcome::NotRun, text));
         }
         let input = Value::Object(resolved.input);
@@ -179,8 +256,12 @@ impl Lifecycle {
         Ok(Ready {
             tool,
             input,
-            call,
+            call: call.into(),
             assessment,
+            called: name.to_owned(),
+            heard: Heard::default(),
+            clearance: None,
+            earlier: Vec::new(),
         })
     }
 
@@ -207,13 +288,18 @@ impl Lifecycle {
 
     /// What a call touches when it starts. A shell command that only read when it was queued may do
     /// more now, since calls before it may have changed where it runs, and git's settings there.
-    fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
+    pub(super) fn assessment_now(&self, ready: &Ready, session: &ToolContext) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
             self.reassess(ready, session)
         } else {
             queued.clone()
         }
+    }
+
+    /// Whether calls that have run are looked at by hooks.
+    pub(super) fn looks_afterwards(&self) -> bool {
+        self.hears(HookEvent::PostToolUse) || self.hears(HookEvent::PostToolUseFailure)
     }
 
     /// What is decided about a call, as far as it can be told before it starts.
@@ -225,61 +311,55 @@ impl Lifecycle {
     }
 
     /// Whether a call that is `assessed` like this may run.
-    fn decide(&self, ready: &Ready, assessed: &Assessment, session: &ToolContext) -> Decided {
-        let request = Request {
-            tool: ready.tool.name(),
-            input: &ready.input,
-            action: &assessed.action,
-            directory: &session.directory,
-            working_directories: &session.allowed_directories,
-            home: session.environment.text("HOME").map(Path::new),
-            real_path: &|path| real_path(path),
-        };
-        self.rules.decide(self.mode, &request)
+    pub(super) fn decide(
+        &self,
+        ready: &Ready,
+        assessed: &Assessment,
+        session: &ToolContext,
+    ) -> Decided {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        rules.decide(self.mode, &ready.request(assessed, session))
     }
 
-    /// Runs a call of the session `id` to its end on the calling thread.
+    /// Runs a call of the session `id` to its end on the calling thread. `worked` is told when the tool is
+    /// done and something else has to be waited for.
     pub(super) fn execute(
         &self,
         ready: &Ready,
         context: &CallContext<'_>,
         id: &SessionId,
+        worked: impl FnOnce(),
     ) -> Completed {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
-        let assessment = self.assessment_now(ready, context.session);
-        let decided = self.decide(ready, &assessment, context.session);
-        let permission = Permission {
-            decision: match decided.decision {
-                Decision::Allow => Decision::Allow,
-                // Nobody can be asked.
-                Decision::Ask | Decision::Deny => Decision::Deny,
+        let permission = match &ready.clearance {
+            Some(permission) => permission.clone(),
+            None => match self.permission(ready, context) {
+                Ok(permission) => permission,
+                Err(denied) => return *denied,
             },
-            by: decided.by,
         };
-        if permission.decision == Decision::Deny {
-            let (tool, why) = (ready.tool.name(), assessment.why);
-            let text = format!(
-                "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
-            );
-            return Completed {
-                permission: Some(permission),
-                ..Completed::refused(Outcome::Denied, text)
-            };
-        }
         // Only a call that may write can make what was read out of date.
         let read_log = &context.session.read_log;
         let may_write = !ready.assessment.access.is_read_only();
         let stale_before = may_write.then(|| read_log.stale_files());
         let begun = clock.elapsed();
-        let reply = ready.call.run(context);
-        let ended = clock.elapsed();
-        let mut completed = match reply {
-            Ok(reply) => self.map(ready, context.id, reply, id),
-            Err(failure) => {
-                Completed::refused(Outcome::Error, tool_use_error(&failure.to_string()))
+        let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
+            let text = failure.to_string();
+            ToolReply {
+                status: CallStatus::Error,
+                ..ToolReply::text(tool_use_error(&text), error_output(&text))
             }
-        };
+        });
+        let ended = clock.elapsed();
+        let mut heard = ready.heard.clone();
+        if self.looks_at(&reply) {
+            worked();
+            let took = ended.saturating_sub(begun);
+            self.after(ready, &mut reply, took, context, id, &mut heard);
+        }
+        let mut completed = self.map(ready, context.id, reply, id);
+        completed.hear(heard);
         completed.permission = Some(permission);
         completed.sandbox = context.session.spawners.witnessed();
         if let Some(before) = stale_before

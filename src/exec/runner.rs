@@ -14,6 +14,7 @@ use super::backlog::Backlog;
 use super::calls::{Calls, Force};
 use super::channels::{Channels, RunnerEvent};
 use super::completed::CancelReason;
+use super::control::OpenQuestions;
 use super::delivery::Delivery;
 use super::emitter::Emitter;
 use super::intake::{Arrival, Item};
@@ -55,6 +56,7 @@ struct Runner<'a, Sink: Write> {
     lifecycle: Arc<Lifecycle>,
     events: Receiver<RunnerEvent>,
     backlog: Backlog,
+    questions: OpenQuestions,
     stream: Stream,
     plan: Plan,
     calls: Calls,
@@ -99,6 +101,7 @@ pub fn run<Sink: Write>(
         options,
         events: channels.events,
         backlog: Backlog::new(channels.credit),
+        questions: channels.questions,
         stream: Stream::new(options, messages.clone()),
         plan: Plan::new(options.policy),
         calls: Calls::new(
@@ -207,8 +210,17 @@ impl<Sink: Write> Runner<'_, Sink> {
                 }
                 self.backlog.extend(items);
             }
-            RunnerEvent::Arrival(Arrival::End) => self.backlog.end(),
+            RunnerEvent::Arrival(Arrival::End) => {
+                self.backlog.end();
+                self.questions.end();
+            }
             RunnerEvent::Arrival(Arrival::Failed(_)) => {}
+            RunnerEvent::Checked { call, prepared } => {
+                self.calls.checked(call, *prepared, &mut self.session);
+            }
+            RunnerEvent::Question(record) => self.output.emitter.write(record)?,
+            RunnerEvent::Withdrawn(record) => self.output.emitter.write(record)?,
+            RunnerEvent::Worked { call } => self.calls.worked(call),
             RunnerEvent::Finished { call, completed } => {
                 self.calls.finish(call, *completed, &mut self.session);
             }
@@ -218,12 +230,14 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(())
     }
 
-    /// What counts as soon as it is read: results, before any call among the same lines starts, and
-    /// requests to stop.
+    /// What counts as soon as it is read: results, before any call among the same lines starts,
+    /// requests to stop, and answers to questions.
     fn look_ahead(&mut self, event: &Event) {
         self.stream.look_ahead(event);
-        if matches!(event, Event::Interrupt { .. }) {
-            self.stop(&CancelReason::Interrupt);
+        match event {
+            Event::Interrupt { .. } => self.stop(&CancelReason::Interrupt),
+            Event::ControlResponse(response) => self.questions.answered(response),
+            _ => {}
         }
     }
 
@@ -313,7 +327,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             | Event::Message(_)
             | Event::Result(_)
             | Event::Prompt
-            | Event::SessionResult => {}
+            | Event::SessionResult
+            | Event::ControlResponse(_) => {}
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 //! One rule: a call may start when it conflicts with no call that is running and none that is
 //! queued before it; two calls conflict when one writes something the other touches. Batches,
 //! streaming and parallelism by file all follow from it. See `docs/protocol.md`, Scheduling.
-//! No I/O, no time, no knowledge of tools.
+//! A call that waits for an answer before it runs, or for something after it ran, holds its place in the
+//! order, but no slot. No I/O, no time, no knowledge of tools.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -52,8 +53,19 @@ enum Stage {
     Queued {
         blockers: usize,
     },
+    /// Its turn has come, but it may not run before somebody said so.
+    Checking,
     Executing,
+    /// It ran, and something still has to look at that.
+    Finishing,
     Completed,
+}
+
+impl Stage {
+    /// Whether it may have had effects, and others must wait for its end.
+    fn has_run(self) -> bool {
+        matches!(self, Self::Executing | Self::Finishing)
+    }
 }
 
 impl Schedule {
@@ -98,7 +110,39 @@ impl Schedule {
         Some(call)
     }
 
-    /// An executing call has ended, or a queued one will never run.
+    /// The call that was just started has to be checked first.
+    pub(super) fn check(&mut self, call: CallIndex) {
+        self.leave_slot(call, Stage::Checking);
+    }
+
+    /// An executing call has done its work, and leaves its slot to others.
+    pub(super) fn finishing(&mut self, call: CallIndex) {
+        self.leave_slot(call, Stage::Finishing);
+    }
+
+    fn leave_slot(&mut self, call: CallIndex, stage: Stage) {
+        if let Some(position) = self.position(call)
+            && self.slots[position].stage == Stage::Executing
+        {
+            self.slots[position].stage = stage;
+            self.executing -= 1;
+        }
+    }
+
+    /// A call that was checked may start as soon as nothing conflicts with what it now touches.
+    pub(super) fn release(&mut self, call: CallIndex, access: Access) {
+        let Some(position) = self.position(call) else {
+            return;
+        };
+        if self.slots[position].stage == Stage::Checking {
+            self.slots[position].stage = Stage::Queued { blockers: 0 };
+            // What waits for it may not have to, or have to for the first time.
+            let mut access = Some(access);
+            self.reassess(|other| access.take_if(|_| other == call));
+        }
+    }
+
+    /// An executing call has ended, or one that has not begun will never run.
     pub(super) fn complete(&mut self, call: CallIndex) {
         let Some(position) = self.position(call) else {
             return;
@@ -107,13 +151,17 @@ impl Schedule {
         match before {
             Stage::Completed => return,
             Stage::Executing => self.executing -= 1,
+            Stage::Checking | Stage::Finishing => {}
             Stage::Queued { .. } => {
                 self.ready.remove(&call.0);
             }
         }
         let access = self.slots[position].access.clone();
         if self.writers > 0 {
-            for (index, slot) in (call.0 + 1..).zip(self.slots.range_mut(position + 1..)) {
+            // Calls before it wait for it only if it ran before they were known to conflict.
+            let first = if before.has_run() { 0 } else { position + 1 };
+            let waiting = self.slots.range_mut(first..);
+            for (index, slot) in (self.first + first as u64..).zip(waiting) {
                 if let Stage::Queued { blockers } = &mut slot.stage
                     && slot.access.conflicts_with(&access)
                 {
@@ -162,23 +210,27 @@ impl Schedule {
         }
     }
 
-    /// How many calls before `position` keep one that touches `access` from starting.
+    /// How many calls keep the one at `position`, which touches `access`, from starting: calls before
+    /// it, and calls after it that began when it seemed to touch something else.
     fn blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
         }
         let earlier = self.slots.range(..position);
-        earlier.filter(|slot| slot.blocks(access)).count()
+        let later = self.slots.range((position + 1).min(self.slots.len())..);
+        let begun = later.filter(|slot| slot.stage.has_run());
+        let others = earlier.chain(begun);
+        others.filter(|slot| slot.blocks(access)).count()
     }
 
-    /// Calls that wait, in call order.
-    pub(super) fn queued(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_stage(|stage| matches!(stage, Stage::Queued { .. }))
+    /// Calls that have not run, in call order.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = CallIndex> + '_ {
+        self.in_stage(|stage| matches!(stage, Stage::Queued { .. } | Stage::Checking))
     }
 
-    /// Calls that run, in call order.
-    pub(super) fn executing(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_stage(|stage| stage == Stage::Executing)
+    /// Calls that have run and are not over, in call order.
+    pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
+        self.in_stage(Stage::has_run)
     }
 
     /// How many calls run.

@@ -25,11 +25,20 @@ fn kinds() -> Vec<Access> {
     ]
 }
 
-/// What the driver does next; `Finish(n)` ends the n-th of the executing calls.
+/// What the driver does next; the numbers choose among the executing calls, those that are checked, or
+/// the kinds of calls.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Arrive,
     Start,
+    /// Starts the next call, and has it checked.
+    Check,
+    /// Ends a check: the call turns out to touch this.
+    Release(usize, usize),
+    /// The call will never run.
+    Refuse(usize),
+    /// The call's work is done, but not what follows.
+    LeaveSlot(usize),
     Finish(usize),
     Yield,
 }
@@ -38,14 +47,25 @@ enum Step {
 #[derive(Clone)]
 struct Run<'a> {
     calls: &'a [Access],
-    /// Which calls must not overlap under the policy.
+    /// What each of them touches under the policy.
+    accesses: Vec<Access>,
+    /// Which of them must not overlap.
     conflicts: Rc<Vec<Vec<bool>>>,
     schedule: Schedule,
     arrived: usize,
+    /// Those that may have effects, with and without a slot.
     running: BTreeSet<u64>,
+    finishing: BTreeSet<u64>,
+    checking: BTreeSet<u64>,
+    /// Those that were checked, and need not be again.
+    checked: BTreeSet<u64>,
     started: Vec<bool>,
     done: Vec<bool>,
     yielded: u64,
+}
+
+fn chosen(among: &BTreeSet<u64>, choice: usize) -> Option<u64> {
+    among.iter().nth(choice % among.len().max(1)).copied()
 }
 
 fn place(index: u64) -> usize {
@@ -66,9 +86,13 @@ impl<'a> Run<'a> {
         Self {
             calls,
             conflicts: Rc::new(calls_as_seen.iter().map(conflicts_of).collect()),
+            accesses: calls_as_seen.clone(),
             schedule,
             arrived: 0,
             running: BTreeSet::new(),
+            finishing: BTreeSet::new(),
+            checking: BTreeSet::new(),
+            checked: BTreeSet::new(),
             started: vec![false; calls.len()],
             done: vec![false; calls.len()],
             yielded: 0,
@@ -90,6 +114,7 @@ impl<'a> Run<'a> {
                 (0..*index)
                     .filter(|earlier| !self.done[place(*earlier)])
                     .chain(self.running.iter().copied())
+                    .chain(self.finishing.iter().copied())
                     .all(|other| !self.conflict(other, *index))
             })
     }
@@ -107,7 +132,7 @@ impl<'a> Run<'a> {
                 let actual = self.schedule.start_next();
                 assert_eq!(actual.map(|call| call.0), expected);
                 if let Some(call) = actual {
-                    for other in &self.running {
+                    for other in self.running.iter().chain(&self.finishing) {
                         assert!(!self.conflict(*other, call.0), "conflicting calls overlap");
                     }
                     let started = &mut self.started[place(call.0)];
@@ -115,12 +140,48 @@ impl<'a> Run<'a> {
                     self.running.insert(call.0);
                 }
             }
+            Step::Check => {
+                if self
+                    .may_start()
+                    .is_some_and(|next| !self.checked.contains(&next))
+                    && let Some(call) = self.schedule.start_next()
+                {
+                    self.schedule.check(call);
+                    self.started[place(call.0)] = true;
+                    self.checking.insert(call.0);
+                }
+            }
+            Step::Release(choice, kind) => {
+                if let Some(index) = chosen(&self.checking, choice) {
+                    let access = kinds()[kind % kinds().len()].clone();
+                    self.touches(index, self.schedule.coarsened(access.clone()));
+                    self.schedule.release(CallIndex(index), access);
+                    self.checking.remove(&index);
+                    self.checked.insert(index);
+                    self.started[place(index)] = false;
+                }
+            }
+            Step::Refuse(choice) => {
+                if let Some(index) = chosen(&self.checking, choice) {
+                    self.schedule.complete(CallIndex(index));
+                    self.checking.remove(&index);
+                    self.done[place(index)] = true;
+                }
+            }
+            Step::LeaveSlot(choice) => {
+                if let Some(index) = chosen(&self.running, choice) {
+                    self.schedule.finishing(CallIndex(index));
+                    self.running.remove(&index);
+                    self.finishing.insert(index);
+                }
+            }
             Step::Finish(choice) => {
-                let running: Vec<_> = self.running.iter().copied().collect();
-                if let Some(index) = running.get(choice % running.len().max(1)) {
-                    self.schedule.complete(CallIndex(*index));
-                    self.running.remove(index);
-                    self.done[place(*index)] = true;
+                let begun = self.running.union(&self.finishing).copied().collect();
+                if let Some(index) = chosen(&begun, choice) {
+                    self.schedule.complete(CallIndex(index));
+                    self.running.remove(&index);
+                    self.finishing.remove(&index);
+                    self.done[place(index)] = true;
                 }
             }
             Step::Yield => {
@@ -132,7 +193,20 @@ impl<'a> Run<'a> {
             }
         }
         assert_eq!(self.schedule.executing_count(), self.running.len());
-        assert_eq!(self.schedule.executing().count(), self.running.len());
+        let begun = self.running.len() + self.finishing.len();
+        assert_eq!(self.schedule.begun().count(), begun);
+    }
+
+    /// From now on a call touches this.
+    fn touches(&mut self, index: u64, access: Access) {
+        self.accesses[place(index)] = access;
+        let with = |other: &Access| self.accesses[place(index)].conflicts_with(other);
+        let row: Vec<bool> = self.accesses.iter().map(with).collect();
+        let conflicts = Rc::make_mut(&mut self.conflicts);
+        for (other, conflict) in row.iter().enumerate() {
+            conflicts[other][place(index)] = *conflict;
+        }
+        conflicts[place(index)] = row;
     }
 
     /// Nothing starves: whatever happened before, plain progress ends everything.
@@ -140,10 +214,11 @@ impl<'a> Run<'a> {
         while self.arrived < self.calls.len() {
             self.step(Step::Arrive);
         }
-        for _ in 0..=self.calls.len() {
+        for _ in 0..=2 * self.calls.len() {
             while self.may_start().is_some() {
                 self.step(Step::Start);
             }
+            self.step(Step::Release(0, 0));
             self.step(Step::Finish(0));
             self.step(Step::Yield);
         }
@@ -248,7 +323,7 @@ proptest! {
     #[test]
     fn random_calls_in_random_order(
         picks in prop::collection::vec(0..7_usize, 0..200),
-        steps in prop::collection::vec((0..4_u8, 0..10_usize), 0..600),
+        steps in prop::collection::vec((0..8_u8, 0..10_usize, 0..7_usize), 0..600),
         limit in 1..12_usize,
         by_access in any::<bool>(),
     ) {
@@ -256,11 +331,15 @@ proptest! {
         let calls: Vec<_> = picks.iter().map(|pick| kinds[*pick].clone()).collect();
         let policy = if by_access { Policy::Access } else { Policy::Greedy };
         let mut run = Run::new(&calls, policy, limit);
-        for (kind, choice) in steps {
+        for (kind, choice, access) in steps {
             run.step(match kind {
                 0 => Step::Arrive,
                 1 => Step::Start,
                 2 => Step::Finish(choice),
+                3 => Step::Check,
+                4 => Step::Release(choice, access),
+                5 => Step::Refuse(choice),
+                6 => Step::LeaveSlot(choice),
                 _ => Step::Yield,
             });
         }

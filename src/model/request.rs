@@ -136,4 +136,6 @@ impl PromptId {
     pub const SESSION_TITLE: Self = Self("session_title");
     /// A recap of a session.
     pub const SESSION_RECAP: Self = Self("session_recap");
+    /// A verdict about a call that no rule decides.
+    pub const AUTO_CLASSIFIER: Self = Self("auto_classifier");
 }

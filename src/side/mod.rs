@@ -1,11 +1,12 @@
 //! The services beside the main conversation: labels for finished batches of calls, titles and
-//! recaps of sessions.
+//! recaps of sessions, verdicts about calls.
 //!
 //! Rules only: the requests, the cleaning of answers, and when to ask. Nothing here reads or writes
 //! session files, calls a model or prints.
 
 pub mod builtin;
 mod emission;
+pub mod judge;
 pub mod label;
 mod language;
 pub mod prompts;

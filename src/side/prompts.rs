@@ -10,5 +10,8 @@ pub const TITLE: &str = include_str!("../../prompts/title.md");
 /// For titles in the form `fix-login-button`.
 pub const TITLE_KEBAB: &str = include_str!("../../prompts/title-kebab.md");
 
+/// For the judge of calls.
+pub const AUTO_CLASSIFIER: &str = include_str!("../../prompts/auto-classifier.md");
+
 /// For recaps.
 pub const RECAP: &str = include_str!("../../prompts/recap.md");

@@ -199,6 +199,13 @@ impl Decoder {
             Shape::Interrupt => events.push(Event::Interrupt {
                 request_id: text(record.request_id).unwrap_or_default().into_owned(),
             }),
+            Shape::ControlResponse => {
+                let response = record
+                    .response
+                    .map(serde_json::value::RawValue::get)
+                    .map(serde_json::from_str);
+                events.extend(response.and_then(Result::ok).map(Event::ControlResponse));
+            }
             Shape::Other => {}
         }
     }

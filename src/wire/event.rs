@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::records::ControlResponse;
 use super::{MessageId, SessionId, ToolUseId};
 
 /// One thing that a record says. A record may say several, in this order.
@@ -42,6 +43,8 @@ pub enum Event {
         /// To be answered under this id; empty if the request has none.
         request_id: String,
     },
+    /// An answer to a control request.
+    ControlResponse(ControlResponse),
 }
 
 /// How much of a stream was understood so far.

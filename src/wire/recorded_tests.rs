@@ -30,6 +30,7 @@ pub(super) fn line(event: &Event) -> String {
         Event::Prompt => "prompt".to_owned(),
         Event::TurnEnd(end) => format!("turn ends: {end:?}"),
         Event::SessionResult => "session result".to_owned(),
+        Event::ControlResponse(response) => format!("control response {response:?}"),
         Event::Interrupt { request_id } => format!("interrupt {request_id}"),
     }
 }

@@ -47,6 +47,8 @@ pub(super) enum Shape<'a> {
     Executor,
     /// A request to stop.
     Interrupt,
+    /// An answer to a control request.
+    ControlResponse,
     /// Anything else.
     Other,
 }
@@ -70,6 +72,7 @@ impl Shape<'_> {
             | Self::SessionResult
             | Self::Executor
             | Self::Interrupt
+            | Self::ControlResponse
             | Self::Other => None,
         }
     }
@@ -117,6 +120,7 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
         }
         "system" if is(record.subtype, "executor") => Shape::Executor,
         "control_request" if asks_to_stop(record) => Shape::Interrupt,
+        "control_response" => Shape::ControlResponse,
         _ => Shape::Other,
     }
 }

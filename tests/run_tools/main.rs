@@ -7,6 +7,7 @@
     reason = "a test may fail anywhere"
 )]
 
+mod asking;
 mod bench;
 mod budgets;
 mod children;
@@ -15,6 +16,7 @@ mod damage;
 mod endings;
 mod first_process;
 mod fixtures;
+mod hooks;
 mod identity;
 mod lane;
 mod output;
@@ -22,3 +24,4 @@ mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod streaming;
+mod web;

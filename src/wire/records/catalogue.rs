@@ -5,27 +5,32 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
-    ContentReplacementRecord, ControlResponseRecord, ExecutorRecord, PlanRecord, RecapRecord,
-    SessionCheckRecord, SessionCostRecord, SessionCursorRecord, SessionDamageRecord,
-    SessionErrorRecord, SessionHitRecord, SessionMessageRecord, SessionNoteRecord,
-    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord,
-    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
+    AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
+    ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
+    ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
+    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
+    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 31] = [
+const RECORDS: [Entry; 35] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
+    ("check-permission", schema_of::<CheckPermissionRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
     ("check-text", schema_of::<CheckTextRecord>),
     ("content-replacement", schema_of::<ContentReplacementRecord>),
+    ("control-cancel-request", schema_of::<ControlCancelRecord>),
+    ("control-request", schema_of::<ControlRequestRecord>),
     ("control-response", schema_of::<ControlResponseRecord>),
     ("executor", schema_of::<ExecutorRecord>),
+    ("hook-stopped-continuation", schema_of::<HookStoppedRecord>),
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
     ("session", schema_of::<SessionRecord>),

@@ -20,6 +20,7 @@ macro_rules! constants {
 constants! {
     ExecutorSubtype = "executor",
     TurnEndSubtype = "turn_end",
+    HookStoppedSubtype = "hook_stopped_continuation",
     PlanSubtype = "plan",
     StartSubtype = "session_start",
     CursorSubtype = "session_cursor",
@@ -29,6 +30,7 @@ constants! {
     UsageSubtype = "usage",
     TextCheck = "text",
     ShellCheck = "shell",
+    PermissionCheck = "permission",
     UserRole = "user",
 }
 

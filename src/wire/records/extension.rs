@@ -49,6 +49,26 @@ pub struct ToolResultExtension {
     /// How its processes were confined; absent if it started none in the parallel lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
+    /// The hooks that ran, in the order of the configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookReport>,
+}
+
+/// A hook that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HookReport {
+    /// When it ran, e.g. `PreToolUse`.
+    pub event: String,
+    /// Its command or address.
+    pub name: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Its exit status; absent if it did not exit by itself, or is no program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What it decided, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
 }
 
 impl ToolResultExtension {
@@ -64,6 +84,7 @@ impl ToolResultExtension {
             permission: None,
             persisted: None,
             sandbox: None,
+            hooks: Vec::new(),
         }
     }
 }
@@ -162,8 +183,8 @@ pub struct Permission {
     pub by: DecidedBy,
 }
 
-/// What was decided about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+/// What was decided about a call; stricter ones come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It may run.
@@ -187,6 +208,25 @@ pub enum DecidedBy {
     Builtin {
         /// Its name, e.g. `critical-path`.
         builtin: String,
+    },
+    /// A rule.
+    Rule {
+        /// As it is written.
+        rule: String,
+        /// What it does with calls.
+        behavior: Decision,
+        /// The flag or file that it is written in.
+        source: String,
+    },
+    /// A hook.
+    Hook {
+        /// The event.
+        hook: String,
+    },
+    /// Somebody who was asked.
+    Prompt {
+        /// How: `tty`, `stdio`, or the name of a tool.
+        prompt: String,
     },
     /// Nothing matched.
     Default {

@@ -16,13 +16,17 @@ mod side;
 mod tool_result;
 
 pub use catalogue::{record_names, schema};
-pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
+pub use check::{
+    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
+    TextKind, TextRejection,
+};
 pub use extension::{
-    DecidedBy, Decision, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
-    Verdict, VerdictAccess, Version, VersionOnly,
+    DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
+    ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
 };
 pub use run::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, ExecutorRecord, PlanRecord,
+    ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
+    ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{

@@ -1,10 +1,10 @@
 //! What `run-tools` writes apart from results, and what `state clean` writes.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::constant::{ExecutorSubtype, PlanSubtype, TurnEndSubtype, tagged};
+use super::constant::{ExecutorSubtype, HookStoppedSubtype, PlanSubtype, TurnEndSubtype, tagged};
 use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
 use crate::wire::{SessionId, ToolUseId};
 
@@ -93,6 +93,40 @@ impl TurnEndRecord {
     }
 }
 
+/// A hook wants the session to go on no further.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "system")]
+#[schemars(transform = tagged("system"))]
+pub struct HookStoppedRecord {
+    subtype: HookStoppedSubtype,
+    /// The call that the hook was about.
+    pub tool_use_id: ToolUseId,
+    /// Why.
+    pub content: String,
+    /// Names this record.
+    pub uuid: String,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+impl HookStoppedRecord {
+    /// A stop after this call.
+    pub fn new(
+        tool_use_id: ToolUseId,
+        content: String,
+        uuid: String,
+        session_id: SessionId,
+    ) -> Self {
+        Self {
+            subtype: HookStoppedSubtype::Only,
+            tool_use_id,
+            content,
+            uuid,
+            session_id,
+        }
+    }
+}
+
 /// One batch of a plan; nothing has run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
@@ -150,7 +184,7 @@ pub struct ControlResponseRecord {
 }
 
 /// The answer to a control request.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 pub enum ControlResponse {
     /// It was done.
@@ -168,6 +202,43 @@ pub enum ControlResponse {
         /// Why.
         error: String,
     },
+}
+
+/// Asks the program at the other end for something.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "control_request")]
+#[schemars(transform = tagged("control_request"))]
+pub struct ControlRequestRecord {
+    /// The answer names it.
+    pub request_id: String,
+    /// What is asked.
+    pub request: ControlRequest,
+}
+
+/// What is asked of the program at the other end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "subtype", rename_all = "snake_case")]
+pub enum ControlRequest {
+    /// Whether a call may run.
+    CanUseTool {
+        /// The tool.
+        tool_name: String,
+        /// Its arguments.
+        input: Value,
+        /// The call.
+        tool_use_id: ToolUseId,
+        /// Why it has to be asked.
+        decision_reason: String,
+    },
+}
+
+/// Takes a control request back.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "control_cancel_request")]
+#[schemars(transform = tagged("control_cancel_request"))]
+pub struct ControlCancelRecord {
+    /// The request.
+    pub request_id: String,
 }
 
 /// Remembers what stands in place of results, so that a later request repeats the same bytes.

@@ -1,0 +1,272 @@
+//! What the end of a hook means: its status, what it printed, and the event.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::HookEvent;
+
+/// The longest text of a hook that is passed on, in characters.
+const LONGEST_TEXT: usize = 10_000;
+
+/// How a hook ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookEnd {
+    /// It ran to its end.
+    Exited {
+        /// Its exit status.
+        code: i32,
+        /// What it printed.
+        stdout: String,
+        /// What it printed on standard error.
+        stderr: String,
+    },
+    /// It did not start, took too long, or was ended by a signal.
+    Failed(String),
+    /// Nobody waited for its end: the call was cancelled, or it runs in the background.
+    Unknown,
+}
+
+/// What a hook decides. Of two hooks, the greater decision counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HookDecision {
+    /// The call need not be asked about.
+    Allow,
+    /// Somebody must be asked.
+    Ask,
+    /// The call is left to whoever drives the session.
+    Defer,
+    /// The call must not run; after a call: the model must hear the reason.
+    Block,
+}
+
+/// What a hook says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// Its decision, with the reason.
+    pub decision: Option<(HookDecision, String)>,
+    /// Other arguments for the call.
+    pub updated_input: Option<Map<String, Value>>,
+    /// Another output of the call.
+    pub updated_output: Option<Value>,
+    /// What the model should know.
+    pub additional_context: Option<String>,
+    /// What people should know.
+    pub system_message: Option<String>,
+    /// That the session should go on no further, with the reason.
+    pub stop: Option<String>,
+    /// What went wrong with the hook itself.
+    pub error: Option<String>,
+}
+
+/// What a hook prints, if that is JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed {
+    r#continue: Option<bool>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    decision: Option<OldDecision>,
+    reason: Option<String>,
+    #[serde(default)]
+    r#async: bool,
+    /// Qwen Code's name for `continue: false`.
+    #[serde(default)]
+    prevent_continuation: bool,
+    #[serde(default)]
+    hook_specific_output: Specific,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OldDecision {
+    #[serde(alias = "allow")]
+    Approve,
+    #[serde(alias = "deny")]
+    Block,
+    Ask,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    permission_decision: Option<PermissionDecision>,
+    permission_decision_reason: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    additional_context: Option<String>,
+    updated_tool_output: Option<Value>,
+    #[serde(rename = "updatedMCPToolOutput")]
+    updated_mcp_tool_output: Option<Value>,
+    decision: Option<RequestDecision>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PermissionDecision {
+    Allow,
+    Deny,
+    Ask,
+    Defer,
+}
+
+/// The decision of a `PermissionRequest` hook.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "behavior", rename_all = "lowercase")]
+enum RequestDecision {
+    Allow {
+        #[serde(rename = "updatedInput")]
+        updated_input: Option<Map<String, Value>>,
+    },
+    Deny {
+        message: Option<String>,
+    },
+}
+
+/// What a hook says that ended like this. With `blocks_on_failure`, a hook that does not work counts as
+/// one that blocks.
+pub fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answer {
+    let failed = |problem: String| {
+        if blocks_on_failure {
+            return blocked(event, &problem);
+        }
+        Answer {
+            error: Some(problem),
+            ..Answer::default()
+        }
+    };
+    let (code, stdout, stderr) = match end {
+        HookEnd::Exited {
+            code,
+            stdout,
+            stderr,
+        } => (*code, stdout.trim(), stderr.trim()),
+        HookEnd::Failed(problem) => return failed(problem.clone()),
+        HookEnd::Unknown => return Answer::default(),
+    };
+    let printed = stdout
+        .starts_with('{')
+        .then(|| serde_json::from_str::<Printed>(stdout));
+    match (code, printed) {
+        (2, Some(Ok(printed))) if printed.blocks(event) => printed.answer(event),
+        (2, Some(Ok(printed))) => Answer {
+            decision: blocked(event, stderr).decision,
+            ..printed.answer(event)
+        },
+        (2, _) => blocked(event, stderr),
+        (_, Some(Ok(printed))) => printed.answer(event),
+        (0, Some(Err(error))) if blocks_on_failure => {
+            failed(format!("what it printed is no answer: {error}"))
+        }
+        (0, _) => Answer::default(),
+        (code, _) => {
+            let first = stderr.lines().next().unwrap_or_default();
+            failed(format!(
+                "Failed with non-blocking status code {code}: {first}"
+            ))
+        }
+    }
+}
+
+/// The answer of a hook that blocks without further words.
+fn blocked(event: HookEvent, reason: &str) -> Answer {
+    let decision = match event {
+        // Documented to be ignored there.
+        HookEvent::PermissionRequest => None,
+        HookEvent::PreToolUse
+        | HookEvent::PostToolUse
+        | HookEvent::PostToolUseFailure
+        | HookEvent::PostToolBatch => Some((HookDecision::Block, short(reason))),
+    };
+    Answer {
+        decision,
+        ..Answer::default()
+    }
+}
+
+impl Printed {
+    fn blocks(&self, event: HookEvent) -> bool {
+        let block = Some(HookDecision::Block);
+        self.decision(event).map(|(decision, _)| decision) == block
+    }
+
+    /// The decision and its reason.
+    fn decision(&self, event: HookEvent) -> Option<(HookDecision, String)> {
+        let specific = &self.hook_specific_output;
+        let old = self.decision.map(|decision| match decision {
+            OldDecision::Approve => HookDecision::Allow,
+            OldDecision::Block => HookDecision::Block,
+            OldDecision::Ask => HookDecision::Ask,
+        });
+        let old = old.map(|decision| (decision, self.reason.clone()));
+        let decided = match event {
+            HookEvent::PreToolUse => {
+                let decision = specific.permission_decision.map(|decision| match decision {
+                    PermissionDecision::Allow => HookDecision::Allow,
+                    PermissionDecision::Deny => HookDecision::Block,
+                    PermissionDecision::Ask => HookDecision::Ask,
+                    PermissionDecision::Defer => HookDecision::Defer,
+                });
+                let reason = &specific.permission_decision_reason;
+                let reason = reason.clone().or_else(|| self.reason.clone());
+                decision.map(|decision| (decision, reason)).or(old)
+            }
+            HookEvent::PermissionRequest => match &specific.decision {
+                Some(RequestDecision::Allow { .. }) => Some((HookDecision::Allow, None)),
+                Some(RequestDecision::Deny { message }) => {
+                    Some((HookDecision::Block, message.clone()))
+                }
+                None => None,
+            },
+            HookEvent::PostToolUse | HookEvent::PostToolUseFailure | HookEvent::PostToolBatch => {
+                old.filter(|(decision, _)| *decision == HookDecision::Block)
+            }
+        };
+        decided.map(|(decision, reason)| (decision, short(&reason.unwrap_or_default())))
+    }
+
+    fn answer(self, event: HookEvent) -> Answer {
+        if self.r#async {
+            return Answer::default();
+        }
+        let decision = self.decision(event);
+        let stops = self.r#continue == Some(false) || self.prevent_continuation;
+        let specific = self.hook_specific_output;
+        let requested = match specific.decision {
+            Some(RequestDecision::Allow { updated_input }) => updated_input,
+            Some(RequestDecision::Deny { .. }) | None => None,
+        };
+        let updated_input = match event {
+            HookEvent::PreToolUse => specific.updated_input,
+            HookEvent::PermissionRequest => requested,
+            _ => None,
+        };
+        let updated_output = specific
+            .updated_tool_output
+            .or(specific.updated_mcp_tool_output)
+            .filter(|_| event == HookEvent::PostToolUse);
+        let text = |text: Option<String>| {
+            text.filter(|text| !text.is_empty())
+                .map(|text| short(&text))
+        };
+        Answer {
+            decision,
+            updated_input,
+            updated_output,
+            additional_context: text(specific.additional_context),
+            system_message: text(self.system_message),
+            stop: stops.then(|| short(&self.stop_reason.or(self.reason).unwrap_or_default())),
+            error: None,
+        }
+    }
+}
+
+/// A text, cut to what is passed on.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{}\n[the rest of the hook's text was cut]", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,282 @@
+//! Runs hooks.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::answer::{Answer, HookEnd, answer};
+use super::settings::{Action, Handler};
+use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task};
+use crate::process::{
+    CancelToken, Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
+};
+
+/// How much of what a hook prints is read, in bytes.
+const MOST_READ: u64 = 1 << 20;
+
+/// The status of the shell for a command that it does not find.
+const NOT_FOUND: i32 = 127;
+
+/// What hooks run with.
+#[derive(Debug, Clone)]
+pub struct HookRunner {
+    /// Starts programs.
+    pub spawners: Arc<Spawners>,
+    /// The environment of programs, and where the variables in headers come from.
+    pub environment: Variables,
+    /// The project: where the session began.
+    pub project: PathBuf,
+    /// Posts to servers.
+    pub client: Arc<Client>,
+    /// What requests run on.
+    pub engine: Engine,
+}
+
+/// A hook that ran, and what it said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookRun {
+    /// What it is called in records.
+    pub name: String,
+    /// How long it took.
+    pub duration: Duration,
+    /// Its exit status; none of a hook that did not exit, or is no program.
+    pub exit_code: Option<i32>,
+    /// What it said.
+    pub answer: Answer,
+}
+
+impl HookRunner {
+    /// Runs hooks side by side, each with the same input, and waits for all that do not run in the
+    /// background. Returns them in the order of `handlers`. Hooks that are running are ended when
+    /// `cancel` fires.
+    pub fn run(
+        &self,
+        handlers: &[&Handler],
+        input: &Value,
+        directory: &Path,
+        cancel: &CancelToken,
+    ) -> Vec<HookRun> {
+        let input = input.to_string();
+        let (first, others) = match handlers {
+            [] => return Vec::new(),
+            [first, others @ ..] => (first, others),
+        };
+        thread::scope(|scope| {
+            // One of them needs no thread.
+            let running: Vec<_> = others
+                .iter()
+                .map(|handler| {
+                    thread::Builder::new()
+                        .spawn_scoped(scope, || self.run_one(handler, &input, directory, cancel))
+                })
+                .collect();
+            let first = self.run_one(first, &input, directory, cancel);
+            let rest = running.into_iter().zip(others).map(|(running, handler)| {
+                let run = running.ok().and_then(|running| running.join().ok());
+                run.unwrap_or_else(|| self.run_one(handler, &input, directory, cancel))
+            });
+            std::iter::once(first).chain(rest).collect()
+        })
+    }
+
+    fn run_one(
+        &self,
+        handler: &Handler,
+        input: &str,
+        directory: &Path,
+        cancel: &CancelToken,
+    ) -> HookRun {
+        let begun = Instant::now();
+        let end = match &handler.action {
+            Action::Shell(command) => {
+                let arguments = vec!["-c".into(), command.into()];
+                self.program("sh".into(), arguments, handler, input, directory, cancel)
+            }
+            Action::Program { program, arguments } => {
+                let arguments = arguments.iter().map(OsString::from).collect();
+                self.program(program.into(), arguments, handler, input, directory, cancel)
+            }
+            Action::Http { .. } => self.posted(handler, input),
+        };
+        let exit_code = match &end {
+            HookEnd::Exited { code, .. } if !matches!(handler.action, Action::Http { .. }) => {
+                Some(*code)
+            }
+            _ => None,
+        };
+        HookRun {
+            name: handler.name().to_owned(),
+            duration: begun.elapsed(),
+            exit_code,
+            answer: answer(handler.event, &end, handler.blocks_on_failure),
+        }
+    }
+
+    fn program(
+        &self,
+        program: OsString,
+        arguments: Vec<OsString>,
+        handler: &Handler,
+        input: &str,
+        directory: &Path,
+        cancel: &CancelToken,
+    ) -> HookEnd {
+        let project = [
+            "CLAUDE_PROJECT_DIR",
+            "QWEN_PROJECT_DIR",
+            "GEMINI_PROJECT_DIR",
+        ];
+        let project = project.map(|name| (name.into(), self.project.clone().into()));
+        let variables = self.environment.iter().cloned();
+        let command = Command {
+            program,
+            arguments,
+            environment: variables.chain(project).collect(),
+            directory: directory.to_owned(),
+            stdin: Stdin::Bytes(input.as_bytes().to_vec()),
+            report: None,
+            capture: Capture {
+                total_bytes: MOST_READ,
+                ..Capture::default()
+            },
+            limits: Limits::with_timeout(handler.timeout),
+        };
+        if handler.in_background {
+            let spawners = Arc::clone(&self.spawners);
+            // It is ended with this process at the latest.
+            let started = thread::Builder::new().spawn(move || {
+                let _ = spawners.run(&command, &CancelToken::default());
+            });
+            return in_background(started);
+        }
+        match self.spawners.run(&command, cancel) {
+            Ok(finished) => end_of(&finished, handler.timeout),
+            Err(error) => HookEnd::Failed(error.to_string()),
+        }
+    }
+
+    /// The end of a hook that is a server.
+    fn posted(&self, handler: &Handler, input: &str) -> HookEnd {
+        let outgoing = match self.outgoing(handler, input) {
+            Ok(outgoing) => outgoing,
+            Err(problem) => return HookEnd::Failed(problem),
+        };
+        let (client, limit) = (Arc::clone(&self.client), handler.timeout);
+        let request = move |_: Task<()>| async move {
+            match tokio::time::timeout(limit, body(&client, &outgoing)).await {
+                Ok(body) => body.map_err(|failure| failure.to_string()),
+                Err(_) => Err(format!("no answer within {} s", limit.as_secs_f64())),
+            }
+        };
+        if handler.in_background {
+            let engine = self.engine.clone();
+            let started = thread::Builder::new().spawn(move || {
+                let _ = engine.run(request, |()| ());
+            });
+            return in_background(started);
+        }
+        match self.engine.run(request, |()| ()) {
+            Ok(Ok(stdout)) => HookEnd::Exited {
+                code: 0,
+                stdout,
+                stderr: String::new(),
+            },
+            Ok(Err(problem)) => HookEnd::Failed(problem),
+            Err(error) => HookEnd::Failed(error.to_string()),
+        }
+    }
+
+    fn outgoing(&self, handler: &Handler, input: &str) -> Result<Outgoing, String> {
+        let Action::Http {
+            url,
+            headers,
+            variables,
+        } = &handler.action
+        else {
+            return Err("no address".to_owned());
+        };
+        let headers = headers.iter().map(|(name, value)| {
+            let value = self.expanded(value, variables);
+            Header::secret(name, value)
+        });
+        Ok(Outgoing {
+            address: Address::parse(url).map_err(|error| error.to_string())?,
+            headers: headers.collect(),
+            body: input.to_owned(),
+        })
+    }
+
+    /// A header with `$NAME` and `${NAME}` replaced, for the names that it may mention; others become
+    /// nothing.
+    fn expanded(&self, value: &str, allowed: &[String]) -> String {
+        let mut result = String::new();
+        let mut rest = value;
+        while let Some((before, after)) = rest.split_once('$') {
+            result.push_str(before);
+            let is_name = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+            let braced = after.strip_prefix('{').and_then(|it| it.split_once('}'));
+            let (name, remaining) = braced.unwrap_or_else(|| {
+                after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len()))
+            });
+            let variable = self.environment.iter().find(|(it, _)| it == name);
+            if allowed.iter().any(|it| it == name)
+                && let Some((_, value)) = variable
+            {
+                result.push_str(&value.to_string_lossy());
+            }
+            rest = remaining;
+        }
+        result + rest
+    }
+}
+
+/// The body of an answer, if it is a good one.
+async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
+    let mut response = client.send(outgoing).await?;
+    let mut body = Vec::new();
+    while let Some(piece) = response.piece().await? {
+        body.extend(piece);
+        if body.len() as u64 > MOST_READ {
+            return Err(HttpFailure::unusable("the answer is too long".to_owned()));
+        }
+    }
+    if !(200..300).contains(&response.status) {
+        let status = response.status;
+        return Err(HttpFailure::unusable(format!("status {status}")));
+    }
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+/// What is known of a hook that nobody waits for.
+fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
+    match started {
+        Ok(_) => HookEnd::Unknown,
+        Err(error) => HookEnd::Failed(error.to_string()),
+    }
+}
+
+fn end_of(finished: &Finished, timeout: Duration) -> HookEnd {
+    let text =
+        |captured: &crate::process::Captured| captured.prefix_text(MOST_READ).unwrap_or_default();
+    match (finished.ended, finished.status) {
+        (Ended::Cancelled, _) => HookEnd::Unknown,
+        (Ended::TimedOut, _) => {
+            HookEnd::Failed(format!("it was ended after {} s", timeout.as_secs_f64()))
+        }
+        (_, ExitStatus::Signal(signal)) => HookEnd::Failed(format!("signal {signal} ended it")),
+        (_, ExitStatus::Code(NOT_FOUND)) => HookEnd::Failed(format!(
+            "command not found: {}",
+            text(&finished.stderr).trim()
+        )),
+        (_, ExitStatus::Code(code)) => HookEnd::Exited {
+            code,
+            stdout: text(&finished.stdout),
+            stderr: text(&finished.stderr),
+        },
+    }
+}

@@ -1,0 +1,273 @@
+//! What the `hooks` of a settings file say.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::matcher::Matcher;
+use crate::permission::{Behavior, InvalidRule, Request, Rule, Source};
+
+/// How long a hook may take if it does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// When a hook runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HookEvent {
+    /// Before a call.
+    PreToolUse,
+    /// When somebody would be asked about a call.
+    PermissionRequest,
+    /// After a call that succeeded.
+    PostToolUse,
+    /// After a call that failed.
+    PostToolUseFailure,
+    /// After the last call of a turn.
+    PostToolBatch,
+}
+
+impl HookEvent {
+    const ALL: [Self; 5] = [
+        Self::PreToolUse,
+        Self::PermissionRequest,
+        Self::PostToolUse,
+        Self::PostToolUseFailure,
+        Self::PostToolBatch,
+    ];
+
+    /// Its name in settings and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::PostToolBatch => "PostToolBatch",
+        }
+    }
+}
+
+/// The hooks of a run, in the order of their files and of the lines in them.
+#[derive(Debug, Default)]
+pub struct Hooks {
+    handlers: Vec<Handler>,
+    /// What they were read from, so that the same one in several files runs once.
+    read: Vec<(HookEvent, Value, Value)>,
+}
+
+/// One hook.
+#[derive(Debug)]
+pub struct Handler {
+    pub(super) event: HookEvent,
+    matcher: Matcher,
+    /// The calls that it is about, if not all.
+    condition: Option<Rule>,
+    pub(super) action: Action,
+    pub(super) timeout: Duration,
+    /// Nobody waits for it.
+    pub(super) in_background: bool,
+    /// Whether its own failure blocks the call.
+    pub(super) blocks_on_failure: bool,
+}
+
+/// What a hook does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Runs a command line with `sh`.
+    Shell(String),
+    /// Runs a program.
+    Program {
+        program: String,
+        arguments: Vec<String>,
+    },
+    /// Posts to a server.
+    Http {
+        url: String,
+        headers: BTreeMap<String, String>,
+        /// The variables that headers may mention.
+        variables: Vec<String>,
+    },
+}
+
+/// Hooks that are malformed.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: hooks.{event}: {problem}")]
+pub struct InvalidHooks {
+    file: String,
+    event: String,
+    problem: String,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    #[serde(default)]
+    matcher: Value,
+    hooks: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    r#type: String,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    allowed_env_vars: Vec<String>,
+    timeout: Option<f64>,
+    r#if: Option<String>,
+    #[serde(default)]
+    r#async: bool,
+    on_failure: Option<OnFailure>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OnFailure {
+    Continue,
+    Block,
+}
+
+impl Hooks {
+    /// Takes up the `hooks` of a settings file. Returns a warning for each that will not run. Events
+    /// that no stage here has are left out without one: they are the agent's.
+    ///
+    /// # Errors
+    /// They are malformed; some may have been taken up.
+    pub fn add(
+        &mut self,
+        hooks: &Map<String, Value>,
+        source: &Arc<Source>,
+    ) -> Result<Vec<String>, InvalidHooks> {
+        let mut warnings = Vec::new();
+        for event in HookEvent::ALL {
+            let Some(groups) = hooks.get(event.name()) else {
+                continue;
+            };
+            let invalid = |problem: String| InvalidHooks {
+                file: source.name.clone(),
+                event: event.name().to_owned(),
+                problem,
+            };
+            let groups = Vec::<Group>::deserialize(groups);
+            for group in groups.map_err(|error| invalid(error.to_string()))? {
+                let matcher = Matcher::parse(group.matcher.as_str().unwrap_or_default())
+                    .map_err(|error| invalid(format!("matcher: {error}")))?;
+                for hook in group.hooks {
+                    let written = Written::deserialize(&hook);
+                    let written = written.map_err(|error| invalid(error.to_string()))?;
+                    let kind = written.r#type.clone();
+                    let handler = written.handler(event, matcher.clone(), source);
+                    let read = (event, group.matcher.clone(), hook);
+                    match handler.map_err(invalid)? {
+                        None => warnings.push(format!(
+                            "{}: hooks.{}: hooks of the type `{kind}` are not run",
+                            source.name,
+                            event.name()
+                        )),
+                        Some(_) if self.read.contains(&read) => {}
+                        Some(handler) => {
+                            self.read.push(read);
+                            self.handlers.push(handler);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.handlers.is_empty()
+    }
+
+    /// Whether there are hooks for an event.
+    pub fn any(&self, event: HookEvent) -> bool {
+        self.handlers.iter().any(|handler| handler.event == event)
+    }
+
+    /// The hooks that a call fires. `names` are those of its tool, as it is called here and as the
+    /// model called it; `request` is the call, where rules can look at one.
+    pub fn fired(
+        &self,
+        event: HookEvent,
+        names: &[&str],
+        request: Option<&Request<'_>>,
+    ) -> Vec<&Handler> {
+        let fires = |handler: &&Handler| {
+            handler.event == event
+                && names.iter().any(|name| handler.matcher.matches(name))
+                && match (&handler.condition, request) {
+                    (Some(rule), Some(request)) => rule.matches(request),
+                    (Some(_), None) => false,
+                    (None, _) => true,
+                }
+        };
+        self.handlers.iter().filter(fires).collect()
+    }
+}
+
+impl Handler {
+    /// What it is called in records: the command, or the address.
+    pub fn name(&self) -> &str {
+        match &self.action {
+            Action::Shell(command) => command,
+            Action::Program { program, .. } => program,
+            Action::Http { url, .. } => url,
+        }
+    }
+}
+
+impl Written {
+    /// The hook; none if it is of a type that is not run here.
+    fn handler(
+        self,
+        event: HookEvent,
+        matcher: Matcher,
+        source: &Arc<Source>,
+    ) -> Result<Option<Handler>, String> {
+        let missing = |member: &str| format!("`{member}` is missing");
+        let action = match self.r#type.as_str() {
+            "command" => {
+                let command = self.command.ok_or_else(|| missing("command"))?;
+                match self.args {
+                    None => Action::Shell(command),
+                    Some(arguments) => Action::Program {
+                        program: command,
+                        arguments,
+                    },
+                }
+            }
+            "http" => Action::Http {
+                url: self.url.ok_or_else(|| missing("url"))?,
+                headers: self.headers,
+                variables: self.allowed_env_vars,
+            },
+            _ => return Ok(None),
+        };
+        let timeout = match self.timeout {
+            None => DEFAULT_TIMEOUT,
+            Some(seconds) => Duration::try_from_secs_f64(seconds)
+                .map_err(|_| format!("`timeout` is no time: {seconds}"))?,
+        };
+        let condition = self
+            .r#if
+            .map(|rule| Rule::parse(&rule, Behavior::Ask, source))
+            .transpose()
+            .map_err(|error: InvalidRule| error.to_string())?;
+        Ok(Some(Handler {
+            event,
+            matcher,
+            condition,
+            action,
+            timeout,
+            in_background: self.r#async,
+            blocks_on_failure: self.on_failure == Some(OnFailure::Block) && !self.r#async,
+        }))
+    }
+}

@@ -1,0 +1,441 @@
+//! Hooks around calls: the user's own programs and servers.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::bench::{BYPASS, Bench, Run, bash, call, pairs, turn, wait_for};
+
+/// Settings with one hook of an event, for every tool.
+fn settings(bench: &Bench, event: &str, command: &str) -> PathBuf {
+    let hooks = json!({event: [{"hooks": [{"type": "command", "command": command}]}]});
+    write_settings(bench, &hooks)
+}
+
+fn write_settings(bench: &Bench, hooks: &Value) -> PathBuf {
+    bench.write("settings.json", json!({ "hooks": hooks }).to_string())
+}
+
+/// Runs calls under a settings file, where everything is allowed that hooks and rules do not forbid.
+fn run(bench: &Bench, settings: &std::path::Path, further: &[&str], calls: String) -> Run {
+    let settings = ["--settings", settings.to_str().unwrap()];
+    bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
+}
+
+/// A hook that prints an answer of its event.
+fn printing(event: &str, members: &Value) -> String {
+    let mut output = members.clone();
+    output["hookEventName"] = event.into();
+    format!("echo '{}'", json!({ "hookSpecificOutput": output }))
+}
+
+#[test]
+fn a_hook_reads_the_call_and_its_status_decides() {
+    let bench = Bench::new();
+    let script = "cat > input.json; grep -q 'rm -rf' input.json && { echo 'no rm -rf here' >&2; exit 2; }; exit 0";
+    let file = settings(&bench, "PreToolUse", script);
+    bench.write("kept/file", "x");
+    let calls = bash("a", "rm -rf kept") + &bash("b", "touch made");
+    let run = run(&bench, &file, &[], calls);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "hook_blocked"), ("b", "ok")]),
+        "{run:?}"
+    );
+    assert!(run.content("a").contains("no rm -rf here"), "{run:?}");
+    assert!(bench.work().join("kept/file").exists() && bench.work().join("made").exists());
+    let report = &run.result("a")["turnpipe"]["hooks"][0];
+    assert_eq!(report["event"], "PreToolUse");
+    assert_eq!(report["exit_code"], 2);
+    assert_eq!(report["decision"], "deny");
+    let input: Value = serde_json::from_str(&bench.read("input.json")).unwrap();
+    assert_eq!(input["hook_event_name"], "PreToolUse");
+    assert_eq!(input["tool_name"], "Bash");
+    assert_eq!(input["tool_input"]["command"], "touch made");
+    assert_eq!(input["tool_use_id"], "b");
+    assert_eq!(input["permission_mode"], "bypassPermissions");
+    assert_eq!(
+        input["cwd"],
+        bench.work().canonicalize().unwrap().to_str().unwrap()
+    );
+}
+
+#[test]
+fn a_rewritten_call_is_looked_at_again() {
+    let bench = Bench::new();
+    let rewrite = printing(
+        "PreToolUse",
+        &json!({"updatedInput": {"command": "touch other"}}),
+    );
+    let file = settings(&bench, "PreToolUse", &rewrite);
+    let done = run(&bench, &file, &[], bash("a", "touch asked"));
+    assert_eq!(done.outcomes(), pairs(&[("a", "ok")]), "{done:?}");
+    assert!(bench.work().join("other").exists() && !bench.work().join("asked").exists());
+
+    let denied = run(
+        &bench,
+        &file,
+        &["--deny", "Bash(touch other)"],
+        bash("a", "ls"),
+    );
+    assert_eq!(denied.outcomes(), pairs(&[("a", "denied")]), "{denied:?}");
+
+    let nonsense = printing("PreToolUse", &json!({"updatedInput": {"commands": 1}}));
+    let file = settings(&bench, "PreToolUse", &nonsense);
+    let refused = run(&bench, &file, &[], bash("a", "ls"));
+    assert_eq!(
+        refused.outcomes(),
+        pairs(&[("a", "invalid_input")]),
+        "{refused:?}"
+    );
+
+    // What only read is confined no longer, and what wrote is.
+    let reads = printing("PreToolUse", &json!({"updatedInput": {"command": "ls"}}));
+    let file = settings(&bench, "PreToolUse", &reads);
+    let confined = bench.run(
+        &["--settings", file.to_str().unwrap()],
+        bash("a", "touch x"),
+    );
+    assert_eq!(confined.outcomes(), pairs(&[("a", "ok")]), "{confined:?}");
+    assert_eq!(confined.result("a")["turnpipe"]["lane"], "parallel");
+}
+
+#[test]
+fn hooks_and_rules_decide_together() {
+    let bench = Bench::new();
+    let table = [
+        ("allow", "", "ok"),
+        ("allow", "--deny", "denied"),
+        ("allow", "--ask", "denied"),
+        ("ask", "--allow", "denied"),
+        ("deny", "--allow", "hook_blocked"),
+        ("deny", "--deny", "hook_blocked"),
+    ];
+    for (decision, flag, outcome) in table {
+        let answer =
+            json!({"permissionDecision": decision, "permissionDecisionReason": "so it is"});
+        let file = settings(&bench, "PreToolUse", &printing("PreToolUse", &answer));
+        let mut arguments = vec!["--settings", file.to_str().unwrap()];
+        if !flag.is_empty() {
+            arguments.extend([flag, "Bash"]);
+        }
+        let run = bench.run(&arguments, bash("a", "touch made"));
+        assert_eq!(
+            run.outcomes(),
+            pairs(&[("a", outcome)]),
+            "{decision} {flag}: {run:?}"
+        );
+        assert_eq!(bench.work().join("made").exists(), outcome == "ok");
+        let _ = std::fs::remove_file(bench.work().join("made"));
+    }
+    let answer = json!({"permissionDecision": "deny", "permissionDecisionReason": "so it is"});
+    let file = settings(&bench, "PreToolUse", &printing("PreToolUse", &answer));
+    let blocked = run(&bench, &file, &[], bash("a", "ls"));
+    assert_eq!(
+        blocked.outcomes(),
+        pairs(&[("a", "hook_blocked")]),
+        "a hook beats the mode"
+    );
+    assert!(blocked.content("a").contains("so it is"));
+}
+
+#[test]
+fn hooks_see_what_a_call_did_and_may_change_it() {
+    let bench = Bench::new();
+    let masking = "jq -c '{hookSpecificOutput: {hookEventName: .hook_event_name, updatedToolOutput: (.tool_response | .stdout |= gsub(\"secret\"; \"***\")), additionalContext: \"masked\"}}'";
+    let hooks = json!({
+        "PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": masking}]}],
+        "PostToolUseFailure": [{"hooks": [{"type": "command", "command": "cat >> failed.json"}]}],
+    });
+    let file = write_settings(&bench, &hooks);
+    let calls = bash("a", "echo a secret word")
+        + &bash("b", "echo oops >&2; exit 3")
+        + &call("c", "Read", &json!({"file_path": "nowhere"}));
+    let run = run(&bench, &file, &["--on-error", "continue"], calls);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "error"), ("c", "error")]),
+        "{run:?}"
+    );
+    let content = run.content("a");
+    assert!(
+        content.starts_with("a *** word") && content.contains("masked"),
+        "{content}"
+    );
+    assert_eq!(run.result("a")["tool_use_result"]["stdout"], "a *** word");
+    let failed: Vec<Value> = serde_json::Deserializer::from_str(&bench.read("failed.json"))
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(failed.len(), 2);
+    assert!(
+        failed[0]["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("Exit code 3"),
+        "{failed:?}"
+    );
+    assert_eq!(failed[0]["hook_event_name"], "PostToolUseFailure");
+    assert_eq!(failed[1]["tool_name"], "Read");
+}
+
+#[test]
+fn calls_that_never_become_valid_fire_no_hook() {
+    let bench = Bench::new();
+    let file = settings(&bench, "PreToolUse", "echo x >> fired");
+    let calls = call("a", "Bash", &json!({"commandx": "ls"})) + &call("b", "Nothing", &json!({}));
+    let run = run(&bench, &file, &[], calls);
+    let expected = [("a", "invalid_input"), ("b", "unknown_tool")];
+    assert_eq!(run.outcomes(), pairs(&expected), "{run:?}");
+    assert!(!bench.work().join("fired").exists());
+}
+
+#[test]
+fn a_hook_that_does_not_work_stands_in_nobodys_way() {
+    let bench = Bench::new();
+    bench.write("plain", "#!/bin/sh\n");
+    for command in [
+        "exit 1",
+        "./plain",
+        "no-such-program",
+        "kill -9 $$",
+        "echo '{'",
+        "echo '[1]'",
+    ] {
+        let file = settings(&bench, "PreToolUse", command);
+        let open = run(&bench, &file, &[], bash("a", "echo done"));
+        assert_eq!(
+            open.outcomes(),
+            pairs(&[("a", "ok")]),
+            "{command}: {open:?}"
+        );
+        let blocking = json!({"PreToolUse": [{"hooks": [
+            {"type": "command", "command": command, "onFailure": "block"}]}]});
+        let file = write_settings(&bench, &blocking);
+        let closed = run(&bench, &file, &[], bash("a", "echo done"));
+        let expected = if command.contains("[1]") {
+            "ok"
+        } else {
+            "hook_blocked"
+        };
+        assert_eq!(
+            closed.outcomes(),
+            pairs(&[("a", expected)]),
+            "{command}: {closed:?}"
+        );
+    }
+}
+
+#[test]
+fn a_hook_that_hangs_is_ended_with_its_children() {
+    let bench = Bench::new();
+    let hooks = json!({"PreToolUse": [{"hooks": [
+        {"type": "command", "command": "sleep 613 & echo $! > child; wait", "timeout": 0.2}]}]});
+    let file = write_settings(&bench, &hooks);
+    let run = run(&bench, &file, &[], bash("a", "echo done"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    assert!(run.stderr.contains("was ended after 0.2 s"), "{run:?}");
+    let child = bench.read("child");
+    wait_for("the end of the child", || {
+        !PathBuf::from(format!("/proc/{}", child.trim())).exists()
+    });
+}
+
+#[test]
+fn all_hooks_run_side_by_side_and_the_configuration_gives_the_order() {
+    let bench = Bench::new();
+    // Each waits for the other.
+    let meeting = |own: &str, other: &str| {
+        let answer =
+            json!({"hookSpecificOutput": {"updatedInput": {"command": format!("touch by-{own}")}}});
+        format!("touch {own}; while [ ! -e {other} ]; do sleep 0.01; done; echo '{answer}'")
+    };
+    let hooks = json!({"PreToolUse": [{"hooks": [
+        {"type": "command", "command": meeting("one", "two"), "timeout": 30},
+        {"type": "command", "command": meeting("two", "one"), "timeout": 30}]}]});
+    let file = write_settings(&bench, &hooks);
+    let run = run(&bench, &file, &[], bash("a", "touch asked"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    assert!(bench.work().join("by-two").exists() && !bench.work().join("by-one").exists());
+    assert!(
+        run.stderr.contains("2 hooks rewrote the same call"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_hook_delays_only_what_conflicts() {
+    let bench = Bench::new();
+    // The hook of the first call waits for what the second call does.
+    let waiting = "if grep -q first; then while [ ! -e second ]; do sleep 0.01; done; fi";
+    let file = settings(&bench, "PreToolUse", waiting);
+    let write = |id: &str, name: &str| {
+        let path = bench.work().join(name);
+        call(id, "Write", &json!({"file_path": path, "content": "x"}))
+    };
+    let options = ["--schedule", "access", "--max-concurrency", "1"];
+    let run = run(
+        &bench,
+        &file,
+        &options,
+        write("a", "first") + &write("b", "second"),
+    );
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "ok")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_hook_can_end_the_session_after_a_call() {
+    let bench = Bench::new();
+    let file = settings(
+        &bench,
+        "PostToolUse",
+        r#"echo '{"continue": false, "stopReason": "enough for today"}'"#,
+    );
+    let run = run(&bench, &file, &[], turn("m", &[("a", "touch made")]));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    assert!(bench.work().join("made").exists());
+    assert_eq!(run.count("hook_stopped_continuation"), 1, "{run:?}");
+    let records = run.records();
+    let stop = records
+        .iter()
+        .find(|record| record["subtype"] == "hook_stopped_continuation")
+        .unwrap();
+    assert_eq!(stop["content"], "enough for today");
+    assert_eq!(stop["tool_use_id"], "a");
+}
+
+#[test]
+fn a_request_for_permission_can_be_answered_by_a_hook() {
+    let bench = Bench::new();
+    let allowing = r#"if grep -q good; then echo '{"hookSpecificOutput":{"decision":{"behavior":"allow"}}}'; fi"#;
+    let file = settings(&bench, "PermissionRequest", allowing);
+    let run = bench.run(
+        &["--settings", file.to_str().unwrap()],
+        bash("a", "touch good") + &bash("b", "touch other") + &bash("c", "ls"),
+    );
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "denied"), ("c", "ok")]),
+        "{run:?}"
+    );
+    assert_eq!(
+        run.result("a")["turnpipe"]["permission"]["by"],
+        json!({"hook": "PermissionRequest"})
+    );
+    assert!(
+        run.result("c")["turnpipe"]["hooks"].is_null(),
+        "nobody was asked about it"
+    );
+}
+
+#[test]
+fn a_server_can_be_a_hook() {
+    let bench = Bench::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let answers = [
+        (
+            "200 OK",
+            r#"{"decision": "block", "reason": "not by me"}"#,
+            "hook_blocked",
+        ),
+        ("200 OK", "", "ok"),
+        ("200 OK", "no JSON", "ok"),
+        (
+            "500 Internal Server Error",
+            r#"{"decision": "block"}"#,
+            "ok",
+        ),
+    ];
+    let thread = std::thread::spawn(move || {
+        for (status, body, _) in answers {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = String::new();
+            while !request.contains("\"tool_use_id\"") || !request.ends_with('}') {
+                let mut piece = [0; 4096];
+                let length = stream.read(&mut piece).unwrap();
+                request += &String::from_utf8_lossy(&piece[..length]);
+            }
+            assert!(request.contains("x-token: Bearer abc\r\n"), "{request}");
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+    });
+    let hooks = json!({"PreToolUse": [{"hooks": [{
+        "type": "http", "url": format!("http://{address}/hook"), "timeout": 20,
+        "headers": {"X-Token": "Bearer ${HOOK_TOKEN}$PATH"}, "allowedEnvVars": ["HOOK_TOKEN"],
+    }]}]});
+    let settings = json!({"hooks": hooks, "env": {"HOOK_TOKEN": "abc"}});
+    let file = bench.write("settings.json", settings.to_string());
+    for (_, _, outcome) in answers {
+        let run = run(&bench, &file, &[], bash("a", "echo done"));
+        assert_eq!(run.outcomes(), pairs(&[("a", outcome)]), "{run:?}");
+    }
+    thread.join().unwrap();
+}
+
+#[test]
+fn an_interrupt_ends_a_hook_and_its_call() {
+    let bench = Bench::new();
+    let file = settings(&bench, "PreToolUse", "touch begun; sleep 617");
+    let mut driver = bench.drive(&["--settings", file.to_str().unwrap()]);
+    driver.send(&turn("m", &[("a", "ls")]));
+    wait_for("the hook", || bench.work().join("begun").exists());
+    driver.signal("INT");
+    let run = driver.wait();
+    assert_eq!(run.status, Some(130), "{run:?}");
+    assert_eq!(run.outcomes(), pairs(&[("a", "not_run")]), "{run:?}");
+}
+
+#[test]
+fn hooks_in_the_background_are_not_waited_for() {
+    let bench = Bench::new();
+    let hooks = json!({"PreToolUse": [{"hooks": [
+        {"type": "command", "command": "touch begun; sleep 619; exit 2", "async": true}]}]});
+    let file = write_settings(&bench, &hooks);
+    let run = run(
+        &bench,
+        &file,
+        &[],
+        bash("a", "while [ ! -e begun ]; do sleep 0.01; done"),
+    );
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+}
+
+#[test]
+fn malformed_hooks_run_nothing() {
+    let bench = Bench::new();
+    let table = [
+        json!({"PreToolUse": {}}),
+        json!({"PreToolUse": [{"matcher": "("," hooks": []}]}),
+        json!({"PreToolUse": [{"hooks": [{"type": "command"}]}]}),
+        json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "timeout": -1}]}]}),
+        json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "if": "Bash("}]}]}),
+    ];
+    for hooks in table {
+        let file = write_settings(&bench, &hooks);
+        let run = run(&bench, &file, &[], bash("a", "touch made"));
+        assert_eq!(run.status, Some(2), "{hooks}: {run:?}");
+        assert_eq!(run.stdout, "");
+        assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+        assert!(!bench.work().join("made").exists());
+    }
+    let unknown = json!({"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "x"}]}], "Stop": [{"hooks": []}]});
+    let file = write_settings(&bench, &unknown);
+    let run = run(&bench, &file, &[], bash("a", "ls"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+    assert!(
+        run.stderr.contains("hooks of the type `agent` are not run"),
+        "{run:?}"
+    );
+}
