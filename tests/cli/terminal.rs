@@ -122,9 +122,9 @@ fn long_text_goes_through_the_pager() {
             let (status, page) = page(variables, arguments);
             assert_eq!(status, Some(0), "{arguments:?}: {page}");
             assert!(page.lines().count() > 2, "{page}");
-            let paged = page.lines().filter(|line| line.starts_with("FRX|"));
-            assert!([0, page.lines().count()].contains(&paged.clone().count()));
-            paged.count() > 0
+            let through_it = page.lines().filter(|line| line.starts_with("FRX|"));
+            assert!([0, page.lines().count()].contains(&through_it.clone().count()));
+            through_it.count() > 0
         };
         let term = ("TERM", "xterm");
         assert!(through(&[term, ("PAGER", pager)]), "{arguments:?}");
