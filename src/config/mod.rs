@@ -6,6 +6,7 @@
 mod file;
 mod models;
 mod permissions;
+mod rule_examples;
 mod session_roots;
 mod settings;
 mod side;
