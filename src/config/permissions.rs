@@ -64,7 +64,7 @@ struct SettingsFile {
     disable_all_hooks: bool,
     /// With this only an object is accepted, and not the fields as an array.
     #[serde(flatten)]
-    _others: BTreeMap<String, IgnoredAny>,
+    _others: IgnoredAny,
 }
 
 /// `permissions` of a settings file, and `[permissions]` of the configuration file.
