@@ -5,6 +5,7 @@
 
 mod file;
 mod models;
+mod pager;
 mod permissions;
 mod rule_examples;
 mod session_roots;
@@ -13,6 +14,7 @@ mod side;
 mod variables;
 
 pub use file::{ConfigError, ConfigSource};
+pub use pager::{has_options_of_less, pager};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
