@@ -260,7 +260,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check hook session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -282,7 +282,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell permission text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -374,7 +374,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__permission)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -420,7 +420,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__shell)
-            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,7 +442,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__text)
-            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -468,7 +468,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__completions)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help bash elvish fish powershell zsh"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -896,7 +896,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help pre-tool-use permission-request help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help pre-tool-use permission-request help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -974,7 +974,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1016,7 +1016,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1058,7 +1058,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__man)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1080,7 +1080,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__recap)
-            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1154,7 +1154,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1264,7 +1264,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__schema)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1286,7 +1286,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1308,7 +1308,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__append)
-            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1338,7 +1338,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1542,7 +1542,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --limit --counts --resume --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1569,6 +1569,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1604,7 +1620,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1650,7 +1666,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__rename)
-            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1688,7 +1704,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__search)
-            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1715,6 +1731,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1774,7 +1806,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1832,7 +1864,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --budget --statusline --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1863,7 +1895,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt tool" -- "${cur}"))
                     return 0
                     ;;
                 --tz)
@@ -1871,6 +1903,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --prices)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1898,7 +1934,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__tail)
-            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1964,7 +2000,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1986,7 +2022,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state__subcmd__clean)
-            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2058,7 +2094,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__summarize__subcmd__batch)
-            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
+            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2132,7 +2168,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__title)
-            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2210,7 +2246,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
