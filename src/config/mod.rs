@@ -3,6 +3,7 @@
 //!
 //! The only room that reads settings from the environment.
 
+mod explained;
 mod file;
 mod models;
 mod permissions;
@@ -11,6 +12,7 @@ mod settings;
 mod side;
 mod variables;
 
+pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
 pub use permissions::{PermissionFlags, PermissionSettings};
 pub use session_roots::session_roots;

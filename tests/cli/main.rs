@@ -4,6 +4,7 @@
 
 mod check_shell;
 mod check_text;
+mod doctor;
 mod examples;
 mod help;
 mod inputs;

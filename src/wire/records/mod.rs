@@ -7,6 +7,7 @@
 mod catalogue;
 mod check;
 mod constant;
+mod doctor;
 mod extension;
 mod run;
 mod session;
@@ -17,6 +18,7 @@ mod tool_result;
 
 pub use catalogue::{record_names, schema};
 pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
+pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
     ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
