@@ -37,10 +37,12 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Show what is configured, where each value comes from, and what cannot work')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -199,6 +201,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -209,6 +212,27 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print each command for people, with the decisive word marked')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;check;permission' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--plain', '--plain', [CompletionResultType]::ParameterName, 'Take each line as raw text, not as JSON')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Exit with 3 if a line was unusable')
+            [CompletionResult]::new('--exit-status', '--exit-status', [CompletionResultType]::ParameterName, 'Exit with 1 if a call is not allowed, or a line is unusable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -235,6 +259,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;check;help' {
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -242,10 +267,77 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;check;help;shell' {
             break
         }
+        'turnpipe;check;help;permission' {
+            break
+        }
         'turnpipe;check;help;text' {
             break
         }
         'turnpipe;check;help;help' {
+            break
+        }
+        'turnpipe;hook' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;hook;pre-tool-use' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;hook;permission-request' {
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable')
+            [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
+            [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;hook;help' {
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'turnpipe;hook;help;pre-tool-use' {
+            break
+        }
+        'turnpipe;hook;help;permission-request' {
+            break
+        }
+        'turnpipe;hook;help;help' {
             break
         }
         'turnpipe;session' {
@@ -621,6 +713,22 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;state;help;help' {
             break
         }
+        'turnpipe;doctor' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Send a small request to each configured model')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'turnpipe;completions' {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
@@ -651,10 +759,12 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Show what is configured, where each value comes from, and what cannot work')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -674,13 +784,28 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         }
         'turnpipe;help;check' {
             [CompletionResult]::new('shell', 'shell', [CompletionResultType]::ParameterValue, 'Check whether shell commands only read')
+            [CompletionResult]::new('permission', 'permission', [CompletionResultType]::ParameterValue, 'Check whether calls may run, and what decides')
             [CompletionResult]::new('text', 'text', [CompletionResultType]::ParameterValue, 'Clean text that a model wrote')
             break
         }
         'turnpipe;help;check;shell' {
             break
         }
+        'turnpipe;help;check;permission' {
+            break
+        }
         'turnpipe;help;check;text' {
+            break
+        }
+        'turnpipe;help;hook' {
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            [CompletionResult]::new('permission-request', 'permission-request', [CompletionResultType]::ParameterValue, 'Decide about a call of another agent, as its hook')
+            break
+        }
+        'turnpipe;help;hook;pre-tool-use' {
+            break
+        }
+        'turnpipe;help;hook;permission-request' {
             break
         }
         'turnpipe;help;session' {
@@ -733,6 +858,9 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;state;clean' {
+            break
+        }
+        'turnpipe;help;doctor' {
             break
         }
         'turnpipe;help;completions' {

@@ -22,8 +22,14 @@ _turnpipe() {
             turnpipe,completions)
                 cmd="turnpipe__subcmd__completions"
                 ;;
+            turnpipe,doctor)
+                cmd="turnpipe__subcmd__doctor"
+                ;;
             turnpipe,help)
                 cmd="turnpipe__subcmd__help"
+                ;;
+            turnpipe,hook)
+                cmd="turnpipe__subcmd__hook"
                 ;;
             turnpipe,man)
                 cmd="turnpipe__subcmd__man"
@@ -55,6 +61,9 @@ _turnpipe() {
             turnpipe__subcmd__check,help)
                 cmd="turnpipe__subcmd__check__subcmd__help"
                 ;;
+            turnpipe__subcmd__check,permission)
+                cmd="turnpipe__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__check,shell)
                 cmd="turnpipe__subcmd__check__subcmd__shell"
                 ;;
@@ -63,6 +72,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__check__subcmd__help,help)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__check__subcmd__help,permission)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__permission"
                 ;;
             turnpipe__subcmd__check__subcmd__help,shell)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__shell"
@@ -76,8 +88,14 @@ _turnpipe() {
             turnpipe__subcmd__help,completions)
                 cmd="turnpipe__subcmd__help__subcmd__completions"
                 ;;
+            turnpipe__subcmd__help,doctor)
+                cmd="turnpipe__subcmd__help__subcmd__doctor"
+                ;;
             turnpipe__subcmd__help,help)
                 cmd="turnpipe__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__help,hook)
+                cmd="turnpipe__subcmd__help__subcmd__hook"
                 ;;
             turnpipe__subcmd__help,man)
                 cmd="turnpipe__subcmd__help__subcmd__man"
@@ -106,11 +124,20 @@ _turnpipe() {
             turnpipe__subcmd__help,tools)
                 cmd="turnpipe__subcmd__help__subcmd__tools"
                 ;;
+            turnpipe__subcmd__help__subcmd__check,permission)
+                cmd="turnpipe__subcmd__help__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__help__subcmd__check,shell)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__shell"
                 ;;
             turnpipe__subcmd__help__subcmd__check,text)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__text"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__help__subcmd__session,append)
                 cmd="turnpipe__subcmd__help__subcmd__session__subcmd__append"
@@ -141,6 +168,24 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help__subcmd__state,clean)
                 cmd="turnpipe__subcmd__help__subcmd__state__subcmd__clean"
+                ;;
+            turnpipe__subcmd__hook,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__session,append)
                 cmd="turnpipe__subcmd__session__subcmd__append"
@@ -221,7 +266,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,7 +288,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,7 +310,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help)
-            opts="shell text help"
+            opts="shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -279,6 +324,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__permission)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -313,6 +372,52 @@ _turnpipe() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__permission)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -390,8 +495,38 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__doctor)
+            opts="-o -q -v -h --probe --output --json --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__help)
-            opts="run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -405,8 +540,22 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__check)
-            opts="shell text"
+            opts="shell permission text"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check__subcmd__permission)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -460,9 +609,65 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook)
+            opts="pre-tool-use permission-request"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -740,6 +945,168 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__hook)
+            opts="-q -v -h --quiet --verbose --config --no-config --color --help pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help)
+            opts="pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__man)
             opts="-q -v -h --quiet --verbose --config --no-config --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -876,7 +1243,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --permission-prompt)

@@ -34,10 +34,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
             cand check 'Check each line of the input'
+            cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
             cand state 'Manage the state that sessions leave behind'
+            cand doctor 'Show what is configured, where each value comes from, and what cannot work'
             cand completions 'Print a shell completion script'
             cand man 'Write manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -191,6 +193,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -200,6 +203,26 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --plain 'Take each line as raw text, not as JSON'
             cand --strict 'Exit with 3 if a line was unusable'
             cand --explain 'Print each command for people, with the decisive word marked'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;check;permission'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --tools 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --plain 'Take each line as raw text, not as JSON'
+            cand --strict 'Exit with 3 if a line was unusable'
+            cand --exit-status 'Exit with 1 if a call is not allowed, or a line is unusable'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -224,14 +247,74 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;check;help'= {
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;check;help;shell'= {
         }
+        &'turnpipe;check;help;permission'= {
+        }
         &'turnpipe;check;help;text'= {
         }
         &'turnpipe;check;help;help'= {
+        }
+        &'turnpipe;hook'= {
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;hook;pre-tool-use'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;hook;permission-request'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;hook;help'= {
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;hook;help;pre-tool-use'= {
+        }
+        &'turnpipe;hook;help;permission-request'= {
+        }
+        &'turnpipe;hook;help;help'= {
         }
         &'turnpipe;session'= {
             cand --config 'Read this configuration file instead of the usual one'
@@ -578,6 +661,21 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;state;help;help'= {
         }
+        &'turnpipe;doctor'= {
+            cand -o 'What to print [default: text on a terminal, else jsonl]'
+            cand --output 'What to print [default: text on a terminal, else jsonl]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --probe 'Send a small request to each configured model'
+            cand --json 'Print records, as with `-o jsonl`'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'turnpipe;completions'= {
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
@@ -606,10 +704,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
             cand check 'Check each line of the input'
+            cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
             cand state 'Manage the state that sessions leave behind'
+            cand doctor 'Show what is configured, where each value comes from, and what cannot work'
             cand completions 'Print a shell completion script'
             cand man 'Write manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -624,11 +724,22 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;help;check'= {
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
         }
         &'turnpipe;help;check;shell'= {
         }
+        &'turnpipe;help;check;permission'= {
+        }
         &'turnpipe;help;check;text'= {
+        }
+        &'turnpipe;help;hook'= {
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+        }
+        &'turnpipe;help;hook;pre-tool-use'= {
+        }
+        &'turnpipe;help;hook;permission-request'= {
         }
         &'turnpipe;help;session'= {
             cand list 'List sessions, most recently active first'
@@ -667,6 +778,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand clean 'Remove old results and other state of sessions'
         }
         &'turnpipe;help;state;clean'= {
+        }
+        &'turnpipe;help;doctor'= {
         }
         &'turnpipe;help;completions'= {
         }

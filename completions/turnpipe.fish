@@ -38,10 +38,12 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" 
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "doctor" -d 'Show what is configured, where each value comes from, and what cannot work'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "man" -d 'Write manual pages'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -60,7 +62,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
 tty\t'The person at the terminal'
@@ -194,17 +199,18 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s q -l quiet -
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Check whether shell commands only read'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "text" -d 'Clean text that a model wrote'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "permission" -d 'Check whether calls may run, and what decides'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -216,6 +222,28 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l plain -d 'Take each line as raw text, not as JSON'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l strict -d 'Exit with 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l exit-status -d 'Exit with 1 if a call is not allowed, or a line is unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text will be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
 label\t'A label for a batch of tool calls'
 title\t'A session title'
@@ -231,8 +259,59 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -549,6 +628,18 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
+jsonl\t'Records'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l probe -d 'Send a small request to each configured model'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l json -d 'Print records, as with `-o jsonl`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -565,20 +656,25 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s q -l quiet -d 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "recap" -d 'Say where you left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "session" -d 'Read the session files of coding agents'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "doctor" -d 'Show what is configured, where each value comes from, and what cannot work'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "completions" -d 'Print a shell completion script'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'

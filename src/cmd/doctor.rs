@@ -72,7 +72,7 @@ const TRIAL_TOKENS: u32 = 1024;
 #[command(after_long_help = "Examples:
   turnpipe doctor
   turnpipe doctor --probe
-  turnpipe doctor -o jsonl | jq -r 'select(.condition == \"broken\") | .problem'")]
+  turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
 pub(super) struct DoctorArguments {
     /// Send a small request to each configured model
     #[arg(long)]

@@ -14,7 +14,7 @@ mod variables;
 
 pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
-pub use permissions::{PermissionFlags, PermissionSettings};
+pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use super::file::ConfigError;
 use super::settings::Config;
-use super::variables::HOME;
+use super::variables::{HOME, PROJECT};
+use crate::io::Environment;
 use crate::permission::{Behavior, Mode, Rule, Rules, Source};
 
 /// Directories of a project or a home directory that hold an agent's settings.
@@ -236,6 +237,12 @@ impl Gathered<'_> {
         let warning = format!("{}: {problem}", source.name);
         self.settings.warnings.push(warning);
     }
+}
+
+/// The project of the agent that runs this process as its hook, if it says so.
+pub fn project_directory(environment: &Environment) -> Option<PathBuf> {
+    let path = Path::new(PROJECT.text(environment)?);
+    path.is_absolute().then(|| path.to_owned())
 }
 
 fn read_settings(path: &Path) -> Result<SettingsFile, ConfigError> {

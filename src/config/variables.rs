@@ -22,6 +22,7 @@ pub(super) const STATE_HOME: Variable = Variable("XDG_STATE_HOME");
 pub(super) const CONFIG_HOME: Variable = Variable("XDG_CONFIG_HOME");
 pub(super) const HOME: Variable = Variable("HOME");
 pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
+pub(super) const PROJECT: Variable = Variable("CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR");
 pub(super) const CLAUDE_HOME: Variable = Variable("CLAUDE_CONFIG_DIR");
 pub(super) const QWEN_RUNTIME: Variable = Variable("QWEN_RUNTIME_DIR QWEN_HOME");
 pub(super) const CODEX_HOME: Variable = Variable("CODEX_HOME");

@@ -4,6 +4,7 @@
 //! may, is decided elsewhere.
 
 mod access;
+mod action;
 mod alias;
 mod bash;
 mod builtin;
@@ -26,6 +27,7 @@ mod tool;
 mod web;
 
 pub use access::{Access, Touch};
+pub use action::AskedCall;
 pub use bash::{GitProbe, settled as settled_analysis};
 pub use child_environment::ChildVariables;
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
+    AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
     DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
     SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
@@ -19,9 +19,10 @@ use super::{
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 34] = [
+const RECORDS: [Entry; 35] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
+    ("check-permission", schema_of::<CheckPermissionRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
     ("check-text", schema_of::<CheckTextRecord>),
     ("content-replacement", schema_of::<ContentReplacementRecord>),

@@ -17,7 +17,10 @@ mod side;
 mod tool_result;
 
 pub use catalogue::{record_names, schema};
-pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
+pub use check::{
+    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
+    TextKind, TextRejection,
+};
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
