@@ -266,7 +266,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -288,7 +288,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell permission text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -380,7 +380,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__permission)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -426,7 +426,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__shell)
-            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -448,7 +448,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__text)
-            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -474,7 +474,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__completions)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help bash elvish fish powershell zsh"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -496,7 +496,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__doctor)
-            opts="-o -q -v -h --probe --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --probe --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -946,7 +946,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help pre-tool-use permission-request help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help pre-tool-use permission-request help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1024,7 +1024,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1066,7 +1066,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1108,7 +1108,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__man)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1130,7 +1130,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__recap)
-            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1204,7 +1204,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1314,7 +1314,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__schema)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1336,7 +1336,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1358,7 +1358,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__append)
-            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1388,7 +1388,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1592,7 +1592,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --limit --counts --resume --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1619,6 +1619,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1654,7 +1670,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1700,7 +1716,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__rename)
-            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1738,7 +1754,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__search)
-            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1765,6 +1781,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1824,7 +1856,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1882,7 +1914,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --budget --statusline --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1913,7 +1945,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt tool" -- "${cur}"))
                     return 0
                     ;;
                 --tz)
@@ -1921,6 +1953,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --prices)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1948,7 +1984,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__tail)
-            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2014,7 +2050,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2036,7 +2072,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state__subcmd__clean)
-            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2108,7 +2144,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__summarize__subcmd__batch)
-            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
+            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2182,7 +2218,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__title)
-            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2260,7 +2296,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

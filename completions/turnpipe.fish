@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_turnpipe_global_optspecs
-    string join \n q/quiet v/verbose config= no-config color= h/help V/version
+    string join \n q/quiet v/verbose config= no-config color= no-pager h/help V/version
 end
 
 function __fish_turnpipe_needs_command
@@ -31,6 +31,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Print version'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
@@ -99,6 +100,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-sta
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l emit -d 'When labels go out' -r -f -a "turn\t'Before the content of the next message'
 ready\t'As soon as they are ready; no line waits, and late labels are dropped'"
@@ -128,6 +130,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l pr
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
 kebab\t'`fix-login-button`'"
@@ -164,6 +167,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-mmap -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'Minutes of absence that --auto and --watch wait for' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
@@ -198,6 +202,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-mmap -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -206,6 +211,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "permission" -d 'Check whether calls may run, and what decides'
@@ -221,6 +227,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
@@ -243,6 +250,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text will be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
 label\t'A label for a batch of tool calls'
@@ -257,6 +265,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "permission" -d 'Check whether calls may run, and what decides'
@@ -269,6 +278,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
@@ -290,6 +300,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
@@ -308,6 +319,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
@@ -319,6 +331,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "show" -d 'Show the dialog of a session'
@@ -338,8 +351,12 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l before -d 'Only sessions last active before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l title -d 'Only sessions whose title, or else first prompt, has this text in it, in any case' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l branch -d 'Only sessions on branches with this text in their name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l model -d 'Only sessions whose last model has this text in its name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l project -d 'Only sessions that began in a directory with this text in its path' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s n -l limit -d 'Print at most N sessions' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -350,11 +367,13 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l untitled -d 'Only sessions without a title'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l counts -d 'Count messages, calls and tokens, which takes reading whole files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l counts -d 'Count messages, calls, tokens and money, which takes reading whole files. Subagents are left out; `session stats` counts them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l resume -d 'Show the command that resumes each session, for use in its directory (a table of 200 columns and more, and records, always do)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -387,6 +406,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -418,6 +438,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -427,8 +448,12 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l before -d 'Only sessions last active before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l title -d 'Only sessions whose title, or else first prompt, has this text in it, in any case' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l branch -d 'Only sessions on branches with this text in their name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l model -d 'Only sessions whose last model has this text in its name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l project -d 'Only sessions that began in a directory with this text in its path' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l in -d 'The parts of messages to look in [default: text]' -r -f -a "text\t'What was said'
 thinking\t'What the model thought'
 calls\t'The input of calls'
@@ -459,6 +484,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -483,6 +509,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -492,7 +519,7 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l until -d 'Only what was asked and answered before this time' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l by -d 'One row for each day, model and so on, and in text their sum; separate several by commas' -r -f -a "day\t'The day'
 week\t'The week of ISO 8601, from Monday on'
@@ -502,9 +529,11 @@ model\t'The model that was asked'
 project\t'The directory in which the session began'
 session\t'The session\'s id'
 agent\t'The agent that wrote the session'
-prompt\t'What asked: `main`, or the id of a service such as `session_title`'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system\'s zone in text, UTC in records]' -r
+prompt\t'What asked: `main`, or the id of a service such as `session_title`'
+tool\t'The tool that was called. A reply\'s tokens belong to none of its calls, so this counts calls and the text of their results instead of money'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system\'s zone]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l prices -d 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l budget -d 'Print one line instead, and exit with 1 if more than this was spent, in US dollars' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -513,10 +542,12 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l statusline -d 'Print a line for Claude Code\'s status line, whose input is read from standard input: the model, what the session, the day and the running block of five hours cost, and how full the context is. Only sessions of the last 24 hours are looked at'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -538,6 +569,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l session-id -d 'The session\'s id [default: that of the stream or the file, else the file\'s name]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l sync -d 'What must survive a crash of the machine' -r -f -a "data\t'All data is on disk before the run ends'
@@ -553,6 +585,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -572,6 +605,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the dialog of a session'
@@ -597,6 +631,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l json -d 'Pri
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -605,6 +640,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -613,6 +649,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -625,6 +662,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -639,6 +677,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l json -d 'Pr
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -647,6 +686,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -655,6 +695,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'

@@ -57,6 +57,7 @@ mod session_tail_follow;
 mod session_tail_printer;
 mod side_arguments;
 mod state_clean;
+mod statusline;
 mod stop_watch;
 mod summarize_batch;
 mod table;

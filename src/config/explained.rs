@@ -32,7 +32,7 @@ impl Config {
         let (file, environment) = (&self.file, &self.environment);
         let settings = self.settings(Overrides::default());
         let limits = settings.http.limits;
-        let set = |variable: Variable| variable.set(environment).map(|(name, _)| name);
+        let set = |variable: Variable| variable.named_text(environment).map(|(name, _)| name);
         let number = |variable: Variable| variable.positive(environment).and(set(variable));
         let path = |path: &Path| path.display().to_string();
         let time = |time: Duration| time.as_millis().to_string();
@@ -137,13 +137,14 @@ impl Config {
             found.push(Setting::new(name, value, source));
         }
         for variable in [HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY] {
-            if let Some((name, _)) = variable.set(&self.environment) {
+            if let Some((name, _)) = variable.named_text(&self.environment) {
                 found.push(Setting::new(name, "set", name));
             }
         }
         for (name, provider) in models.providers {
             let variables = PROVIDERS.iter().find(|(known, ..)| *known == name);
-            let variable = variables.and_then(|(.., address)| (*address)?.set(&self.environment));
+            let variable =
+                variables.and_then(|(.., address)| (*address)?.named_text(&self.environment));
             if let Some(address) = provider.base_url {
                 let source = variable.map_or_else(|| self.file_name(), |(name, _)| name.to_owned());
                 // The query may hold a key.
@@ -160,7 +161,7 @@ impl Config {
         let mut found = Vec::new();
         for (provider, key, token, _) in PROVIDERS {
             let variables = [Some(*key), *token].into_iter().flatten();
-            let mut set = variables.filter_map(|variable| variable.set(&self.environment));
+            let mut set = variables.filter_map(|variable| variable.named_text(&self.environment));
             if let Some((name, _)) = set.next() {
                 found.push(Setting::new(provider, "found", name));
             }
@@ -216,7 +217,7 @@ impl Config {
             });
         let variables = [CERTIFICATE_FILE, CERTIFICATE_DIRECTORY].into_iter();
         let in_environment = variables.filter_map(|variable| {
-            let (name, path) = variable.set(&self.environment)?;
+            let (name, path) = variable.named_text(&self.environment)?;
             Some(Setting::new(name, path, name))
         });
         in_file.chain(in_environment).collect()

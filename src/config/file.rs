@@ -36,7 +36,7 @@ impl ConfigSource {
             Self::None => None,
             Self::Named(path) => Some((path.clone(), "--config")),
             Self::Default => {
-                if let Some((name, path)) = CONFIG.set(environment) {
+                if let Some((name, path)) = CONFIG.named_text(environment) {
                     return Some((path.into(), name));
                 }
                 let base = match CONFIG_HOME.text(environment) {

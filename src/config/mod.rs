@@ -6,6 +6,7 @@
 mod explained;
 mod file;
 mod models;
+mod pager;
 mod permissions;
 mod session_roots;
 mod settings;
@@ -14,6 +15,7 @@ mod variables;
 
 pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
+pub use pager::{has_options_of_less, pager};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};

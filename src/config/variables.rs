@@ -22,6 +22,8 @@ pub(super) const STATE_HOME: Variable = Variable("XDG_STATE_HOME");
 pub(super) const CONFIG_HOME: Variable = Variable("XDG_CONFIG_HOME");
 pub(super) const HOME: Variable = Variable("HOME");
 pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
+pub(super) const PAGER: Variable = Variable("TURNPIPE_PAGER PAGER");
+pub(super) const LESS: Variable = Variable("LESS");
 pub(super) const PROJECT: Variable = Variable("CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR");
 pub(super) const CLAUDE_HOME: Variable = Variable("CLAUDE_CONFIG_DIR");
 pub(super) const QWEN_RUNTIME: Variable = Variable("QWEN_RUNTIME_DIR QWEN_HOME");
@@ -66,20 +68,26 @@ impl Variable {
     }
 
     /// The first name that is set and not empty, and its value.
-    pub(super) fn set(self, environment: &Environment) -> Option<(&'static str, &str)> {
+    pub(super) fn named_text(self, environment: &Environment) -> Option<(&'static str, &str)> {
         self.names()
             .find_map(|name| Some((name, environment.text(name)?)))
     }
 
     /// The value of the first name that is set and not empty.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
-        self.set(environment).map(|(_, value)| value)
+        self.named_text(environment).map(|(_, value)| value)
+    }
+
+    /// The value of the first name that is set, to an empty text too.
+    pub(super) fn set(self, environment: &Environment) -> Option<&str> {
+        self.names()
+            .find_map(|name| environment.get(name))?
+            .to_str()
     }
 
     /// The value as a whole number above 0; anything else counts as not set.
     pub(super) fn positive(self, environment: &Environment) -> Option<u64> {
-        let value = self.names().find_map(|name| environment.get(name))?;
-        let number = value.to_str()?.trim().parse().ok()?;
+        let number = self.set(environment)?.trim().parse().ok()?;
         (number > 0).then_some(number)
     }
 }

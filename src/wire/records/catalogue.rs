@@ -11,15 +11,15 @@ use super::{
     SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
     SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
-    TurnEndRecord, UsageRecord,
+    SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
+    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 35] = [
+const RECORDS: [Entry; 36] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-permission", schema_of::<CheckPermissionRecord>),
@@ -48,6 +48,7 @@ const RECORDS: [Entry; 35] = [
     ("session-start", schema_of::<SessionStartRecord>),
     ("session-stats", schema_of::<SessionStatsRecord>),
     ("session-switch", schema_of::<SessionSwitchRecord>),
+    ("session-tool", schema_of::<SessionToolRecord>),
     ("state-cleaned", schema_of::<StateCleanedRecord>),
     ("title", schema_of::<TitleRecord>),
     ("tool-progress", schema_of::<ToolProgressRecord>),

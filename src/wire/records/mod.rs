@@ -34,7 +34,7 @@ pub use run::{
 pub use session::{
     AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    TokenUsage, ToolShare, UsageShare,
+    SessionToolRecord, TokenUsage, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, HitPlace, Role, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
