@@ -71,6 +71,14 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
+    /// A permission rule does not match as its examples say.
+    #[error("{source_name}: {problem}")]
+    RuleExample {
+        /// The file as it was named.
+        source_name: String,
+        /// The rule and the example, on one line.
+        problem: String,
+    },
 }
 
 /// What a file can set. Unknown keys are errors, so that a misspelt one is not silently ignored.

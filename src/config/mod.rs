@@ -8,6 +8,7 @@ mod file;
 mod models;
 mod pager;
 mod permissions;
+mod rule_examples;
 mod session_roots;
 mod settings;
 mod side;
