@@ -116,7 +116,8 @@ impl Rules {
             .rev()
             .max_by_key(|part| (part.decision, says_more(&part.by)))
         else {
-            let (decision, by) = left_open();
+            // Nothing is run.
+            let (decision, by) = reads_only();
             return decided(decision, by);
         };
         let (decision, by) = (deciding.decision, deciding.by.clone());
