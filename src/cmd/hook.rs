@@ -91,7 +91,7 @@ impl Run for HookArguments {
             .as_deref()
             .map(|name| Mode::from_str(name, false))
         {
-            Some(Ok(mode)) if mode.name() == "plan" => mode,
+            Some(Ok(Mode::Plan)) => Mode::Plan,
             // What else a mode of the agent allows is the agent's to say.
             _ => self.permissions.given_mode().unwrap_or_default(),
         };

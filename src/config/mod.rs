@@ -3,15 +3,18 @@
 //!
 //! The only room that reads settings from the environment.
 
+mod explained;
 mod file;
 mod models;
 mod pager;
 mod permissions;
+mod rule_examples;
 mod session_roots;
 mod settings;
 mod side;
 mod variables;
 
+pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
 pub use pager::{has_options_of_less, pager};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};

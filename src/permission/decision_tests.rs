@@ -116,7 +116,7 @@ pub(super) fn name(by: &DecidedBy) -> &str {
         DecidedBy::Mode { mode } => mode,
         DecidedBy::Builtin { builtin } => builtin,
         DecidedBy::Default { .. } => "default",
-        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => panic!("{by:?}"),
+        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
     }
 }
 
@@ -158,7 +158,7 @@ fn parts_say_what_decided_about_each() {
     ];
     assert_eq!(parts, expected);
     let reason = "Permission to use Bash was denied: the rule `Bash(git push *)` of settings.json denies `git push origin`.";
-    assert_eq!(decided.reason("Bash"), reason);
+    assert_eq!(decided.reason("Bash", None), reason);
 }
 
 #[test]
@@ -250,6 +250,6 @@ fn reasons() {
     for (row, expected) in rows {
         let row: Row = serde_json::from_str(row).unwrap();
         let expected = format!("Permission to use Bash was denied: {expected}");
-        assert_eq!(row.decided().reason("Bash"), expected);
+        assert_eq!(row.decided().reason("Bash", None), expected);
     }
 }

@@ -4,8 +4,9 @@ use super::{Behavior, Decided, Mode};
 use crate::wire::records::{DecidedBy, Decision};
 
 impl Decided {
-    /// Why a call of this tool did not run, where nobody could be asked, in one line.
-    pub fn reason(&self, tool: &str) -> String {
+    /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it
+    /// needs permission at all.
+    pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
         let part = self
             .parts
             .iter()
@@ -34,7 +35,10 @@ impl Decided {
             DecidedBy::Mode { mode } if mode == Mode::Plan.name() => {
                 format!("in the mode `{mode}` only calls that read are run")
             }
-            _ => format!("no rule allows {what}"),
+            _ => match effect {
+                Some(effect) => format!("{effect}, and no rule allows {what}"),
+                None => format!("no rule allows {what}"),
+            },
         };
         let remedy = match self.remedies().as_deref() {
             None | Some([]) => String::new(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::paths::absolute;
 use super::{Input, Registry, ToolContext};
-use crate::permission::Action;
+use crate::permission::{Action, canonical_tool};
 
 /// Fields of agents' tools that hold the path of the file or tree that they are about.
 const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "absolute_path", "path"];
@@ -46,9 +46,10 @@ impl Registry {
             };
         }
         let Ok(resolved) = self.resolve(name, input.clone()) else {
+            let tool = canonical_tool(name);
             return AskedCall {
-                tool: name.to_owned(),
-                action: action_by_fields(name, input, context),
+                tool: tool.to_owned(),
+                action: action_by_fields(tool, input, context),
                 input: input.clone(),
             };
         };

@@ -41,6 +41,11 @@ fn what_only_reads_is_allowed_and_the_rest_is_left_to_the_agent() {
     check("hook-reading.jsonl");
 }
 
+#[test]
+fn rules_decide_in_the_form_of_each_agent() {
+    check("hook-rules.jsonl");
+}
+
 fn listing(directory: &Path, command: &str) -> Vec<u8> {
     let input = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": directory,
@@ -98,4 +103,33 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
         .output()
         .unwrap();
     assert_eq!(clock.status.code(), Some(1));
+}
+
+/// A shell may have moved since the session began; rules are about the project.
+#[test]
+fn rules_are_relative_to_the_project_of_the_agent() {
+    let project = tempfile::tempdir().unwrap();
+    let below = project.path().join("src");
+    fs::create_dir_all(project.path().join(".claude")).unwrap();
+    fs::create_dir(&below).unwrap();
+    let settings = project.path().join(".claude/settings.json");
+    let deny = r#"{"permissions":{"deny":["Read(/secret/**)"]}}"#;
+    fs::write(&settings, deny).unwrap();
+    let asked = |directory: &Path, file: &str| {
+        let input = listing(directory, &format!("cat {file}"));
+        let path = project.path().join("input.json");
+        fs::write(&path, input).unwrap();
+        let told = command()
+            .args(["hook", "pre-tool-use", "--settings"])
+            .arg(&settings)
+            .env("CLAUDE_PROJECT_DIR", project.path())
+            .stdin(fs::File::open(&path).unwrap())
+            .output()
+            .unwrap();
+        let answer: Value = serde_json::from_slice(&told.stdout).unwrap();
+        answer["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    assert_eq!(asked(project.path(), "secret/key"), "deny");
+    assert_eq!(asked(&below, "../secret/key"), "deny");
+    assert_eq!(asked(&below, "secret/key"), "allow");
 }

@@ -18,6 +18,7 @@ mod first_process;
 mod fixtures;
 mod hooks;
 mod identity;
+mod judging;
 mod lane;
 mod output;
 mod policies;
