@@ -19,6 +19,8 @@ mod fixtures;
 mod hooks;
 mod identity;
 mod lane;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod policies;
 #[path = "../schema/mod.rs"]

@@ -18,7 +18,7 @@ use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
-    Assessment, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
+    Assessment, Block, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
     ResultLimit, ToolContext, ToolFailure, ToolReply, paths,
 };
 
@@ -167,9 +167,12 @@ fn image(
     if let Some((width, height)) = size {
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
-    let image = ImageBlock { media_type, data };
+    let image = ImageBlock {
+        media_type: media_type.into(),
+        data,
+    };
     Ok(ToolReply {
-        content: Content::Image(image),
+        content: Content::Blocks(vec![Block::Image(image)]),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))
     })
 }
