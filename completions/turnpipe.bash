@@ -25,6 +25,9 @@ _turnpipe() {
             turnpipe,help)
                 cmd="turnpipe__subcmd__help"
                 ;;
+            turnpipe,hook)
+                cmd="turnpipe__subcmd__hook"
+                ;;
             turnpipe,man)
                 cmd="turnpipe__subcmd__man"
                 ;;
@@ -55,6 +58,9 @@ _turnpipe() {
             turnpipe__subcmd__check,help)
                 cmd="turnpipe__subcmd__check__subcmd__help"
                 ;;
+            turnpipe__subcmd__check,permission)
+                cmd="turnpipe__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__check,shell)
                 cmd="turnpipe__subcmd__check__subcmd__shell"
                 ;;
@@ -63,6 +69,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__check__subcmd__help,help)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__check__subcmd__help,permission)
+                cmd="turnpipe__subcmd__check__subcmd__help__subcmd__permission"
                 ;;
             turnpipe__subcmd__check__subcmd__help,shell)
                 cmd="turnpipe__subcmd__check__subcmd__help__subcmd__shell"
@@ -78,6 +87,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help,help)
                 cmd="turnpipe__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__help,hook)
+                cmd="turnpipe__subcmd__help__subcmd__hook"
                 ;;
             turnpipe__subcmd__help,man)
                 cmd="turnpipe__subcmd__help__subcmd__man"
@@ -106,11 +118,20 @@ _turnpipe() {
             turnpipe__subcmd__help,tools)
                 cmd="turnpipe__subcmd__help__subcmd__tools"
                 ;;
+            turnpipe__subcmd__help__subcmd__check,permission)
+                cmd="turnpipe__subcmd__help__subcmd__check__subcmd__permission"
+                ;;
             turnpipe__subcmd__help__subcmd__check,shell)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__shell"
                 ;;
             turnpipe__subcmd__help__subcmd__check,text)
                 cmd="turnpipe__subcmd__help__subcmd__check__subcmd__text"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__help__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__help__subcmd__session,append)
                 cmd="turnpipe__subcmd__help__subcmd__session__subcmd__append"
@@ -141,6 +162,24 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help__subcmd__state,clean)
                 cmd="turnpipe__subcmd__help__subcmd__state__subcmd__clean"
+                ;;
+            turnpipe__subcmd__hook,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,help)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__help"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,permission-request)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request"
+                ;;
+            turnpipe__subcmd__hook__subcmd__help,pre-tool-use)
+                cmd="turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use"
                 ;;
             turnpipe__subcmd__session,append)
                 cmd="turnpipe__subcmd__session__subcmd__append"
@@ -221,7 +260,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --help --version run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,7 +282,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help shell text help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,7 +304,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help)
-            opts="shell text help"
+            opts="shell permission text help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -279,6 +318,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__check__subcmd__help__subcmd__permission)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -320,8 +373,54 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__check__subcmd__permission)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --tools --plain --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__check__subcmd__shell)
-            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plain --strict --explain --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -343,7 +442,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__check__subcmd__text)
-            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --as --plain --strict --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -369,7 +468,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__completions)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help bash elvish fish powershell zsh"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -391,7 +490,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help)
-            opts="run-tools summarize-batch title recap check session tools schema state completions man help"
+            opts="run-tools summarize-batch title recap check hook session tools schema state completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -405,8 +504,22 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__check)
-            opts="shell text"
+            opts="shell permission text"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__check__subcmd__permission)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -463,6 +576,48 @@ _turnpipe() {
         turnpipe__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook)
+            opts="pre-tool-use permission-request"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -740,8 +895,170 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__hook)
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help)
+            opts="pre-tool-use permission-request help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__permission__subcmd__request)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__help__subcmd__pre__subcmd__tool__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --permission-mode)
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__man)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -763,7 +1080,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__recap)
-            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --auto --away-minutes --watch --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -837,7 +1154,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --trace --strict --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -876,7 +1193,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-mode)
-                    COMPREPLY=($(compgen -W "default auto bypassPermissions" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "default acceptEdits plan auto dontAsk bypassPermissions" -- "${cur}"))
                     return 0
                     ;;
                 --permission-prompt)
@@ -947,7 +1264,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__schema)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -969,7 +1286,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help list show tail search check stats path append rename help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -991,7 +1308,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__append)
-            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --session-id --sync --force --redact --no-echo --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1021,7 +1338,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__check)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --exit-status --summary --repair-to --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1225,7 +1542,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__list)
-            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --limit --counts --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --limit --counts --resume --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1252,6 +1569,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1287,7 +1620,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__path)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1333,7 +1666,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__rename)
-            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --force --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1371,7 +1704,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__search)
-            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-F -i -w -m -n -l -c -C -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --fixed-strings --ignore-case --word --in --role --max-count --limit --files-with-matches --count --context --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1398,6 +1731,22 @@ _turnpipe() {
                     return 0
                     ;;
                 --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1457,7 +1806,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1515,7 +1864,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__stats)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --since --until --by --tz --prices --budget --statusline --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1546,7 +1895,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month block model project session agent prompt tool" -- "${cur}"))
                     return 0
                     ;;
                 --tz)
@@ -1554,6 +1903,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --prices)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1581,7 +1934,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__tail)
-            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --help"
+            opts="-n -f -o -q -v -h --root --agent --cwd --all --jobs --no-mmap --lines --raw --follow --latest --subagents --from --cursor --until-idle --timeout --exit-status --output --json --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1647,7 +2000,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --help clean help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1669,7 +2022,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__state__subcmd__clean)
-            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --help"
+            opts="-q -v -h --older-than --state-dir --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1741,7 +2094,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__summarize__subcmd__batch)
-            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --help"
+            opts="-j -o -q -v -h --emit --hold-ms --jobs --shortcuts --no-echo --record --settings --from --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1815,7 +2168,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__title)
-            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --write --replace --auto --style --state-dir --language --rpm --prompt-file --exit-status --output --json --model --record-http --dry-run --print-prompt --timeout-ms --root --agent --cwd --all --jobs --no-mmap --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1893,7 +2246,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --help"
+            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -25,6 +25,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
@@ -34,6 +35,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
             cand check 'Check each line of the input'
+            cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
@@ -72,6 +74,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --no-echo 'Do not copy the input'
             cand --assume-read-only 'Run all shell commands in parallel (for tests of --enforce)'
             cand --dedup 'Replace a result that repeats an earlier one by a reference'
+            cand --allow-private-addresses 'Let `WebFetch` fetch from this machine and private networks'
             cand --strict 'Check every line of the input, and exit with 3 if it has unusable records'
             cand --exit-status 'Exit with 1 if a call failed or was denied'
             cand -q 'Print no warnings and hints, only errors'
@@ -79,6 +82,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -109,6 +113,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -143,6 +148,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -176,6 +182,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -187,9 +194,11 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -204,6 +213,28 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;check;permission'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --tools 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --plain 'Take each line as raw text, not as JSON'
+            cand --strict 'Exit with 3 if a line was unusable'
+            cand --exit-status 'Exit with 1 if a call is not allowed, or a line is unusable'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -218,19 +249,83 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'turnpipe;check;help'= {
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'turnpipe;check;help;shell'= {
         }
+        &'turnpipe;check;help;permission'= {
+        }
         &'turnpipe;check;help;text'= {
         }
         &'turnpipe;check;help;help'= {
+        }
+        &'turnpipe;hook'= {
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;hook;pre-tool-use'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;hook;permission-request'= {
+            cand --settings 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable'
+            cand --allow 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable'
+            cand --ask 'Ask about the calls that a rule matches; repeatable'
+            cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
+            cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;hook;help'= {
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'turnpipe;hook;help;pre-tool-use'= {
+        }
+        &'turnpipe;hook;help;permission-request'= {
+        }
+        &'turnpipe;hook;help;help'= {
         }
         &'turnpipe;session'= {
             cand --config 'Read this configuration file instead of the usual one'
@@ -240,6 +335,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List sessions, most recently active first'
@@ -258,8 +354,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
             cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
-            cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
+            cand --since 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)'
             cand --before 'Only sessions last active before this time'
+            cand --title 'Only sessions whose title, or else first prompt, has this text in it, in any case'
+            cand --branch 'Only sessions on branches with this text in their name'
+            cand --model 'Only sessions whose last model has this text in its name'
+            cand --project 'Only sessions that began in a directory with this text in its path'
             cand -n 'Print at most N sessions'
             cand --limit 'Print at most N sessions'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
@@ -269,13 +369,15 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
             cand --untitled 'Only sessions without a title'
-            cand --counts 'Count messages, calls and tokens, which takes reading whole files'
+            cand --counts 'Count messages, calls, tokens and money, which takes reading whole files. Subagents are left out; `session stats` counts them'
+            cand --resume 'Show the command that resumes each session, for use in its directory (a table of 200 columns and more, and records, always do)'
             cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -304,6 +406,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -336,6 +439,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -344,8 +448,12 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
             cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
-            cand --since 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)'
+            cand --since 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)'
             cand --before 'Only sessions last active before this time'
+            cand --title 'Only sessions whose title, or else first prompt, has this text in it, in any case'
+            cand --branch 'Only sessions on branches with this text in their name'
+            cand --model 'Only sessions whose last model has this text in its name'
+            cand --project 'Only sessions that began in a directory with this text in its path'
             cand --in 'The parts of messages to look in [default: text]'
             cand --role 'Only messages of these roles'
             cand -m 'Print at most N matching parts of each session'
@@ -378,6 +486,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -401,6 +510,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -409,23 +519,26 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --agent 'Only sessions of this agent'
             cand --cwd 'Only sessions that worked in this directory, or below it'
             cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
-            cand --since 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)'
+            cand --since 'Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)'
             cand --until 'Only what was asked and answered before this time'
             cand --by 'One row for each day, model and so on, and in text their sum; separate several by commas'
-            cand --tz 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system''s zone in text, UTC in records]'
+            cand --tz 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system''s zone]'
             cand --prices 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form'
+            cand --budget 'Print one line instead, and exit with 1 if more than this was spent, in US dollars'
             cand -o 'What to print [default: text on a terminal, else jsonl]'
             cand --output 'What to print [default: text on a terminal, else jsonl]'
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
             cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
+            cand --statusline 'Print a line for Claude Code''s status line, whose input is read from standard input: the model, what the session, the day and the running block of five hours cost, and how full the context is. Only sessions of the last 24 hours are looked at'
             cand --json 'Print records, as with `-o jsonl`'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -446,6 +559,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -463,6 +577,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -481,6 +596,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -529,6 +645,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -540,6 +657,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -551,6 +669,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand clean 'Remove old results and other state of sessions'
@@ -566,6 +685,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -585,6 +705,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -596,6 +717,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand -v 'Say on standard error what was done'
             cand --verbose 'Say on standard error what was done'
             cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -605,6 +727,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
             cand check 'Check each line of the input'
+            cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
@@ -623,11 +746,22 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;help;check'= {
             cand shell 'Check whether shell commands only read'
+            cand permission 'Check whether calls may run, and what decides'
             cand text 'Clean text that a model wrote'
         }
         &'turnpipe;help;check;shell'= {
         }
+        &'turnpipe;help;check;permission'= {
+        }
         &'turnpipe;help;check;text'= {
+        }
+        &'turnpipe;help;hook'= {
+            cand pre-tool-use 'Decide about a call of another agent, as its hook'
+            cand permission-request 'Decide about a call of another agent, as its hook'
+        }
+        &'turnpipe;help;hook;pre-tool-use'= {
+        }
+        &'turnpipe;help;hook;permission-request'= {
         }
         &'turnpipe;help;session'= {
             cand list 'List sessions, most recently active first'

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_turnpipe_global_optspecs
-    string join \n q/quiet v/verbose config= no-config color= h/help V/version
+    string join \n q/quiet v/verbose config= no-config color= no-pager h/help V/version
 end
 
 function __fish_turnpipe_needs_command
@@ -31,6 +31,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -s V -l version -d 'Print version'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
@@ -38,6 +39,7 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" 
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "tools" -d 'Print the tools that calls can name'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "schema" -d 'Print the JSON Schema of a record'
@@ -60,7 +62,10 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
-auto\t'A judge decides about calls that the rules leave open'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
 tty\t'The person at the terminal'
@@ -88,11 +93,13 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l execute 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-echo -d 'Do not copy the input'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l assume-read-only -d 'Run all shell commands in parallel (for tests of --enforce)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l dedup -d 'Replace a result that repeats an earlier one by a reference'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow-private-addresses -d 'Let `WebFetch` fetch from this machine and private networks'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l strict -d 'Check every line of the input, and exit with 3 if it has unusable records'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l exit-status -d 'Exit with 1 if a call failed or was denied'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l emit -d 'When labels go out' -r -f -a "turn\t'Before the content of the next message'
 ready\t'As soon as they are ready; no line waits, and late labels are dropped'"
@@ -122,6 +129,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l pr
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l style -d 'How titles look' -r -f -a "sentence\t'`Fix login button`'
 kebab\t'`fix-login-button`'"
@@ -158,6 +166,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-mmap -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand title" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l away-minutes -d 'Minutes of absence that --auto and --watch wait for' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l language -d 'Language of the text: `auto` for that of the conversation, or a code like `de`' -r
@@ -192,18 +201,21 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-mmap -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s v -l verbose -d 'Say on standard error what was done'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -l no-config -d 'Read no configuration file'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "shell" -d 'Check whether shell commands only read'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "text" -d 'Clean text that a model wrote'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "permission" -d 'Check whether calls may run, and what decides'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -214,7 +226,31 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from shell" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l plain -d 'Take each line as raw text, not as JSON'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l strict -d 'Exit with 3 if a line was unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l exit-status -d 'Exit with 1 if a call is not allowed, or a line is unusable'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from permission" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l as -d 'What the text will be used as' -r -f -a "terminal\t'One line that is harmless on a terminal'
 label\t'A label for a batch of tool calls'
 title\t'A session title'
@@ -228,10 +264,65 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from text" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "text" -d 'Clean text that a model wrote'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and not __fish_seen_subcommand_from pre-tool-use permission-request help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l deny -d 'Deny the calls that a rule matches, whatever else allows them; repeatable' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l permission-mode -d 'What happens to calls about which no rule decides [default: that of the settings, else default]' -r -f -a "default\t'Calls that only read run; about the others somebody is asked'
+acceptEdits\t'Changes to files of the working directories run as well'
+plan\t'Calls that only read run; about everything else somebody is asked, whatever rules allow'
+auto\t'A judge decides about what rules leave open'
+dontAsk\t'What rules leave open is denied'
+bypassPermissions\t'Every call runs, but for what no mode allows'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from permission-request" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand hook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -239,6 +330,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and not __fish_seen_subcommand_from list show tail search check stats path append rename help" -f -a "show" -d 'Show the dialog of a session'
@@ -258,8 +350,12 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l before -d 'Only sessions last active before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l title -d 'Only sessions whose title, or else first prompt, has this text in it, in any case' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l branch -d 'Only sessions on branches with this text in their name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l model -d 'Only sessions whose last model has this text in its name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l project -d 'Only sessions that began in a directory with this text in its path' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s n -l limit -d 'Print at most N sessions' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
@@ -270,11 +366,13 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-mmap -d 'Read files instead of mapping them into memory'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l untitled -d 'Only sessions without a title'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l counts -d 'Count messages, calls and tokens, which takes reading whole files'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l counts -d 'Count messages, calls, tokens and money, which takes reading whole files. Subagents are left out; `session stats` counts them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l resume -d 'Show the command that resumes each session, for use in its directory (a table of 200 columns and more, and records, always do)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -307,6 +405,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -338,6 +437,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from tail" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -347,8 +447,12 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l since -d 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l before -d 'Only sessions last active before this time' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l title -d 'Only sessions whose title, or else first prompt, has this text in it, in any case' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l branch -d 'Only sessions on branches with this text in their name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l model -d 'Only sessions whose last model has this text in its name' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l project -d 'Only sessions that began in a directory with this text in its path' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l in -d 'The parts of messages to look in [default: text]' -r -f -a "text\t'What was said'
 thinking\t'What the model thought'
 calls\t'The input of calls'
@@ -379,6 +483,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from search" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -403,6 +508,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -412,7 +518,7 @@ gemini\t'Gemini CLI'
 pi\t'pi'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l cwd -d 'Only sessions that worked in this directory, or below it' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l jobs -d 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l since -d 'Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l until -d 'Only what was asked and answered before this time' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l by -d 'One row for each day, model and so on, and in text their sum; separate several by commas' -r -f -a "day\t'The day'
 week\t'The week of ISO 8601, from Monday on'
@@ -422,9 +528,11 @@ model\t'The model that was asked'
 project\t'The directory in which the session began'
 session\t'The session\'s id'
 agent\t'The agent that wrote the session'
-prompt\t'What asked: `main`, or the id of a service such as `session_title`'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system\'s zone in text, UTC in records]' -r
+prompt\t'What asked: `main`, or the id of a service such as `session_title`'
+tool\t'The tool that was called. A reply\'s tokens belong to none of its calls, so this counts calls and the text of their results instead of money'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l tz -d 'Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin [default: the system\'s zone]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l prices -d 'Prices that count more than those that are built in; `data/prices.toml` in the source shows the form' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l budget -d 'Print one line instead, and exit with 1 if more than this was spent, in US dollars' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s o -l output -d 'What to print [default: text on a terminal, else jsonl]' -r -f -a "text\t'For people'
 jsonl\t'Records'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l config -d 'Read this configuration file instead of the usual one' -r -F
@@ -433,10 +541,12 @@ always\t'Always'
 never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l all -d 'Sessions of all directories (the default)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-mmap -d 'Read files instead of mapping them into memory'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l statusline -d 'Print a line for Claude Code\'s status line, whose input is read from standard input: the model, what the session, the day and the running block of five hours cost, and how full the context is. Only sessions of the last 24 hours are looked at'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l json -d 'Print records, as with `-o jsonl`'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -458,6 +568,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l session-id -d 'The session\'s id [default: that of the stream or the file, else the file\'s name]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l sync -d 'What must survive a crash of the machine' -r -f -a "data\t'All data is on disk before the run ends'
@@ -473,6 +584,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from append" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l root -d 'Look in this folder instead of the agents\' own ones; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l agent -d 'Only sessions of this agent' -r -f -a "claude\t'Claude Code'
@@ -492,6 +604,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_se
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from rename" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the dialog of a session'
@@ -517,6 +630,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l json -d 'Pri
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -525,6 +639,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -533,6 +648,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and not __fish_seen_subcommand_from clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -545,6 +661,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove old results and other state of sessions'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand state; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -555,6 +672,7 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
@@ -563,21 +681,26 @@ never\t'Never'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s q -l quiet -d 'Print no warnings and hints, only errors'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -d 'Say on standard error what was done'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "recap" -d 'Say where you left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "session" -d 'Read the session files of coding agents'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "completions" -d 'Print a shell completion script'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "pre-tool-use" -d 'Decide about a call of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from hook" -f -a "permission-request" -d 'Decide about a call of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'List sessions, most recently active first'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "show" -d 'Show the dialog of a session'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "tail" -d 'Show the end of a session file, whatever its size'

@@ -1,5 +1,6 @@
 //! The `turnpipe` command: arguments in, exit status out.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Outcome};
@@ -13,12 +14,13 @@ fn main() -> ExitCode {
     } else {
         StdoutAtStart::Open
     };
+    let arguments: Vec<OsString> = std::env::args_os().collect();
     let outcome = match Io::of_process(stdout) {
-        Ok(mut io) => cmd::run(std::env::args_os(), &mut io),
+        Ok(mut io) => cmd::run(arguments.clone(), &mut io),
         Err(error) => {
             Messages::of_process().note(&error.to_string());
             Outcome::UsageError
         }
     };
-    ExitCode::from(outcome.exit_status())
+    ExitCode::from(cmd::exit_status(outcome, &arguments))
 }

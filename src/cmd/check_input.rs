@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use super::check_line::{Context, LineForm, Question, read_question};
+use super::check_line::{LineForm, Question, read_question};
 use super::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use super::line_reader::{Line, LineReader};
 use super::output::{self, RecordWriter};
@@ -36,18 +36,18 @@ pub(super) struct CheckInput {
 pub(super) struct Check<'a, Answer> {
     /// The name in records and messages, e.g. `text`.
     pub(super) name: &'static str,
-    /// The field of an object line that holds the text.
-    pub(super) field: &'static str,
-    /// What else is read from an object line.
-    pub(super) context: Context,
+    /// How lines are read unless they are plain.
+    pub(super) form: LineForm,
     /// Answers a question.
     pub(super) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
 }
 
 /// The answer to a line.
 pub(super) enum Reply<Answer> {
-    /// A record.
-    Record(Answer),
+    /// Records.
+    Records(Vec<Answer>),
+    /// Why the line is unusable.
+    Unusable(String),
     /// Text for people, including the final line break.
     Text(String),
 }
@@ -69,10 +69,7 @@ impl CheckInput {
             form: if self.plain {
                 LineForm::Plain
             } else {
-                LineForm::Json {
-                    field: check.field,
-                    context: check.context,
-                }
+                check.form
             },
             writer: output::record_writer(io)?,
             messages: (!globals.quiet).then(|| io.messages.clone()),
@@ -154,23 +151,31 @@ impl<Answer: Serialize> Answering<'_, Answer> {
                         ));
                     }
                     match (self.check.answer)(&question) {
-                        Reply::Record(record) => self.writer.record(&record)?,
+                        Reply::Records(records) => {
+                            for record in &records {
+                                self.writer.record(record)?;
+                            }
+                        }
+                        Reply::Unusable(error) => self.unusable(number, error, path)?,
                         Reply::Text(text) => self.writer.echo(text.as_bytes())?,
                     }
                 }
-                Err(error) => {
-                    self.unusable += 1;
-                    self.writer.record(&CheckErrorRecord {
-                        check: self.check.name.to_owned(),
-                        line: number,
-                        error,
-                        path: path.map(str::to_owned),
-                    })?;
-                }
+                Err(error) => self.unusable(number, error, path)?,
             }
         }
         self.lines += number;
         self.writer.flush()?;
+        Ok(())
+    }
+
+    fn unusable(&mut self, line: u64, error: String, path: Option<&str>) -> anyhow::Result<()> {
+        self.unusable += 1;
+        self.writer.record(&CheckErrorRecord {
+            check: self.check.name.to_owned(),
+            line,
+            error,
+            path: path.map(str::to_owned),
+        })?;
         Ok(())
     }
 

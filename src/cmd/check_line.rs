@@ -17,6 +17,8 @@ pub(super) enum LineForm {
         /// What else is read from the object.
         context: Context,
     },
+    /// Any JSON; all of it is the text.
+    AnyJson,
     /// The line is the text.
     Plain,
 }
@@ -48,12 +50,11 @@ pub(super) struct Question {
 pub(super) fn read_question(line: &[u8], form: LineForm) -> Result<Question, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
+    let paired = || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
     let (text, directory) = match form {
         LineForm::Plain => (decoded.into_owned(), None),
-        LineForm::Json { field, context } => match replace_lone_surrogates(&decoded) {
-            Some(paired) => parts_of_json(&paired, field, context)?,
-            None => parts_of_json(&decoded, field, context)?,
-        },
+        LineForm::AnyJson => (paired(), None),
+        LineForm::Json { field, context } => parts_of_json(&paired(), field, context)?,
     };
     Ok(Question {
         text,

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::check_input::{Check, CheckInput, Reply};
-use super::check_line::{Context, Question};
+use super::check_line::{Context, LineForm, Question};
 use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::Io;
@@ -67,14 +67,16 @@ impl Run for CheckShellArguments {
         };
         let check = Check {
             name: "shell",
-            field: "command",
-            context: Context::Directory,
+            form: LineForm::Json {
+                field: "command",
+                context: Context::Directory,
+            },
             answer: &|question| {
                 let (analysis, conditions) = look(question);
                 if self.explain {
                     Reply::Text(explanation(&question.text, &analysis))
                 } else {
-                    Reply::Record(record(&question.text, analysis, conditions))
+                    Reply::Records(vec![record(&question.text, analysis, conditions)])
                 }
             },
         };

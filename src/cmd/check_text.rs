@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::check_input::{Check, CheckInput, Reply};
-use super::check_line::Context;
+use super::check_line::{Context, LineForm};
 use super::command::Run;
 use super::{Globals, Outcome};
 use crate::io::Io;
@@ -34,9 +34,11 @@ impl Run for CheckTextArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let check = Check {
             name: "text",
-            field: "text",
-            context: Context::Ignored,
-            answer: &|question| Reply::Record(cleaned(self.kind, &question.text)),
+            form: LineForm::Json {
+                field: "text",
+                context: Context::Ignored,
+            },
+            answer: &|question| Reply::Records(vec![cleaned(self.kind, &question.text)]),
         };
         self.input.answer_each(&check, globals, io)
     }

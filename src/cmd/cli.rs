@@ -5,10 +5,12 @@ use std::mem::ManuallyDrop;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
+use super::check_permission::CheckPermissionArguments;
 use super::check_shell::CheckShellArguments;
 use super::check_text::CheckTextArguments;
 use super::command::{Command, Kind, Runs};
 use super::completions::CompletionsArguments;
+use super::hook::HookArguments;
 use super::man::ManArguments;
 use super::recap::RecapArguments;
 use super::run_tools::RunToolsArguments;
@@ -45,7 +47,19 @@ const COMMANDS: &[Command] = &[
             ),
             commands: &[
                 Command::new::<CheckShellArguments>("shell"),
+                Command::new::<CheckPermissionArguments>("permission"),
                 Command::new::<CheckTextArguments>("text"),
+            ],
+        },
+    },
+    Command {
+        name: HOOK,
+        kind: Kind::Group {
+            about: "Decide about the calls of another agent, as its hook",
+            details: Some("`examples/hooks` shows what to add to the settings of each agent."),
+            commands: &[
+                Command::new::<HookArguments>("pre-tool-use"),
+                Command::new::<HookArguments>("permission-request"),
             ],
         },
     },
@@ -98,6 +112,9 @@ const COMMANDS: &[Command] = &[
         }),
     },
 ];
+
+/// The group of the commands that other agents run.
+const HOOK: &str = "hook";
 
 /// Options of all commands that take no value and may stand before a command's name.
 const FLAGS: [&str; 5] = ["--no-config", "-q", "--quiet", "-v", "--verbose"];
@@ -154,6 +171,15 @@ impl<'a> Invocation<'a> {
     pub(super) fn run(&self, matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
         (self.runs.run)(matches, &Globals::from_arg_matches(matches)?, io)
     }
+}
+
+/// Whether `arguments` are those of a hook of another agent, even if they make no sense.
+pub(super) fn is_hook(arguments: &[OsString]) -> bool {
+    let mut names = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str());
+    names.find(|name| Command::named(COMMANDS, name).is_some()) == Some(HOOK)
 }
 
 /// The parser of the whole command line.

@@ -55,10 +55,21 @@ pub(super) fn cost_table(
         if least(&widths(&page)) > columns + 2 {
             page = lines(&SHORT_HEADS, shortened);
         }
-        fit_names(&mut page, names.len(), columns);
     }
-    let columns = columns.unwrap_or_default();
-    with_bars(&table(page, names.len()), &rows[..bars], columns)
+    let page = fitted_table(page, names.len(), columns);
+    with_bars(&page, &rows[..bars], columns.unwrap_or_default())
+}
+
+/// A table whose first columns are names, which are cut so that the rest of a row fits.
+pub(super) fn fitted_table(
+    mut page: Vec<Vec<String>>,
+    names: usize,
+    columns: Option<usize>,
+) -> String {
+    if let Some(columns) = columns {
+        fit_names(&mut page, names, columns);
+    }
+    table(page, names)
 }
 
 /// The lines of a table, of which those of `rows`, below the head, get bars.
@@ -109,13 +120,13 @@ pub(super) fn cost_cell(usage: &TokenUsage, unpriced_models: &BTreeSet<String>) 
     }
 }
 
-fn dollars(amount: f64) -> String {
+pub(super) fn dollars(amount: f64) -> String {
     let text = format!("{amount:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
     format!("${}.{cents}", separated(whole))
 }
 
-fn with_separators(number: u64) -> String {
+pub(super) fn with_separators(number: u64) -> String {
     separated(&number.to_string())
 }
 

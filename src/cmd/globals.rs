@@ -30,6 +30,9 @@ pub(super) struct Globals {
     /// When to colour help and usage errors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorWhen,
+    /// Show long text on a terminal without a pager
+    #[arg(long, global = true)]
+    pub(super) no_pager: bool,
     /// What `config` has read.
     #[arg(skip)]
     loaded: OnceCell<Config>,

@@ -4,8 +4,10 @@
 //! No rules live here. A command reads its input, calls the room whose rules apply, writes records
 //! and returns how it ended.
 
+mod call_decisions;
 mod check_input;
 mod check_line;
+mod check_permission;
 mod check_shell;
 mod check_text;
 mod cli;
@@ -16,6 +18,7 @@ mod cost_table;
 mod error;
 mod globals;
 mod guards;
+mod hook;
 mod inputs;
 mod label_printer;
 mod lane_arguments;
@@ -54,6 +57,7 @@ mod session_tail_follow;
 mod session_tail_printer;
 mod side_arguments;
 mod state_clean;
+mod statusline;
 mod stop_watch;
 mod summarize_batch;
 mod table;
@@ -65,4 +69,4 @@ mod usage;
 use error::UsageError;
 use globals::Globals;
 pub use outcome::Outcome;
-pub use run::run;
+pub use run::{exit_status, run};

@@ -6,7 +6,7 @@
 pub enum Outcome {
     /// Done; a failed tool is data, and nothing to do is done too.
     Done = 0,
-    /// Done, and the answer is no (`--exit-status`, or a search that found nothing).
+    /// Done, and the answer is no (`--exit-status`, or a search that found nothing); a hook that failed.
     AnswerIsNo = 1,
     /// The command line or the configuration makes no sense, or an input cannot be read.
     UsageError = 2,

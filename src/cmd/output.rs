@@ -5,8 +5,11 @@ use std::mem;
 
 use clap::{Args, ValueEnum};
 
+use super::Globals;
+use crate::config::{has_options_of_less, pager};
 use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
 use crate::jsonl::{WriteError, Writer};
+use crate::process::Pager;
 
 /// Standard output as a stream of records.
 pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
@@ -70,6 +73,33 @@ pub(super) fn print(io: &mut Io, text: &str) -> anyhow::Result<()> {
     writer.echo(text.as_bytes())?;
     writer.flush()?;
     Ok(())
+}
+
+/// Prints text that may be longer than the screen.
+///
+/// # Errors
+/// Standard output is closed, or see [`WriteError`].
+pub(super) fn page(text: &str, globals: &Globals, io: &mut Io) -> anyhow::Result<()> {
+    use_pager(globals, io);
+    print(io, text)
+}
+
+/// Puts a pager between standard output and a terminal that it may be. Returns whether there is one.
+pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
+    let is_dumb = io
+        .environment
+        .text("TERM")
+        .is_none_or(|name| name == "dumb");
+    let command = match pager(&io.environment) {
+        Some(command) if io.terminal.stdout && !globals.no_pager && !is_dumb => command,
+        _ => return false,
+    };
+    if let Output::Sink(terminal) = mem::replace(&mut io.stdout, Output::Closed) {
+        let sets_options = !has_options_of_less(&io.environment);
+        let pager = Pager::new(command.to_owned(), sets_options, terminal);
+        io.stdout = Output::Sink(Box::new(pager));
+    }
+    true
 }
 
 /// Standard output for records: on a terminal, nothing in them is obeyed or hidden.

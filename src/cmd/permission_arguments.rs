@@ -29,6 +29,11 @@ pub(super) struct PermissionArguments {
 }
 
 impl PermissionArguments {
+    /// The mode that the arguments themselves name.
+    pub(super) fn given_mode(&self) -> Option<Mode> {
+        self.permission_mode
+    }
+
     /// What the arguments, the settings files and the configuration say, for a session that starts
     /// in `directory`. Warnings are printed.
     ///

@@ -22,6 +22,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcom
     dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
 }
 
+/// The exit status of the command line `arguments` that ended so. Agents take a 2 of their hooks as a
+/// denial, so that a hook that fails has another one.
+pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
+    match outcome {
+        Outcome::UsageError if cli::is_hook(arguments) => Outcome::AnswerIsNo.exit_status(),
+        other => other.exit_status(),
+    }
+}
+
 fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
     #[cfg(target_os = "linux")]
     if let [_, first, others @ ..] = arguments.as_slice()

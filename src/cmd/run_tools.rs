@@ -32,7 +32,7 @@ use crate::io::{Environment, Io, Messages};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
-use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext};
+use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
 use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
@@ -122,6 +122,9 @@ pub(super) struct RunToolsArguments {
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "KEEP")]
     env: Vec<OsString>,
+    /// Let `WebFetch` fetch from this machine and private networks
+    #[arg(long)]
+    allow_private_addresses: bool,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -140,6 +143,7 @@ impl Run for RunToolsArguments {
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
             manifests: self.tools.clone(),
+            allow_private_addresses: self.allow_private_addresses,
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let here = match &self.cwd {
@@ -296,6 +300,7 @@ impl RunToolsArguments {
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
             lane: Arc::new(lane),
+            web: Arc::new(Web::new(settings.reach, settings.http.clone())),
             clock: Arc::clone(&io.clock),
         })
     }

@@ -48,7 +48,10 @@ impl HitPrinter {
             let title = self.styled("1", &terminal_safe_line(title.unwrap_or("Session")));
             let path = self.styled("2", &terminal_safe_line(&about.path));
             let gap = if self.hits == 0 { "" } else { "\n" };
-            let head = format!("{gap}{title} · {}\n{path}\n", about.agent);
+            let resume = about.resume.as_deref().map(terminal_safe_line);
+            let resume = resume.map(|command| self.styled("2", &command) + "\n");
+            let resume = resume.unwrap_or_default();
+            let head = format!("{gap}{title} · {}\n{path}\n{resume}", about.agent);
             self.writer.echo(head.as_bytes())?;
         }
         self.about = Some(about);
@@ -73,6 +76,7 @@ impl HitPrinter {
             path: about.path,
             title: about.title,
             title_source: about.title_source,
+            resume: about.resume,
             matches,
         })
     }
@@ -150,6 +154,7 @@ fn record(found: Found, about: AboutSession) -> SessionHitRecord {
         agent: about.agent,
         path: about.path,
         title: about.title,
+        resume: about.resume,
         line: found.line,
         role: found.role,
         origin: found.origin,

@@ -13,21 +13,23 @@ use super::output::{self, Form, FormArguments};
 use super::progress::ProgressLine;
 use super::session_source::{FilterArguments, SourceArguments, about};
 use super::session_table::{TableLook, session_table};
-use super::{Globals, Outcome};
-use crate::io::Io;
+use super::{Globals, Outcome, UsageError};
+use crate::io::{Clock, Io};
 use crate::jsonl::{Writer, append_record};
-use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::session::{Depth, Listed, Listing, SessionError, ids_in, list, list_as_text};
 use crate::wire::records::{SessionErrorRecord, SessionRecord};
 
 /// List sessions, most recently active first
 ///
-/// Prints a table on a terminal, with local times and with dimmed titles where no person gave one;
-/// otherwise one record per session. Only the ends of files are read, and as much as it takes to find a title, unless `--counts` is
-/// given.
+/// Prints a table on a terminal, with dimmed titles where no person gave one; otherwise one record per
+/// session. The beginning of an id in the table names the session in every command. Only the ends of
+/// files are read, and as much as it takes to find a title, unless `--counts` is given. Text that is
+/// looked for by `--title`, `--branch` and so on may be in any case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session list
-  turnpipe session list -n 5 --since 2d
+  turnpipe session list -n 5 --since yesterday
+  turnpipe session list --project demo --resume
   turnpipe session list --cwd . --counts --json")]
 pub(super) struct SessionListArguments {
     #[command(flatten)]
@@ -37,35 +39,51 @@ pub(super) struct SessionListArguments {
     /// Print at most N sessions
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
-    /// Count messages, calls and tokens, which takes reading whole files
+    /// Count messages, calls, tokens and money, which takes reading whole files. Subagents are left
+    /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
+    /// Show the command that resumes each session, for use in its directory (a table of 200 columns and
+    /// more, and records, always do)
+    #[arg(long)]
+    resume: bool,
     #[command(flatten)]
     form: FormArguments,
 }
 
 impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let listing = self.listing(io.clock.now());
+        let mut listing = self.listing(io.clock.as_ref());
+        if self.counts {
+            let prices = globals.config(&io.environment)?.prices(None);
+            listing.prices = Some(prices.map_err(UsageError::reason)?);
+        }
         let mut errors = InputErrors::new(&io.messages);
         self.source.check_roots(&mut errors);
         let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         match self.form.form(io.terminal) {
             Form::Text => {
-                let (listed, failed) = list(&self.source.candidates(&io.environment), &listing);
+                let candidates = self.source.candidates(&io.environment);
+                let (listed, failed) = list(&candidates, &listing);
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
+                drop(progress);
                 let look = TableLook {
                     columns: io.terminal.columns,
+                    now: io.clock.now(),
+                    resume: self.resume,
+                    other_ids: candidates
+                        .iter()
+                        .flat_map(|file| ids_in(&file.path))
+                        .collect(),
                     zone: io.clock.time_zone(),
                     colored: globals.colors_output(io),
                 };
-                output::print(io, &session_table(&listed, &look))?;
+                output::page(&session_table(&listed, &look), globals, io)?;
             }
             Form::Jsonl => self.print_records(&listing, io)?,
         }
-        drop(progress);
         Ok(errors.outcome(Outcome::Done))
     }
 }
@@ -90,14 +108,14 @@ impl SessionListArguments {
         finish(writer, failed)
     }
 
-    fn listing(&self, now: Timestamp) -> Listing {
+    fn listing(&self, clock: &dyn Clock) -> Listing {
         let depth = if self.counts {
             Depth::Whole
         } else {
             Depth::Ends
         };
         let mut listing = self.source.listing(depth);
-        self.filter.apply(&mut listing.filter, now);
+        self.filter.apply(&mut listing.filter, clock);
         listing.filter.limit = self.limit;
         listing
     }

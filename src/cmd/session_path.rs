@@ -75,6 +75,7 @@ impl Run for SessionPathArguments {
                         path: path.display().to_string(),
                         title,
                         title_source: source,
+                        resume: None,
                         matches: None,
                     })?;
                 }

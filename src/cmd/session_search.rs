@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::command::Run;
 use super::inputs::InputErrors;
-use super::output::{self, FormArguments};
+use super::output::{self, Form, FormArguments};
 use super::progress::ProgressLine;
 use super::session_hits::{Detail, HitPrinter};
 use super::session_names::NamedSession;
@@ -106,12 +106,14 @@ impl Run for SessionSearchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let query = self.query()?;
         let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.filter, io.clock.now());
+        self.filter.apply(&mut listing.filter, io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
-        let progress = ProgressLine::spinner("searching", globals.quiet, io);
+        // Nothing moves below a page.
+        let is_still = form == Form::Text && output::use_pager(globals, io);
+        let progress = ProgressLine::spinner("searching", globals.quiet || is_still, io);
         let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => Detail::Sessions,

@@ -14,7 +14,7 @@ use super::session_range::MessageRange;
 use super::session_source::{SourceArguments, about};
 use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::{About, Density, Grouping, Message, Origin, Selection, Thinking, ToolDetail};
-use crate::io::Io;
+use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::session::Scope;
 
@@ -74,12 +74,7 @@ impl Run for SessionShowArguments {
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
         let about = about(path.clone(), session.agent(), facts.clone());
-        let form = match self.output {
-            _ if self.html.is_some() => DialogForm::Html,
-            Some(form) => form,
-            None if io.terminal.stdout && !self.json => DialogForm::Text,
-            None => DialogForm::Jsonl,
-        };
+        let form = self.form(io.terminal);
         let scope = match (self.all_branches, self.since_compact) {
             (true, _) => Scope::AllBranches,
             (false, true) => Scope::SinceCompaction,
@@ -114,7 +109,10 @@ impl Run for SessionShowArguments {
         let sink = match &self.html {
             Some(page) => page_file(page)?,
             None if form == DialogForm::Jsonl => output::record_sink(io)?,
-            None => output::take_sink(io)?,
+            None => {
+                output::use_pager(globals, io);
+                output::take_sink(io)?
+            }
         };
         let grouping = match look.density {
             Density::Compact => Grouping::Merged,
@@ -158,6 +156,8 @@ impl Run for SessionShowArguments {
             }
         }
         printer.finish()?;
+        // Waits for the reader of a pager.
+        drop(printer);
         if left_out > 0 && !globals.quiet {
             io.messages.hint(&format!(
                 "{left_out} messages of other branches, or from before a compaction, are left out: \
@@ -169,6 +169,15 @@ impl Run for SessionShowArguments {
 }
 
 impl SessionShowArguments {
+    fn form(&self, terminal: TerminalFacts) -> DialogForm {
+        match self.output {
+            _ if self.html.is_some() => DialogForm::Html,
+            Some(form) => form,
+            None if terminal.stdout && !self.json => DialogForm::Text,
+            None => DialogForm::Jsonl,
+        }
+    }
+
     fn selection(&self, form: DialogForm) -> Selection {
         let usual = match form {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,

@@ -4,14 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::UsageError;
 use super::inputs::InputErrors;
 use super::times::Moment;
 use crate::config::session_roots;
-use crate::io::Environment;
+use crate::io::{Clock, Environment};
 use crate::jsonl::Mapping;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover_names,
@@ -31,7 +29,7 @@ pub(super) struct SourceArguments {
     root: Vec<PathBuf>,
     /// Only sessions of this agent
     #[arg(long, value_enum, value_name = "NAME")]
-    agent: Option<Agent>,
+    pub(super) agent: Option<Agent>,
     /// Only sessions that worked in this directory, or below it
     #[arg(long, value_name = "DIR", overrides_with = "all")]
     cwd: Option<PathBuf>,
@@ -50,7 +48,8 @@ pub(super) struct SourceArguments {
 /// Filters of commands that look at many sessions.
 #[derive(Debug, Clone, Args)]
 pub(super) struct FilterArguments {
-    /// Only sessions active at this time or later (RFC 3339, a date, or an age like 2d)
+    /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
+    /// 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<Moment>,
     /// Only sessions last active before this time
@@ -59,6 +58,18 @@ pub(super) struct FilterArguments {
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
+    /// Only sessions whose title, or else first prompt, has this text in it, in any case
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Only sessions on branches with this text in their name
+    #[arg(long, value_name = "TEXT")]
+    branch: Option<String>,
+    /// Only sessions whose last model has this text in its name
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+    /// Only sessions that began in a directory with this text in its path
+    #[arg(long, value_name = "TEXT")]
+    project: Option<String>,
 }
 
 /// How many processors this process may use. Quotas are left out: reading them takes longer than
@@ -118,6 +129,7 @@ impl SourceArguments {
                 ..Filter::default()
             },
             depth,
+            prices: None,
             mapping: self.mapping(),
             jobs: self.jobs(),
         }
@@ -160,6 +172,8 @@ pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
+    let id = facts.session_id.as_deref().filter(|_| !facts.is_subagent);
+    let resume = id.and_then(|id| agent.resume_command(id, &path));
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
     AboutSession {
@@ -174,14 +188,20 @@ pub(super) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
         git_branch: facts.branch,
         model: facts.model,
         fork_parent: facts.forked_from.map(SessionId),
+        resume,
     }
 }
 
 impl FilterArguments {
     /// Narrows a filter.
-    pub(super) fn apply(&self, filter: &mut Filter, now: Timestamp) {
-        filter.since = self.since.map(|since| since.time(now, &TimeZone::UTC));
-        filter.before = self.before.map(|before| before.time(now, &TimeZone::UTC));
+    pub(super) fn apply(&self, filter: &mut Filter, clock: &dyn Clock) {
+        let time = |moment: Moment| moment.time(clock.now(), &clock.time_zone());
+        filter.since = self.since.map(time);
+        filter.before = self.before.map(time);
         filter.untitled = self.untitled;
+        filter.title.clone_from(&self.title);
+        filter.branch.clone_from(&self.branch);
+        filter.model.clone_from(&self.model);
+        filter.project.clone_from(&self.project);
     }
 }

@@ -8,18 +8,18 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::command::Run;
-use super::cost_table::{CostRow, cost_cell, cost_table};
+use super::cost_table::{CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators};
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
 use super::progress::ProgressLine;
 use super::session_source::SourceArguments;
-use super::table::table;
+use super::statusline::statusline;
 use super::times::Moment;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
-use crate::session::{Depth, Tally};
+use crate::session::{Depth, Detail, Tally};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{Dimension, SessionCostRecord, SessionStatsRecord};
+use crate::wire::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 
 /// Count tokens, money and calls by model, tool, day and purpose
 ///
@@ -27,12 +27,17 @@ use crate::wire::records::{Dimension, SessionCostRecord, SessionStatsRecord};
 /// for. Money is what an agent recorded, else what the tokens cost by list prices, whatever a
 /// subscription covers. Tokens of a model without a price are not in the cost, which is then marked by
 /// a plus.
+///
+/// `--by tool` counts calls, and how much text their results brought into the conversation: what a
+/// reply costs is not the cost of one of its calls. A token is taken to be four bytes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session stats
   turnpipe session stats --since 1w --json
   turnpipe session stats --by day,model --since 1w
   turnpipe session stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by tool --since yesterday
+  turnpipe session stats --since today --budget 20 || echo 'enough for today'
   turnpipe session stats latest")]
 pub(super) struct SessionStatsArguments {
     /// Sessions: paths, ids or their beginnings, titles, or `latest`
@@ -40,7 +45,8 @@ pub(super) struct SessionStatsArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// Only what was asked and answered at this time or later (RFC 3339, a date, or an age like 2d)
+    /// Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`,
+    /// or an age like 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<Moment>,
     /// Only what was asked and answered before this time
@@ -50,15 +56,30 @@ pub(super) struct SessionStatsArguments {
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
     /// Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin
-    /// [default: the system's zone in text, UTC in records]
+    /// [default: the system's zone]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     tz: Option<TimeZone>,
     /// Prices that count more than those that are built in; `data/prices.toml` in the source shows
     /// the form
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
+    /// Print one line instead, and exit with 1 if more than this was spent, in US dollars
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
+    budget: Option<f64>,
+    /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
+    /// what the session, the day and the running block of five hours cost, and how full the context is.
+    /// Only sessions of the last 24 hours are looked at
+    #[arg(long, conflicts_with_all = ["by", "budget", "since", "until", "sessions", "output", "json"])]
+    statusline: bool,
     #[command(flatten)]
     form: FormArguments,
+}
+
+fn amount(text: &str) -> Result<f64, &'static str> {
+    let amount = text.parse().ok();
+    amount
+        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+        .ok_or("not an amount of US dollars, such as 20 or 2.50")
 }
 
 fn zone(name: &str) -> Result<TimeZone, &'static str> {
@@ -69,18 +90,26 @@ impl Run for SessionStatsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
-        let zone = self.tz.unwrap_or_else(|| match form {
-            Form::Text => io.clock.time_zone(),
-            Form::Jsonl => TimeZone::UTC,
-        });
+        let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
         let since = self.since.map(|since| since.time(now, &zone));
         let until = self.until.map(|until| until.time(now, &zone));
         let config = globals.config(&io.environment)?;
         let prices = config.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
+        if self.statusline {
+            let line = statusline(self.source, &prices, &zone, io)?;
+            output::print(io, &line)?;
+            return Ok(Outcome::Done);
+        }
+        let is_about_tools = self.by.contains(&Dimension::Tool);
+        let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
+            (true, _) => Detail::Full,
+            (false, true) => Detail::Counts,
+            (false, false) => Detail::Costs,
+        };
         let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
-        let mut tally =
-            Tally::within(since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX));
+        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
+        let mut tally = Tally::within(period, detail);
         let mut errors = InputErrors::new(&io.messages);
         if self.sessions.is_empty() {
             self.source.check_roots(&mut errors);
@@ -101,7 +130,7 @@ impl Run for SessionStatsArguments {
         tally.price(&prices);
         drop(progress);
         let all = tally.costs(&[], &zone).pop().unwrap_or_default();
-        if !all.unpriced_models.is_empty() && !globals.quiet {
+        if !all.unpriced_models.is_empty() && !is_about_tools && !globals.quiet {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.note(&format!(
@@ -110,13 +139,35 @@ impl Run for SessionStatsArguments {
             io.messages.hint("`--prices FILE` adds prices");
         }
         let columns = io.terminal.columns;
-        if self.by.is_empty() {
+        if let Some(budget) = self.budget {
+            let page = |_: &[_]| {
+                let cost = cost_cell(&all.usage, &all.unpriced_models);
+                format!("{cost} of {}\n", dollars(budget))
+            };
+            print(form, std::slice::from_ref(&all), page, globals, io)?;
+            let outcome = match all.usage.cost {
+                Some(cost) if cost > budget => Outcome::AnswerIsNo,
+                _ => Outcome::Done,
+            };
+            return Ok(errors.outcome(outcome));
+        }
+        if is_about_tools {
+            let tools = tally.tools(&self.by, &zone);
+            let page = |tools: &[_]| tool_page(&self.by, tools, columns);
+            print(form, &tools, page, globals, io)?;
+        } else if self.by.is_empty() {
             let stats = tally.finish(&zone);
-            print(form, &[stats], |stats| page(&stats[0], columns), io)?;
+            print(
+                form,
+                &[stats],
+                |stats| page(&stats[0], columns),
+                globals,
+                io,
+            )?;
         } else {
             let costs = tally.costs(&self.by, &zone);
             let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
-            print(form, &costs, page, io)?;
+            print(form, &costs, page, globals, io)?;
         }
         Ok(errors.outcome(Outcome::Done))
     }
@@ -127,10 +178,11 @@ fn print<Record: Serialize>(
     form: Form,
     records: &[Record],
     page: impl FnOnce(&[Record]) -> String,
+    globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<()> {
     if form == Form::Text {
-        return output::print(io, &page(records));
+        return output::page(&page(records), globals, io);
     }
     let mut writer = output::record_writer(io)?;
     for record in records {
@@ -140,6 +192,38 @@ fn print<Record: Serialize>(
     Ok(())
 }
 
+fn heads(by: &[Dimension]) -> Vec<String> {
+    let heads = by.iter().filter_map(Dimension::to_possible_value);
+    heads.map(|head| head.get_name().to_uppercase()).collect()
+}
+
+/// A row for each of `tools`, and one for all of them.
+fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usize>) -> String {
+    let mut head = heads(by);
+    head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
+    let mut page = vec![head];
+    let mut sum = [0; 5];
+    for tool in tools {
+        let names = by.iter().filter_map(|dimension| tool.by.get(dimension));
+        let numbers = [
+            tool.calls,
+            tool.failed,
+            tool.results,
+            tool.result_bytes,
+            tool.result_tokens,
+        ];
+        for (sum, number) in sum.iter_mut().zip(numbers) {
+            *sum += number;
+        }
+        let names = names.map(|name| terminal_safe_line(name));
+        page.push(names.chain(numbers.map(with_separators)).collect());
+    }
+    let names = (0..by.len()).map(|place| if place == 0 { "TOTAL" } else { "" });
+    let names = names.map(str::to_owned);
+    page.push(names.chain(sum.map(with_separators)).collect());
+    fitted_table(page, by.len(), columns)
+}
+
 /// A row for each of `costs`, and one for `all`.
 fn cost_page(
     by: &[Dimension],
@@ -147,8 +231,7 @@ fn cost_page(
     all: &SessionCostRecord,
     columns: Option<usize>,
 ) -> String {
-    let heads = by.iter().filter_map(Dimension::to_possible_value);
-    let heads: Vec<String> = heads.map(|head| head.get_name().to_uppercase()).collect();
+    let heads = heads(by);
     let rows = costs.iter().chain([all]).map(|cost| {
         let names = by.iter().enumerate().map(|(place, dimension)| {
             let name = cost.by.get(dimension).map(String::as_str);
@@ -199,6 +282,7 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
         [vec![terminal_safe_line(&tool.name)], counts.to_vec()].concat()
     });
     page.push('\n');
-    page.push_str(&table(std::iter::once(head).chain(tools).collect(), 1));
+    let tools = std::iter::once(head).chain(tools).collect();
+    page.push_str(&fitted_table(tools, 1, columns));
     page
 }

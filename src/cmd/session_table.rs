@@ -2,12 +2,15 @@
 
 use std::borrow::Borrow;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::cost_table::{dollars, with_separators};
 use super::table::aligned;
-use super::times::to_the_minute;
+use super::times::{ago, to_the_minute};
 use crate::session::{Listed, TitleSource};
 use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
+use crate::wire::records::SessionCounts;
 
 /// How wide the title column may be.
 const TITLE_COLUMNS: usize = 60;
@@ -15,8 +18,14 @@ const TITLE_COLUMNS: usize = 60;
 /// The shortest beginning of an id that is shown.
 const ID_CHARACTERS: usize = 8;
 
-/// The column of titles.
-const TITLE: usize = 4;
+/// A table of this many columns has room for branches and models.
+const WIDE: usize = 160;
+
+/// A table of this many columns has room for the commands that resume sessions.
+const VERY_WIDE: usize = 200;
+
+/// How wide the columns of branches and models may be.
+const BRANCH_COLUMNS: usize = 20;
 
 /// How a table of sessions looks.
 pub(super) struct TableLook {
@@ -24,39 +33,66 @@ pub(super) struct TableLook {
     pub(super) columns: Option<usize>,
     /// Where the reader lives.
     pub(super) zone: TimeZone,
+    /// On a terminal times are told as from here.
+    pub(super) now: Timestamp,
+    /// Whether the commands that resume sessions are shown, even if there is little room.
+    pub(super) resume: bool,
+    /// Ids of sessions that are not in the table. The beginnings in it must not name them.
+    pub(super) other_ids: Vec<String>,
     /// Whether titles that no person gave are dimmed.
     pub(super) colored: bool,
 }
 
 /// A line for each session below a head, as wide as the terminal at most.
 pub(super) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) -> String {
-    let head = ["ID", "AGENT", "LAST ACTIVE", "SIZE", "TITLE", "DIRECTORY"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let ids = short_ids(sessions);
+    let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
+    let has_counts = sessions
+        .iter()
+        .any(|session| session.borrow().counts.is_some());
+    let mut head = vec!["ID", "AGENT", "LAST ACTIVE", "SIZE"];
+    if has_counts {
+        head.extend(["MESSAGES", "CALLS", "COST"]);
+    }
+    if has_room(WIDE) {
+        head.extend(["BRANCH", "MODEL"]);
+    }
+    let title = head.len();
+    head.extend(["TITLE", "DIRECTORY"]);
+    if look.resume || has_room(VERY_WIDE) {
+        head.push("RESUME");
+    }
+    let ids = short_ids(sessions, &look.other_ids);
     let listed = sessions.iter().zip(ids);
-    rows.extend(listed.map(|(session, id)| row(session.borrow(), id, &look.zone)));
+    let mut rows = vec![head.iter().copied().map(str::to_owned).collect()];
+    rows.extend(listed.map(|(session, id)| {
+        let cells = head.iter();
+        cells
+            .map(|name| cell(name, session.borrow(), id, look))
+            .collect()
+    }));
     if let Some(columns) = look.columns {
-        fit(&mut rows, columns);
+        fit(&mut rows, title, columns);
     }
     let mut rows = aligned(rows, head.len());
     for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
-        let title = session.borrow().facts.title.as_ref();
-        let is_chosen = title.is_some_and(|title| title.source == TitleSource::Manual);
+        let given = session.borrow().facts.title.as_ref();
+        let is_chosen = given.is_some_and(|title| title.source == TitleSource::Manual);
         if look.colored && !is_chosen {
-            let title = row[TITLE].trim().to_owned();
-            row[TITLE] = row[TITLE].replace(&title, &format!("\u{1b}[2m{title}\u{1b}[0m"));
+            let text = row[title].trim().to_owned();
+            row[title] = row[title].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
         }
     }
     rows.iter().map(|row| row.concat() + "\n").collect()
 }
 
 /// The beginnings of the ids, long enough to tell the sessions apart.
-fn short_ids(sessions: &[impl Borrow<Listed>]) -> Vec<&str> {
+fn short_ids<'a>(sessions: &'a [impl Borrow<Listed>], others: &'a [String]) -> Vec<&'a str> {
     let of = |session| -> &str {
         let session: &Listed = Borrow::borrow(session);
         session.facts.session_id.as_deref().unwrap_or("-")
     };
-    let mut sorted: Vec<&str> = sessions.iter().map(of).collect();
+    let others = others.iter().map(String::as_str);
+    let mut sorted: Vec<&str> = sessions.iter().map(of).chain(others).collect();
     sorted.sort_unstable();
     sorted.dedup();
     let shared = |one: &str, other: &str| {
@@ -76,38 +112,69 @@ fn short_ids(sessions: &[impl Borrow<Listed>]) -> Vec<&str> {
     sessions.iter().map(of).map(|id| &id[..short(id)]).collect()
 }
 
-fn row(session: &Listed, id: &str, zone: &TimeZone) -> Vec<String> {
+/// The cell below a head.
+fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let facts = &session.facts;
-    let active = facts.last_activity;
-    let title = match (&facts.title, &facts.first_prompt) {
-        (Some(title), _) => title.text.as_str(),
-        (None, Some(prompt)) => prompt.as_str(),
-        (None, None) => "-",
+    let count = |number: fn(&SessionCounts) -> u64| {
+        let number = session.counts.as_ref().map(number);
+        number.map_or_else(|| "-".to_owned(), with_separators)
     };
-    vec![
-        terminal_safe_line(id),
-        session.agent.name().to_owned(),
-        active.map_or_else(|| "-".to_owned(), |time| to_the_minute(time, zone)),
-        byte_size(session.size),
-        fitted(&terminal_safe_line(title), TITLE_COLUMNS),
-        terminal_safe_line(facts.first_cwd.as_deref().unwrap_or("-")),
-    ]
+    let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
+    match head {
+        "ID" => terminal_safe_line(id),
+        "AGENT" => session.agent.name().to_owned(),
+        "LAST ACTIVE" => match (facts.last_activity, look.columns) {
+            (Some(time), Some(_)) => ago(time, look.now, &look.zone),
+            (Some(time), None) => to_the_minute(time, &look.zone),
+            (None, _) => "-".to_owned(),
+        },
+        "SIZE" => byte_size(session.size),
+        "MESSAGES" => count(|counts| counts.messages),
+        "CALLS" => count(|counts| counts.calls),
+        "COST" => {
+            let usage = session
+                .counts
+                .map(|counts| counts.usage)
+                .unwrap_or_default();
+            match usage.cost {
+                Some(cost) => dollars(cost),
+                None if usage.total() > 0 => "?".to_owned(),
+                None => "-".to_owned(),
+            }
+        }
+        "BRANCH" => fitted(&text(facts.branch.as_ref()), BRANCH_COLUMNS),
+        "MODEL" => fitted(&text(facts.model.as_ref()), BRANCH_COLUMNS),
+        "TITLE" => {
+            let title = facts.title.as_ref().map(|title| &title.text);
+            fitted(&text(title.or(facts.first_prompt.as_ref())), TITLE_COLUMNS)
+        }
+        "RESUME" => {
+            let id = facts.session_id.as_deref();
+            let command = id.and_then(|id| session.agent.resume_command(id, &session.path));
+            text(command.as_ref())
+        }
+        _ => text(facts.first_cwd.as_ref()),
+    }
 }
 
-/// Cuts titles and directories so that the rows fit, as far as the other columns leave room.
-fn fit(rows: &mut [Vec<String>], columns: usize) {
+/// Cuts the columns of titles and, behind it, of directories so that the rows fit, as far as the other
+/// columns leave room.
+fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let widest = |rows: &[Vec<String>], column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| display_width(cell)).max().unwrap_or(0)
     };
+    let directory = title + 1;
+    let all = 0..rows.first().map_or(0, Vec::len);
+    let others = all.filter(|column| ![title, directory].contains(column));
     // Columns are two blanks apart.
-    let taken: usize = (0..TITLE).map(|column| widest(rows, column) + 2).sum();
+    let taken: usize = others.map(|column| widest(rows, column) + 2).sum();
     let room = columns.saturating_sub(taken + 2);
-    let directory = widest(rows, TITLE + 1).min(room / 3);
-    let title = widest(rows, TITLE).min(room - directory);
+    let width = widest(rows, directory).min(room / 3);
+    let width = widest(rows, title).min(room - width);
     for row in rows.iter_mut() {
-        row[TITLE] = fitted(&row[TITLE], title);
-        row[TITLE + 1] = fitted_end(&row[TITLE + 1], room - title);
+        row[title] = fitted(&row[title], width);
+        row[directory] = fitted_end(&row[directory], room - width);
     }
 }
 
@@ -139,6 +206,9 @@ mod tests {
         TableLook {
             columns,
             zone: TimeZone::fixed(jiff::tz::offset(9)),
+            now: "2026-01-02T05:04:05Z".parse().unwrap(),
+            resume: false,
+            other_ids: Vec::new(),
             colored: false,
         }
     }
@@ -174,6 +244,18 @@ mod tests {
             page.lines()
                 .all(|line| line.ends_with("arser") || line.ends_with('Y'))
         );
+    }
+
+    #[test]
+    fn beginnings_of_ids_name_no_other_session() {
+        let sessions = [session("Same", TitleSource::Auto)];
+        let mut look = look(None);
+        for (other, expected) in [("01234567ff", "012345678 "), ("0123456789", "01234567 ")] {
+            look.other_ids = vec![other.to_owned()];
+            let page = session_table(&sessions, &look);
+            let line = page.lines().nth(1).unwrap();
+            assert!(line.starts_with(expected), "{page}");
+        }
     }
 
     #[test]

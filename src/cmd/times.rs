@@ -3,9 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 /// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
@@ -50,11 +50,14 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
     parse_span(text)
 }
 
-/// A moment: RFC 3339, a date (its start), or how long ago (`30m`, `12h`, `2d`, `1w`).
+/// A moment: RFC 3339, a date (its start), `today`, `yesterday`, or how long ago (`30m`, `12h`, `2d`,
+/// `1w`).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Moment {
     At(Timestamp),
     On(Date),
+    /// The start of the day that was this many days ago.
+    DaysAgo(i64),
     Ago(Duration),
 }
 
@@ -64,11 +67,15 @@ impl FromStr for Moment {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let date = || text.parse().ok().map(Self::On);
         let ago = || parse_span(text).ok().map(Self::Ago);
+        match text {
+            "today" => return Ok(Self::DaysAgo(0)),
+            "yesterday" => return Ok(Self::DaysAgo(1)),
+            _ => {}
+        }
         let time = text.parse().ok();
-        time.map(Self::At)
-            .or_else(ago)
-            .or_else(date)
-            .ok_or("not a time, such as 2026-01-31, 2026-01-31T12:00:00Z, or 2d for two days ago")
+        time.map(Self::At).or_else(ago).or_else(date).ok_or(
+            "not a time, such as 2026-01-31, 2026-01-31T12:00:00Z, yesterday, or 2d for two days ago",
+        )
     }
 }
 
@@ -76,13 +83,32 @@ impl Moment {
     /// When that is, if it is `now`, where a day begins as in `zone`. Nothing is before the first time
     /// that can be told.
     pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+        let start = |date: Date| {
+            let start = date.to_zoned(zone.clone());
+            start.map_or(Timestamp::MIN, |start| start.timestamp())
+        };
         match self {
             Self::At(time) => time,
-            Self::On(date) => date
-                .to_zoned(zone.clone())
-                .map_or(Timestamp::MIN, |start| start.timestamp()),
+            Self::On(date) => start(date),
+            Self::DaysAgo(days) => {
+                let today = now.to_zoned(zone.clone()).date();
+                start(today.saturating_sub(days.days()))
+            }
             Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::MIN),
         }
+    }
+}
+
+/// How long ago a time was, for people; of one that is no time in the last two weeks the date.
+pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let minutes = now.duration_since(time).as_mins();
+    match minutes {
+        0 => "just now".to_owned(),
+        1..60 => format!("{minutes} min ago"),
+        60..1440 => format!("{} h ago", minutes / 60),
+        1440..2880 => "1 day ago".to_owned(),
+        2880..20160 => format!("{} days ago", minutes / 1440),
+        _ => time.to_zoned(zone.clone()).date().to_string(),
     }
 }
 
@@ -131,7 +157,9 @@ mod tests {
             ("2d", Some("2025-12-31T00:00:00Z")),
             ("90m", Some("2026-01-01T22:30:00Z")),
             ("2", None),
-            ("yesterday", None),
+            ("today", Some("2026-01-02T00:00:00Z")),
+            ("yesterday", Some("2026-01-01T00:00:00Z")),
+            ("tomorrow", None),
             ("", None),
         ];
         for (text, expected) in rows {
@@ -143,5 +171,29 @@ mod tests {
         let east = TimeZone::fixed(jiff::tz::offset(9));
         let day: Moment = "2025-12-31".parse().unwrap();
         assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
+        let today: Moment = "today".parse().unwrap();
+        assert_eq!(today.time(now, &east).to_string(), "2026-01-01T15:00:00Z");
+    }
+
+    #[test]
+    fn times_of_the_past_are_told_in_one_unit() {
+        let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+        let rows = [
+            ("2026-01-31T12:00:00Z", "just now"),
+            ("2026-01-31T11:59:01Z", "just now"),
+            ("2026-01-31T11:59:00Z", "1 min ago"),
+            ("2026-01-31T11:00:01Z", "59 min ago"),
+            ("2026-01-31T10:59:59Z", "1 h ago"),
+            ("2026-01-30T12:00:01Z", "23 h ago"),
+            ("2026-01-29T13:00:00Z", "1 day ago"),
+            ("2026-01-18T12:00:00Z", "13 days ago"),
+            ("2026-01-17T12:00:00Z", "2026-01-17"),
+            // By a clock that is ahead.
+            ("2026-02-01T12:00:00Z", "2026-02-01"),
+        ];
+        for (time, expected) in rows {
+            let time = time.parse().unwrap();
+            assert_eq!(ago(time, now, &TimeZone::UTC), expected, "{time}");
+        }
     }
 }

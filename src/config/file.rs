@@ -48,6 +48,14 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
+    /// A permission rule does not match as its examples say.
+    #[error("{source_name}: {problem}")]
+    RuleExample {
+        /// The file as it was named.
+        source_name: String,
+        /// The rule and the example, on one line.
+        problem: String,
+    },
 }
 
 /// What a file can set. Unknown keys are errors, so that a misspelt one is not silently ignored.
@@ -76,6 +84,8 @@ pub(super) struct ConfigFile {
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.
     pub(super) http: HttpTable,
+    /// Whether pages may come from this machine and private networks.
+    pub(super) allow_private_addresses: bool,
     /// A file with prices of models; relative to the file.
     pub(super) prices: Option<PathBuf>,
     /// Which calls may run.

@@ -5,14 +5,17 @@
 
 mod file;
 mod models;
+mod pager;
 mod permissions;
+mod rule_examples;
 mod session_roots;
 mod settings;
 mod side;
 mod variables;
 
 pub use file::{ConfigError, ConfigSource};
-pub use permissions::{PermissionFlags, PermissionSettings};
+pub use pager::{has_options_of_less, pager};
+pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;

@@ -101,7 +101,11 @@ fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings
     }
 }
 
-fn http(table: &HttpTable, total: Option<Duration>, environment: &Environment) -> HttpSettings {
+pub(super) fn http(
+    table: &HttpTable,
+    total: Option<Duration>,
+    environment: &Environment,
+) -> HttpSettings {
     let usual = TimeLimits::default();
     let milliseconds = |value: Option<u64>, usual| value.map_or(usual, Duration::from_millis);
     let total = total.unwrap_or_else(|| milliseconds(table.timeout_ms, usual.total));

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::file::ConfigError;
 use super::settings::Config;
-use super::variables::HOME;
+use super::variables::{HOME, PROJECT};
+use crate::io::Environment;
 use crate::permission::{Behavior, Mode, Rule, Rules, Source};
 
 /// Directories of a project or a home directory that hold an agent's settings.
@@ -60,6 +62,9 @@ struct SettingsFile {
     env: BTreeMap<String, String>,
     #[serde(rename = "disableAllHooks")]
     disable_all_hooks: bool,
+    /// With this only an object is accepted, and not the fields as an array.
+    #[serde(flatten)]
+    _others: IgnoredAny,
 }
 
 /// `permissions` of a settings file, and `[permissions]` of the configuration file.
@@ -104,12 +109,12 @@ enum WrittenRule {
 /// A rule with calls that it has to match, and calls that it must not.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TestedRule {
-    rule: String,
+pub(super) struct TestedRule {
+    pub(super) rule: String,
     #[serde(default, rename = "match")]
-    matching: Vec<String>,
+    pub(super) matching: Vec<String>,
     #[serde(default)]
-    not_match: Vec<String>,
+    pub(super) not_match: Vec<String>,
 }
 
 impl PermissionTable {
@@ -204,11 +209,20 @@ struct Gathered<'a> {
 impl Gathered<'_> {
     fn add(&mut self, table: &PermissionTable, source: &Arc<Source>) -> Result<(), ConfigError> {
         for (written, behavior) in table.rules() {
-            let text = match written {
-                WrittenRule::Alone(text) => text,
-                WrittenRule::Tested(tested) => &tested.rule,
+            let rule = match written {
+                WrittenRule::Alone(text) => Rule::parse(text, behavior, source)?,
+                WrittenRule::Tested(tested) => {
+                    let rule = Rule::parse(&tested.rule, behavior, source)?;
+                    tested
+                        .try_examples(&rule, self.directory, self.home)
+                        .map_err(|problem| ConfigError::RuleExample {
+                            source_name: source.name.clone(),
+                            problem,
+                        })?;
+                    rule
+                }
             };
-            self.rules.push(Rule::parse(text, behavior, source)?);
+            self.rules.push(rule);
         }
         for name in &table.additional_directories {
             let path = match (name.strip_prefix("~/"), self.home) {
@@ -238,6 +252,12 @@ impl Gathered<'_> {
     }
 }
 
+/// The project of the agent that runs this process as its hook, if it says so.
+pub fn project_directory(environment: &Environment) -> Option<PathBuf> {
+    let path = Path::new(PROJECT.text(environment)?);
+    path.is_absolute().then(|| path.to_owned())
+}
+
 fn read_settings(path: &Path) -> Result<SettingsFile, ConfigError> {
     let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
         path: path.to_owned(),
@@ -262,5 +282,274 @@ fn anchor(path: &Path, home: Option<&Path>) -> PathBuf {
     match directory.parent() {
         Some(project) if holds_settings && home != Some(project) => project.to_owned(),
         _ => directory.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ConfigSource;
+    use crate::permission::{Action, Request};
+    use crate::wire::records::DecidedBy;
+
+    /// A project, a home directory, and settings files in them.
+    struct World {
+        folder: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            for directory in [
+                "project/.claude",
+                "project/.qwen",
+                "project/docs",
+                "home/.claude",
+            ] {
+                fs::create_dir_all(folder.path().join(directory)).unwrap();
+            }
+            Self { folder }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().canonicalize().unwrap().join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) -> PathBuf {
+            let path = self.path(name);
+            fs::write(&path, text).unwrap();
+            path
+        }
+
+        fn config(&self, text: &str) -> Config {
+            let path = self.write("config.toml", text);
+            let home = self.path("home");
+            let environment = [("HOME", home.to_str().unwrap())].into_iter().collect();
+            Config::load(&ConfigSource::Named(path), &environment).unwrap()
+        }
+
+        fn read(&self, flags: &PermissionFlags) -> Result<PermissionSettings, String> {
+            self.config("")
+                .permissions(flags, &self.path("project"))
+                .map_err(|error| error.to_string())
+        }
+
+        /// What is read from one settings file.
+        fn read_text(&self, text: &str) -> Result<PermissionSettings, String> {
+            let settings = vec![self.write("settings.json", text)];
+            self.read(&PermissionFlags {
+                settings,
+                ..PermissionFlags::default()
+            })
+        }
+    }
+
+    /// The rule that decides about writing a file.
+    fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
+        let action = Action::Files {
+            reads: Vec::new(),
+            writes: vec![file.to_owned()],
+        };
+        let decided = settings.rules.decide(
+            Mode::Default,
+            &Request {
+                tool: "Write",
+                input: &Map::new(),
+                action: &action,
+                directory: Path::new("/"),
+                working_directories: &["/".into()],
+                home: None,
+                real_path: &|path| Some(path.to_owned()),
+            },
+        );
+        match decided.by {
+            DecidedBy::Rule { rule, .. } => Some(rule),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn rules_of_all_sources_count_and_paths_begin_where_they_stand() {
+        let world = World::new();
+        let text = |number: usize| format!(r#"{{"permissions":{{"deny":["Edit(/{number})"]}}}}"#);
+        let files = [
+            ("project/.claude/settings.json", "project"),
+            ("project/.qwen/settings.json", "project"),
+            ("project/docs/settings.json", "project/docs"),
+            ("home/.claude/settings.json", "home/.claude"),
+        ];
+        let written = files.iter().enumerate();
+        let flags = PermissionFlags {
+            settings: written
+                .map(|(number, (name, _))| world.write(name, &text(number)))
+                .collect(),
+            deny: vec!["Edit(/flag)".to_owned()],
+            ..PermissionFlags::default()
+        };
+        let config = world.config("[permissions]\nask = [\"Edit(/config)\"]\n");
+        let settings = config.permissions(&flags, &world.path("project")).unwrap();
+        let mut expected: Vec<(&str, String)> = files
+            .iter()
+            .enumerate()
+            .map(|(number, (_, anchor))| (*anchor, number.to_string()))
+            .collect();
+        expected.push(("project", "flag".to_owned()));
+        expected.push(("", "config".to_owned()));
+        for (anchor, name) in expected {
+            let rule = rule_about(&settings, &world.path(anchor).join(&name));
+            assert_eq!(rule, Some(format!("Edit(/{name})")), "{anchor}");
+            assert_eq!(
+                rule_about(&settings, &world.path("elsewhere").join(&name)),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn the_nearest_mode_counts_and_later_variables() {
+        let world = World::new();
+        let one = world.write(
+            "one.json",
+            r#"{"permissions":{"defaultMode":"bypassPermissions"},"env":{"A":"1","B":"1"}}"#,
+        );
+        let two = world.write("two.json", r#"{"env":{"B":"2"},"model":7}"#);
+        let mut flags = PermissionFlags {
+            settings: vec![one, two],
+            ..PermissionFlags::default()
+        };
+        let config = world.config("permissions.default_mode = \"plan\"");
+        let read = |flags: &PermissionFlags| config.permissions(flags, Path::new("/")).unwrap();
+        let settings = read(&flags);
+        assert_eq!(settings.mode, Mode::BypassPermissions);
+        let variables = [("A", "1"), ("B", "2")].map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(settings.environment, BTreeMap::from(variables));
+        flags.mode = Some(Mode::Default);
+        assert_eq!(read(&flags).mode, Mode::Default);
+        assert_eq!(read(&PermissionFlags::default()).mode, Mode::Plan);
+    }
+
+    #[test]
+    fn hooks_are_kept_unless_one_file_disables_them() {
+        let world = World::new();
+        let hooks = world.write("hooks.json", r#"{"hooks":{"Stop":[]}}"#);
+        let none = world.write("none.json", r#"{"disableAllHooks":true}"#);
+        let mut flags = PermissionFlags {
+            settings: vec![hooks],
+            ..PermissionFlags::default()
+        };
+        assert_eq!(world.read(&flags).unwrap().hooks.len(), 1);
+        flags.settings.push(none);
+        assert!(world.read(&flags).unwrap().hooks.is_empty());
+    }
+
+    #[test]
+    fn what_is_ignored_is_mentioned() {
+        let world = World::new();
+        let text = r#"{"permissions":{"denny":[],"additionalDirectories":["docs","../none","~/.claude"]}}"#;
+        let settings = world.read_text(text).unwrap();
+        let expected = [world.path("project/docs"), world.path("home/.claude")];
+        assert_eq!(settings.directories, expected);
+        let [directory, key] = &settings.warnings[..] else {
+            panic!("{:?}", settings.warnings);
+        };
+        assert!(directory.ends_with("settings.json: `../none` is no directory, and was ignored"));
+        assert!(key.ends_with("settings.json: `permissions.denny` is not known, and was ignored"));
+    }
+
+    #[test]
+    fn malformed_files_are_errors_with_their_place() {
+        let world = World::new();
+        let table = [
+            ("", "line 1 column 0"),
+            ("[]", "line 1 column 0"),
+            ("{\n\"permissions\": 7}", "line 2 column 16"),
+            (r#"{"permissions":{"deny":"Bash"}}"#, "column"),
+            (r#"{"permissions":{"deny":[7]}}"#, "a rule is a string"),
+            (r#"{"permissions":{"deny":["Bash("]}}"#, "`Bash(`"),
+            (r#"{"permissions":{"allow":["*"]}}"#, "`*`"),
+            (
+                r#"{"permissions":{"allow":[{"rule":"Bash(","match":[]}]}}"#,
+                "`Bash(`",
+            ),
+            (
+                r#"{"permissions":{"allow":[{"rule":"Bash","matches":[]}]}}"#,
+                "a rule is a string",
+            ),
+            (
+                r#"{"permissions":{"defaultMode":"none"}}"#,
+                "`none` is no permission mode",
+            ),
+            (r#"{"permissions":{"additionalDirectories":"x"}}"#, "column"),
+            (r#"{"hooks":[]}"#, "column"),
+            (r#"{"env":{"A":1}}"#, "column"),
+            (r#"{"disableAllHooks":"no"}"#, "column"),
+        ];
+        for (text, place) in table {
+            let error = world.read_text(text).unwrap_err();
+            assert!(
+                error.contains("settings.json: ") && error.contains(place),
+                "{text}: {error}"
+            );
+            assert!(!error.contains('\n'), "{error}");
+        }
+        let flags = PermissionFlags {
+            allow: vec!["Bash(".to_owned()],
+            ..PermissionFlags::default()
+        };
+        assert!(world.read(&flags).unwrap_err().starts_with("--allow: "));
+        let missing = PermissionFlags {
+            settings: vec![world.path("missing.json")],
+            ..PermissionFlags::default()
+        };
+        assert!(world.read(&missing).unwrap_err().contains("missing.json: "));
+    }
+
+    #[test]
+    fn examples_of_rules_are_tried() {
+        let world = World::new();
+        // The list, the rule, a call that it matches, and one that it does not.
+        let table = [
+            ("allow", "Bash(npm run *)", "npm run x", "npm runx"),
+            ("allow", "Bash(npm *)", "npm a && npm b", "npm a && rm b"),
+            ("allow", "Bash(npm *)", "npm a", "ls"),
+            ("deny", "Bash(rm *)", "ls; rm b", "rmdir b"),
+            ("ask", "Bash(git push *)", "git push", "git pull"),
+            ("deny", "Read(.env)", "a/.env", "a/.envs"),
+            ("allow", "Read(docs/**)", "docs/a", "src/a"),
+            ("allow", "Edit(/src/**)", "src/a/b.rs", "docs/b.rs"),
+            ("deny", "Edit(src/**)", "src/a/b.rs", "docs/b.rs"),
+            (
+                "allow",
+                "WebFetch(domain:a.org)",
+                "https://a.org/x",
+                "https://b.org/x",
+            ),
+        ];
+        for (list, rule, matching, other) in table {
+            let text = |matching: &str, not_match: &str| {
+                let rule = serde_json::json!({"rule": rule, "match": [matching], "not_match": [not_match]});
+                let settings = serde_json::json!({ "permissions": { list: [rule] } });
+                let path = world.write("project/settings.json", &settings.to_string());
+                world.read(&PermissionFlags {
+                    settings: vec![path],
+                    ..PermissionFlags::default()
+                })
+            };
+            assert!(
+                text(matching, other).is_ok(),
+                "{rule}: {:?}",
+                text(matching, other).err()
+            );
+            let error = text(other, other).unwrap_err();
+            assert!(
+                error.ends_with(&format!("`{rule}` does not match `{other}`")),
+                "{error}"
+            );
+            let error = text(matching, matching).unwrap_err();
+            assert!(
+                error.ends_with(&format!("`{rule}` matches `{matching}`")),
+                "{error}"
+            );
+        }
     }
 }

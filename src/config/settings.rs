@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::file::{ConfigError, ConfigFile, ConfigSource, read_toml};
+use super::models::http;
 use super::variables::{
     CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
+use crate::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::results::ToolLimits;
 use crate::session::Prices;
@@ -36,6 +38,8 @@ pub struct Overrides {
     pub concurrency: Option<NonZeroUsize>,
     /// Manifests of command tools, before those of the file.
     pub manifests: Vec<PathBuf>,
+    /// Whether pages may come from this machine and private networks.
+    pub allow_private_addresses: bool,
 }
 
 /// The settings of tools and of what runs them.
@@ -51,6 +55,10 @@ pub struct Settings {
     pub limits: ToolLimits,
     /// Timeouts of shell calls.
     pub shell_timeouts: ShellTimeouts,
+    /// Which machines pages may come from.
+    pub reach: Reach,
+    /// How requests are made.
+    pub http: HttpSettings,
     /// Where temporary files go.
     pub temporary_directory: PathBuf,
 }
@@ -102,6 +110,12 @@ impl Config {
                     .positive(environment)
                     .or(file.bash_max_timeout_ms),
             ),
+            reach: if overrides.allow_private_addresses || file.allow_private_addresses {
+                Reach::PublicAndPrivate
+            } else {
+                Reach::Public
+            },
+            http: http(&file.http, None, environment),
             temporary_directory,
         }
     }

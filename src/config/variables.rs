@@ -26,6 +26,9 @@ pub(super) const STATE_HOME: Variable = Variable("XDG_STATE_HOME");
 pub(super) const CONFIG_HOME: Variable = Variable("XDG_CONFIG_HOME");
 pub(super) const HOME: Variable = Variable("HOME");
 pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
+pub(super) const PAGER: Variable = Variable("TURNPIPE_PAGER PAGER");
+pub(super) const LESS: Variable = Variable("LESS");
+pub(super) const PROJECT: Variable = Variable("CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR");
 pub(super) const CLAUDE_HOME: Variable = Variable("CLAUDE_CONFIG_DIR");
 pub(super) const QWEN_RUNTIME: Variable = Variable("QWEN_RUNTIME_DIR QWEN_HOME");
 pub(super) const CODEX_HOME: Variable = Variable("CODEX_HOME");
@@ -73,10 +76,16 @@ impl Variable {
         self.names().find_map(|name| environment.text(name))
     }
 
+    /// The value of the first name that is set, to an empty text too.
+    pub(super) fn set(self, environment: &Environment) -> Option<&str> {
+        self.names()
+            .find_map(|name| environment.get(name))?
+            .to_str()
+    }
+
     /// The value as a whole number above 0; anything else counts as not set.
     pub(super) fn positive(self, environment: &Environment) -> Option<u64> {
-        let value = self.names().find_map(|name| environment.get(name))?;
-        let number = value.to_str()?.trim().parse().ok()?;
+        let number = self.set(environment)?.trim().parse().ok()?;
         (number > 0).then_some(number)
     }
 }

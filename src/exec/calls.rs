@@ -7,17 +7,21 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::call::{Call, CallStage};
 use super::channels::RunnerEvent;
 use super::completed::{CancelReason, Completed, ended_early, failure_text, never_started};
+use super::hooking::{Heard, member};
 use super::lifecycle::{Prepared, Ready};
 use super::schedule::{CallIndex, Schedule};
 use super::session::Session;
 use super::turns::{TurnNumber, Turns};
 use super::{Lifecycle, OnError, Options, Progress, Trace};
+use crate::hooks::HookEvent;
 use crate::io::{Clock, Messages};
 use crate::process::{CancelToken, ThreadPool};
-use crate::tools::{CallContext, ContextChange, InterruptBehavior, ToolKind};
+use crate::tools::{CallContext, Content, ContextChange, InterruptBehavior, ToolKind};
 use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// Calls that may wait for their result before the input has to wait for them.
@@ -46,6 +50,8 @@ pub(super) struct Calls {
     /// Threads that ask whether calls may run.
     checkers: ThreadPool,
     events: Sender<RunnerEvent>,
+    /// The turns that hooks will look at, if there are such hooks.
+    batches: Option<BTreeMap<TurnNumber, Batch>>,
     started: u64,
     /// The user knows that calls need permission.
     mentioned_permission: bool,
@@ -58,6 +64,17 @@ pub(super) enum Force {
     IfCancelled,
     /// All.
     AtOnce,
+}
+
+/// A turn that hooks will look at.
+#[derive(Debug, Default)]
+struct Batch {
+    /// What they read of each call that has its result.
+    members: BTreeMap<CallIndex, Value>,
+    /// They have begun.
+    begun: bool,
+    /// What they said.
+    heard: Option<Heard>,
 }
 
 /// What a thread does with a call.
@@ -84,6 +101,9 @@ impl Calls {
             } else {
                 0
             };
+        let batches = lifecycle
+            .hears(HookEvent::PostToolBatch)
+            .then(BTreeMap::new);
         Self {
             lifecycle,
             on_error: options.on_error,
@@ -98,6 +118,7 @@ impl Calls {
             workers: ThreadPool::new("call", threads, || ()),
             checkers: ThreadPool::new("check", MOST_WAITING, || ()),
             events,
+            batches,
             started: 0,
             mentioned_permission: false,
         }
@@ -128,8 +149,9 @@ impl Calls {
     }
 
     /// The calls of the present turn are all known.
-    pub(super) fn end_turn(&mut self) {
+    pub(super) fn end_turn(&mut self, session: &Session) {
         self.turns.end();
+        self.start_batch_hooks(session);
     }
 
     /// Starts whatever may start.
@@ -273,15 +295,14 @@ impl Calls {
         if completed.outcome == Outcome::Denied
             && !std::mem::replace(&mut self.mentioned_permission, true)
         {
-            self.messages.note(&format!(
-                "{} was denied: {}",
-                call.label,
-                call.verdict
-                    .as_ref()
-                    .map_or("it may change something", |verdict| &verdict.why)
-            ));
+            let why = match &completed.content {
+                Content::Text(text) => text
+                    .split_once(" was denied: ")
+                    .map_or(&**text, |(_, why)| why),
+                Content::Blocks(_) => "",
+            };
             self.messages
-                .hint("let such calls run with --permission-mode bypassPermissions");
+                .note(&format!("{} was denied: {why}", call.label));
         }
         if let Some(trace) = &mut self.trace {
             trace.ended(index, call, &completed, self.clock.elapsed());
@@ -298,6 +319,12 @@ impl Calls {
             // Nobody waits for the answer any more.
             call.cancel.cancel();
         }
+        if let Some(batches) = &mut self.batches {
+            let members = member(call, &completed);
+            let batch = batches.entry(call.turn).or_default();
+            batch.members.insert(index, members);
+        }
+        self.turns.completed(call.turn);
         // The token holds descriptors, and a result may wait long for its turn.
         call.cancel = CancelToken::default();
         call.stage = CallStage::Done(Box::new(completed));
@@ -310,6 +337,50 @@ impl Calls {
         if cancels_siblings {
             self.cancel_siblings(session);
         }
+        self.start_batch_hooks(session);
+    }
+
+    /// Has hooks look at turns all of whose calls have their results.
+    fn start_batch_hooks(&mut self, session: &Session) {
+        for (turn, batch) in self.batches.iter_mut().flatten() {
+            if batch.heard.is_some() || batch.begun || !self.turns.is_done(*turn) {
+                continue;
+            }
+            batch.begun = true;
+            let members: Vec<Value> = std::mem::take(&mut batch.members).into_values().collect();
+            let lifecycle = Arc::clone(&self.lifecycle);
+            let (context, id) = (Arc::clone(&session.context), session.id().clone());
+            let (events, turn) = (self.events.clone(), *turn);
+            let job = move |(): &()| {
+                let heard = lifecycle.after_batch(&members, &context, &id);
+                let _ = events.send(RunnerEvent::Batched { turn, heard });
+            };
+            if let Err(no_thread) = self.checkers.run(Box::new(job)) {
+                (no_thread.job)(&());
+            }
+        }
+    }
+
+    /// The hooks after a turn have said this.
+    pub(super) fn batched(&mut self, turn: TurnNumber, heard: Heard) {
+        if let Some(batch) = self.batches.as_mut().and_then(|all| all.get_mut(&turn)) {
+            batch.heard = Some(heard);
+        }
+    }
+
+    /// No hooks look at turns any more.
+    pub(super) fn skip_batch_hooks(&mut self) {
+        self.batches = None;
+    }
+
+    /// Whether the result of a call waits for the hooks after its turn: the last one does, since it
+    /// tells what they said.
+    fn awaits_batch_hooks(&self, index: CallIndex) -> bool {
+        let (Some(batches), Some(call)) = (&self.batches, self.by_index.get(&index)) else {
+            return false;
+        };
+        let batch = batches.get(&call.turn);
+        batch.is_some_and(|batch| batch.heard.is_none()) && self.turns.is_last(call.turn, &call.id)
     }
 
     /// Changes of a concurrent batch wait for its end and are applied in call order.
@@ -410,8 +481,23 @@ impl Calls {
 
     /// The next call in call order if it has its result; it leaves.
     pub(super) fn take_completed(&mut self) -> Option<Call> {
+        let next = self.schedule.next_completed()?;
+        if self.awaits_batch_hooks(next) {
+            return None;
+        }
         let index = self.schedule.yield_next()?;
-        self.by_index.remove(&index)
+        let mut call = self.by_index.remove(&index)?;
+        if self.turns.is_last(call.turn, &call.id)
+            && let Some(batches) = &mut self.batches
+            && let Some(heard) = batches.remove(&call.turn).and_then(|batch| batch.heard)
+            && let CallStage::Done(completed) = &mut call.stage
+        {
+            completed.hear(heard);
+            if let Some(note) = completed.note.take() {
+                self.messages.note(&note);
+            }
+        }
+        Some(call)
     }
 
     /// The result of this call is on the output.

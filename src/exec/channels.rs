@@ -7,9 +7,11 @@ use super::Prompter;
 use super::answered::ReadAhead;
 use super::completed::Completed;
 use super::control::{ControlPrompter, OpenQuestions};
+use super::hooking::Heard;
 use super::intake::{Arrival, Credit, read_all};
 use super::lifecycle::Prepared;
 use super::schedule::CallIndex;
+use super::turns::TurnNumber;
 use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
@@ -31,6 +33,8 @@ pub(super) enum RunnerEvent {
     Withdrawn(ControlCancelRecord),
     /// A call has done its work, but not what follows.
     Worked { call: CallIndex },
+    /// The hooks after a turn have ended.
+    Batched { turn: TurnNumber, heard: Heard },
     /// A call has ended.
     Finished {
         call: CallIndex,

@@ -376,10 +376,7 @@ fn by_judge() -> DecidedBy {
 
 /// The result of a call that must not run.
 fn denied(ready: &Ready, decided: Decided, why: &str) -> Box<Completed> {
-    let tool = ready.tool.name();
-    let text = format!(
-        "Permission to use {tool} was denied: {why}. Without permission only calls that read run here."
-    );
+    let text = decided.reason(ready.tool.name(), Some(why));
     Box::new(Completed {
         permission: Some(Permission {
             decision: Decision::Deny,

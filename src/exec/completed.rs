@@ -102,16 +102,20 @@ impl Completed {
 
 /// The structured output of a call that failed with this text.
 pub(super) fn error_output(text: &str) -> Value {
-    let plain = text
-        .strip_prefix("<tool_use_error>")
-        .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
-        .unwrap_or(text);
+    let plain = untagged(text);
     let prefix = if plain.starts_with("Error: ") {
         ""
     } else {
         "Error: "
     };
     Value::String(format!("{prefix}{plain}"))
+}
+
+/// An error without the tags that tell the model that it is one.
+pub(super) fn untagged(text: &str) -> &str {
+    text.strip_prefix("<tool_use_error>")
+        .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
+        .unwrap_or(text)
 }
 
 /// The result of a call that never started.

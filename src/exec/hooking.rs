@@ -5,10 +5,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Lifecycle;
-use super::completed::Completed;
-use super::lifecycle::Ready;
-use crate::hooks::{Handler, HookDecision, HookEvent, HookInput, HookRunner, Hooks, Merged, merge};
-use crate::tools::{CallContext, CallStatus, Content, ToolReply};
+use super::call::{Call, CallStage};
+use super::completed::{Completed, untagged};
+use super::lifecycle::{Prepared, Ready};
+use crate::hooks::{
+    Handler, HookDecision, HookEvent, HookInput, HookRun, HookRunner, Hooks, Merged, merge,
+};
+use crate::permission::Mode;
+use crate::process::CancelToken;
+use crate::tools::{CallContext, CallStatus, Content, ToolContext, ToolReply};
 use crate::wire::SessionId;
 use crate::wire::records::{Decision, HookReport};
 
@@ -96,7 +101,7 @@ impl Lifecycle {
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {
-                members["error"] = text.clone().into();
+                members["error"] = untagged(text).into();
                 members["is_interrupt"] = false.into();
             }
             _ => members["tool_response"] = reply.structured.clone(),
@@ -114,6 +119,33 @@ impl Lifecycle {
         }
     }
 
+    /// Hooks after a turn with these calls.
+    pub(super) fn after_batch(
+        &self,
+        calls: &[Value],
+        context: &ToolContext,
+        session: &SessionId,
+    ) -> Heard {
+        let mut heard = Heard::default();
+        let Some(run) = &self.hooks else {
+            return heard;
+        };
+        let occasion = Occasion {
+            event: HookEvent::PostToolBatch,
+            mode: self.mode,
+            context,
+            session,
+            cancel: &CancelToken::default(),
+        };
+        let handlers = run.hooks.fired(occasion.event, &[], None);
+        let members = json!({ "tool_calls": calls });
+        let merged = run.listen(&handlers, members, &occasion, &mut heard);
+        if let Some((HookDecision::Block, reason)) = merged.decision {
+            heard.stop.get_or_insert(reason);
+        }
+        heard
+    }
+
     /// Runs the hooks that a call fires.
     fn listen(
         &self,
@@ -129,49 +161,96 @@ impl Lifecycle {
         };
         let names = [ready.tool.name(), &ready.called];
         let request = ready.request(&ready.assessment, call.session);
-        let handlers: Vec<&Handler> = run.hooks.fired(event, &names, Some(&request));
+        let handlers = run.hooks.fired(event, &names, Some(&request));
+        let occasion = Occasion {
+            event,
+            mode: self.mode,
+            context: call.session,
+            session,
+            cancel: call.cancel,
+        };
+        run.listen(&handlers, members, &occasion, heard)
+    }
+}
+
+/// When, where and for whom hooks run.
+struct Occasion<'a> {
+    event: HookEvent,
+    mode: Mode,
+    context: &'a ToolContext,
+    session: &'a SessionId,
+    cancel: &'a CancelToken,
+}
+
+impl RunHooks {
+    fn listen(
+        &self,
+        handlers: &[&Handler],
+        members: Value,
+        occasion: &Occasion<'_>,
+        heard: &mut Heard,
+    ) -> Merged {
         if handlers.is_empty() {
             return Merged::default();
         }
-        let directory = &call.session.directory;
+        let event = occasion.event;
+        let directory = &occasion.context.directory;
         let input = HookInput {
-            session_id: &session.0,
+            session_id: &occasion.session.0,
             directory,
-            mode: self.mode.name(),
+            mode: occasion.mode.name(),
         };
-        let runs = run
+        let input = input.of(event, members);
+        let runs = self
             .runner
-            .run(&handlers, &input.of(event, members), directory, call.cancel);
-        let reports = runs.iter().map(|ran| HookReport {
-            event: event.name().to_owned(),
-            name: ran.name.clone(),
-            duration_ms: u64::try_from(ran.duration.as_millis()).unwrap_or(u64::MAX),
-            exit_code: ran.exit_code,
-            decision: ran
-                .answer
-                .decision
-                .as_ref()
-                .map(|(decision, _)| match decision {
-                    HookDecision::Allow => Decision::Allow,
-                    HookDecision::Ask | HookDecision::Defer => Decision::Ask,
-                    HookDecision::Block => Decision::Deny,
-                }),
-        });
-        heard.reports.extend(reports);
-        let merged = merge(
-            runs.iter()
-                .map(|ran| (ran.name.as_str(), ran.answer.clone())),
-        );
+            .run(handlers, &input, directory, occasion.cancel);
+        heard
+            .reports
+            .extend(runs.iter().map(|run| report(event, run)));
+        let answers = runs
+            .iter()
+            .map(|run| (run.name.as_str(), run.answer.clone()));
+        let merged = merge(answers);
         heard.messages.extend(merged.messages.iter().cloned());
         let contexts = merged.additional_context.iter();
-        heard
-            .contexts
-            .extend(contexts.map(|text| format!("{} hook: {text}", event.name())));
-        if heard.stop.is_none() {
-            heard.stop.clone_from(&merged.stop);
-        }
+        let contexts = contexts.map(|text| format!("{} hook: {text}", event.name()));
+        heard.contexts.extend(contexts);
+        heard.stop = heard.stop.take().or_else(|| merged.stop.clone());
         merged
     }
+}
+
+fn report(event: HookEvent, run: &HookRun) -> HookReport {
+    let decision = run.answer.decision.as_ref();
+    HookReport {
+        event: event.name().to_owned(),
+        name: run.name.clone(),
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        exit_code: run.exit_code,
+        decision: decision.map(|(decision, _)| match decision {
+            HookDecision::Allow => Decision::Allow,
+            HookDecision::Ask | HookDecision::Defer => Decision::Ask,
+            HookDecision::Block => Decision::Deny,
+        }),
+    }
+}
+
+/// What the hooks after a turn read about a call with its result.
+pub(super) fn member(call: &Call, completed: &Completed) -> Value {
+    let input = match &call.stage {
+        CallStage::Waiting(Prepared::Ready(ready))
+        | CallStage::Checking(ready)
+        | CallStage::Running(ready) => Value::Object(ready.input.clone()),
+        CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => Value::Null,
+    };
+    let response = match &completed.content {
+        Content::Text(text) => text,
+        Content::Blocks(_) => "[image]",
+    };
+    json!({
+        "tool_name": call.name, "tool_input": input, "tool_use_id": call.id,
+        "tool_response": response,
+    })
 }
 
 /// The event of a call that ended like this; none for one that was ended.
@@ -197,7 +276,7 @@ fn text_of(output: &Value) -> String {
 impl Completed {
     /// Takes up what hooks said.
     pub(super) fn hear(&mut self, heard: Heard) {
-        self.hooks = heard.reports;
+        self.hooks.extend(heard.reports);
         if self.stop.is_none() {
             self.stop = heard.stop;
         }

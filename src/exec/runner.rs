@@ -219,6 +219,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             RunnerEvent::Checked { call, prepared } => {
                 self.calls.checked(call, *prepared, &mut self.session);
             }
+            RunnerEvent::Batched { turn, heard } => self.calls.batched(turn, heard),
             RunnerEvent::Question(record) => self.output.emitter.write(record)?,
             RunnerEvent::Withdrawn(record) => self.output.emitter.write(record)?,
             RunnerEvent::Worked { call } => self.calls.worked(call),
@@ -263,7 +264,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         let ends_session = |event: &Event| matches!(event, Event::SessionResult);
         let must_wait = if self.backlog.front()?.events.iter().any(ends_session) {
             // Whatever else the record says, it ends the turn whose results it waits for.
-            self.calls.end_turn();
+            self.calls.end_turn(&self.session);
             self.has_open_calls()
         } else {
             self.calls.is_full()
@@ -315,7 +316,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 }
             }
             Event::TurnEnd(_) => {
-                self.calls.end_turn();
+                self.calls.end_turn(&self.session);
                 for batch in self.plan.take_turn() {
                     self.output.emitter.write(batch)?;
                 }
@@ -378,6 +379,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Gives queued calls their results and asks running ones to end.
     fn stop(&mut self, reason: &CancelReason) {
+        self.calls.skip_batch_hooks();
         self.calls.refuse_queued(reason, &mut self.session);
         if self.calls.cancel_running(reason) {
             self.interruption.calls_cancelled(Instant::now());

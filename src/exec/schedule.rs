@@ -175,12 +175,15 @@ impl Schedule {
         self.writers -= usize::from(!access.is_unnoticed());
     }
 
-    /// The next call in call order if it is completed; it leaves the schedule.
-    pub(super) fn yield_next(&mut self) -> Option<CallIndex> {
+    /// The next call in call order if it is completed.
+    pub(super) fn next_completed(&self) -> Option<CallIndex> {
         let front = self.slots.front()?;
-        if front.stage != Stage::Completed {
-            return None;
-        }
+        (front.stage == Stage::Completed).then_some(CallIndex(self.first))
+    }
+
+    /// The same; it leaves the schedule.
+    pub(super) fn yield_next(&mut self) -> Option<CallIndex> {
+        self.next_completed()?;
         self.slots.pop_front();
         let call = CallIndex(self.first);
         self.first += 1;

@@ -24,6 +24,8 @@ struct Turn {
     number: TurnNumber,
     ids: Vec<ToolUseId>,
     unanswered: usize,
+    /// Calls without a result.
+    unfinished: usize,
     ended: bool,
     last_batch: Option<(BatchNumber, Lane)>,
     failure: Option<String>,
@@ -38,6 +40,7 @@ impl Turns {
         };
         turn.ids.push(id);
         turn.unanswered += 1;
+        turn.unfinished += 1;
         let batch = match turn.last_batch {
             Some((batch, Lane::Parallel)) if lane == Lane::Parallel => batch,
             Some((batch, _)) => BatchNumber(batch.0 + 1),
@@ -63,6 +66,25 @@ impl Turns {
         if let Some(turn) = self.open.back_mut() {
             turn.ended = true;
         }
+    }
+
+    /// A call of this turn has its result.
+    pub(super) fn completed(&mut self, number: TurnNumber) {
+        if let Some(turn) = self.find_mut(number) {
+            turn.unfinished = turn.unfinished.saturating_sub(1);
+        }
+    }
+
+    /// Whether all calls of this turn are known and have their results.
+    pub(super) fn is_done(&self, number: TurnNumber) -> bool {
+        self.find(number)
+            .is_none_or(|turn| turn.ended && turn.unfinished == 0)
+    }
+
+    /// Whether this is the last call of its turn, as far as is known.
+    pub(super) fn is_last(&self, number: TurnNumber, id: &ToolUseId) -> bool {
+        self.find(number)
+            .is_none_or(|turn| turn.ids.last() == Some(id))
     }
 
     /// Whether all calls of this turn are known.
@@ -121,6 +143,9 @@ mod tests {
         assert_eq!(turns.finished(), Some(vec![ToolUseId::from("a")]));
         assert_eq!(turns.finished(), None);
         turns.end();
+        assert!(turns.is_last(second, &"b".into()) && !turns.is_done(second));
+        turns.completed(second);
+        assert!(turns.is_done(second));
         turns.answered(second);
         assert_eq!(turns.finished(), Some(vec![ToolUseId::from("b")]));
     }

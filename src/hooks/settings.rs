@@ -191,8 +191,9 @@ impl Hooks {
         self.handlers.iter().any(|handler| handler.event == event)
     }
 
-    /// The hooks that a call fires. `names` are those of its tool, as it is called here and as the
-    /// model called it; `request` is the call, where rules can look at one.
+    /// The hooks that an event fires. `names` are those of the tool, as it is called here and as the
+    /// model called it, or none where the event is not about one; `request` is the call, where rules can
+    /// look at one.
     pub fn fired(
         &self,
         event: HookEvent,
@@ -201,7 +202,7 @@ impl Hooks {
     ) -> Vec<&Handler> {
         let fires = |handler: &&Handler| {
             handler.event == event
-                && names.iter().any(|name| handler.matcher.matches(name))
+                && (names.is_empty() || names.iter().any(|name| handler.matcher.matches(name)))
                 && match (&handler.condition, request) {
                     (Some(rule), Some(request)) => rule.matches(request),
                     (Some(_), None) => false,

@@ -77,6 +77,29 @@ impl Address {
         Self { url }
     }
 
+    /// Where an answer with this `location` leads.
+    ///
+    /// # Errors
+    /// That is not such an address.
+    pub fn redirected(&self, location: &str) -> Result<Self, UnusableAddress> {
+        let next = self.url.join(location);
+        let next = next.map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
+        Self::parse(next.as_str())
+    }
+
+    /// The same address by `https`.
+    #[must_use]
+    pub fn encrypted(mut self) -> Self {
+        // It fails for other schemes only.
+        let _ = self.url.set_scheme("https");
+        self
+    }
+
+    /// Whether both are on one server. The usual ports of `http` and `https` count as one.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.authority() == other.authority()
+    }
+
     /// The values in the query whose names say that they are keys.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let is_secret = |name: &str| {
@@ -139,26 +162,39 @@ impl Address {
     }
 
     /// Whether the host is this machine or one of a private network, judging by its name.
-    fn is_nearby(&self) -> bool {
-        let Some(host) = self.url.host_str() else {
-            return false;
-        };
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        match bare.parse::<IpAddr>().map(|address| address.to_canonical()) {
-            Ok(IpAddr::V4(address)) => {
+    pub fn is_nearby(&self) -> bool {
+        match self.host() {
+            Host::Machine(IpAddr::V4(address)) => {
                 address.is_loopback() || address.is_private() || address.is_link_local()
             }
-            Ok(IpAddr::V6(address)) => {
+            Host::Machine(IpAddr::V6(address)) => {
                 address.is_loopback()
                     || address.is_unique_local()
                     || address.is_unicast_link_local()
             }
-            Err(_) => {
-                let name = bare.trim_end_matches('.').to_ascii_lowercase();
+            Host::Name(name) => {
+                let name = name.trim_end_matches('.').to_ascii_lowercase();
                 !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|end| name.ends_with(end))
             }
         }
     }
+
+    pub(super) fn host(&self) -> Host<'_> {
+        let host = self.url.host_str().unwrap_or_default();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        match bare.parse::<IpAddr>() {
+            Ok(address) => Host::Machine(address.to_canonical()),
+            Err(_) => Host::Name(bare),
+        }
+    }
+}
+
+/// Which machine an address names.
+pub(super) enum Host<'a> {
+    /// By its number. Of IPv4 addresses in IPv6 form it is the IPv4 address.
+    Machine(IpAddr),
+    /// By a name, to be looked up.
+    Name(&'a str),
 }
 
 #[cfg(test)]

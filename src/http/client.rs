@@ -7,7 +7,11 @@ use reqwest::redirect::Policy;
 use rustls::ClientConfig;
 use tokio::time::timeout;
 
-use super::{Address, Headers, HttpFailure, HttpSettings, Outgoing, Redaction, Response, tls};
+use super::reach::Guard;
+use super::{
+    Address, Headers, HttpFailure, HttpSettings, Outgoing, Reach, Redaction, RefusedAddress,
+    Response, tls,
+};
 
 /// What helps where the certificate of a server says that it is an authority's.
 const OWN_AUTHORITY: &str = ": the server's certificate is one for an authority; make it with \
@@ -20,6 +24,7 @@ pub(super) const LONGEST_MESSAGE: usize = 300;
 #[derive(Debug)]
 pub struct Client {
     settings: HttpSettings,
+    guard: Guard,
     plain: OnceLock<Result<reqwest::Client, HttpFailure>>,
     encrypted: OnceLock<Result<reqwest::Client, HttpFailure>>,
 }
@@ -27,7 +32,13 @@ pub struct Client {
 impl Client {
     /// A client that builds nothing yet.
     pub fn new(settings: HttpSettings) -> Self {
+        Self::reaching(Reach::Anywhere, settings)
+    }
+
+    /// A client that connects only to some addresses, and builds nothing yet.
+    pub fn reaching(reach: Reach, settings: HttpSettings) -> Self {
         Self {
+            guard: Guard::new(reach, settings.proxies.hosts()),
             settings,
             plain: OnceLock::new(),
             encrypted: OnceLock::new(),
@@ -41,12 +52,43 @@ impl Client {
     /// No answer arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let redaction = outgoing.redaction();
-        let idle = self.settings.limits.idle;
         let request = self.request(outgoing, &redaction)?;
-        let response = timeout(idle, request.send())
+        self.answer(request, &outgoing.address, redaction).await
+    }
+
+    /// Asks for a page, and returns the answer once its headers have arrived. Must be called within
+    /// an [`super::Engine`].
+    ///
+    /// # Errors
+    /// The address may not be reached, or no answer arrived in time.
+    pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
+        let redaction = Redaction::of(&address.secrets());
+        let request = self.for_address(address)?.get(address.url.clone());
+        // What is never unpacked cannot grow.
+        let request = request
+            .header("accept-encoding", "identity")
+            .header("accept", accept);
+        self.answer(request, address, redaction).await
+    }
+
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        address: &Address,
+        redaction: Redaction,
+    ) -> Result<Response, HttpFailure> {
+        let idle = self.settings.limits.idle;
+        let answered = async {
+            self.guard
+                .check(address)
+                .await
+                .map_err(|refused| HttpFailure::unusable(refused.to_string()))?;
+            let sent = request.send().await;
+            sent.map_err(|error| self.failure(&error, address, &redaction))
+        };
+        let response = timeout(idle, answered)
             .await
-            .map_err(|_| HttpFailure::timed_out(idle))?
-            .map_err(|error| self.failure(&error, &outgoing.address, &redaction))?;
+            .map_err(|_| HttpFailure::timed_out(idle))??;
         let headers: Headers = response
             .headers()
             .iter()
@@ -107,6 +149,7 @@ impl Client {
             .connect_timeout(self.settings.limits.connect)
             .tls_backend_preconfigured(tls)
             .http1_only()
+            .dns_resolver(self.guard.clone())
             // `config` has read the proxies from the environment.
             .no_proxy();
         for proxy in self.settings.proxies.build()? {
@@ -126,6 +169,10 @@ impl Client {
         if error.is_timeout() && error.is_connect() {
             return HttpFailure::timed_out(self.settings.limits.connect);
         }
+        let refused = causes(error).find_map(|cause| cause.downcast_ref::<RefusedAddress>());
+        if let Some(refused) = refused {
+            return HttpFailure::unusable(refused.to_string());
+        }
         let mut message = format!("{}: {}", address.authority(), chain(error));
         if message.contains("CaUsedAsEndEntity") {
             message.push_str(OWN_AUTHORITY);
@@ -138,17 +185,21 @@ impl Client {
 
 /// The causes of an error, without the URL, which may contain a key.
 pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
+    let mut texts: Vec<String> = Vec::new();
+    for cause in causes(error) {
         let text = cause.to_string();
-        if !causes.iter().any(|known| known.contains(&text)) {
-            causes.push(text);
+        if !texts.iter().any(|known| known.contains(&text)) {
+            texts.push(text);
         }
     }
-    if causes.is_empty() {
+    if texts.is_empty() {
         return "the request failed".to_owned();
     }
-    causes.join(": ")
+    texts.join(": ")
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
 }
 
 #[cfg(test)]

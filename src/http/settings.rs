@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reqwest::{NoProxy, Proxy};
+use reqwest::{NoProxy, Proxy, Url};
 
 use super::{HttpFailure, Secret};
 
@@ -65,6 +65,19 @@ impl Proxies {
             .into_iter()
             .flatten()
             .any(|proxy| proxy.expose().starts_with("https:"))
+    }
+
+    /// The machines that they run on.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let proxies = [&self.http, &self.https, &self.all];
+        let addresses = proxies.into_iter().flatten().map(Secret::expose);
+        // A proxy without a scheme is asked by `http`.
+        let urls = addresses.filter_map(|address| match address.split_once("://") {
+            Some(_) => Url::parse(address).ok(),
+            None => Url::parse(&format!("http://{address}")).ok(),
+        });
+        urls.filter_map(|url| Some(url.host_str()?.to_owned()))
+            .collect()
     }
 
     /// The proxies for the client, those of a single scheme first.

@@ -1,6 +1,10 @@
 //! The decision about a call.
 
-use super::{Action, Mode, Request, Rules};
+use super::call::Call;
+use super::command::Command;
+use super::remedy;
+use super::surroundings::{Place, Surroundings};
+use super::{Action, Behavior, Mode, Request, Rule, Rules};
 use crate::wire::records::{DecidedBy, Decision};
 
 /// What was decided about a call, and by what.
@@ -10,7 +14,7 @@ pub struct Decided {
     pub decision: Decision,
     /// What decided.
     pub by: DecidedBy,
-    /// The same of each command of a command line, if it was looked at command by command.
+    /// The same of each command of a command line, if there are several.
     pub parts: Vec<DecidedPart>,
     /// A rule that would allow the call, if one can.
     pub remedy: Option<String>,
@@ -25,34 +29,279 @@ pub struct DecidedPart {
     pub decision: Decision,
     /// What decided.
     pub by: DecidedBy,
+    /// A rule that would allow it, if one can.
+    pub remedy: Option<String>,
 }
+
+type Verdict = (Decision, DecidedBy);
 
 impl Rules {
     /// Decides about a call: deny rules first, then ask rules, then what no mode allows, then the mode
-    /// and allow rules.
+    /// and allow rules. Of the commands of a command line, the one that is allowed the least decides.
     pub fn decide(&self, mode: Mode, request: &Request<'_>) -> Decided {
-        let only_reads = match request.action {
-            Action::Command { only_reads, .. } => *only_reads,
-            Action::Files { writes, .. } => writes.is_empty(),
-            Action::Harmless => true,
-            Action::Fetch { .. } | Action::Anything => false,
-        };
-        let (decision, by) = match mode {
-            _ if only_reads => {
-                let builtin = "read-only".to_owned();
-                (Decision::Allow, DecidedBy::Builtin { builtin })
+        let surroundings = Surroundings::new(request);
+        let call = Call::new(&surroundings);
+        let mut decided = match (self.decide_whole(&call), request.action) {
+            (Some((decision, by)), _) => decided(decision, by),
+            (None, Action::Command { only_reads, .. }) => {
+                self.decide_commands(mode, *only_reads, &call)
             }
-            Mode::BypassPermissions => {
-                let mode = mode.name().to_owned();
-                (Decision::Allow, DecidedBy::Mode { mode })
+            (None, _) => {
+                let (decision, by) = self.decide_other(mode, &call);
+                let remedy = match by {
+                    DecidedBy::Default { .. } => remedy::of_call(request),
+                    _ => None,
+                };
+                Decided {
+                    remedy,
+                    ..decided(decision, by)
+                }
             }
-            Mode::Default | Mode::Auto => (Decision::Ask, DecidedBy::Default { default: true }),
         };
+        if mode == Mode::DontAsk && decided.decision == Decision::Ask {
+            decided.decision = Decision::Deny;
+            if matches!(decided.by, DecidedBy::Default { .. }) {
+                decided.by = by_mode(mode);
+            }
+        }
+        decided
+    }
+
+    /// By rules that restrict the call, whatever it does.
+    fn decide_whole(&self, call: &Call<'_>) -> Option<Verdict> {
+        let request = call.surroundings.request;
+        let whole = self.restricting(|rule| rule.is_about(request))?;
+        // A part may be restricted more.
+        let stricter = self.that(Behavior::Deny).find(|rule| rule.restricts(call));
+        Some(by_rule(stricter.unwrap_or(whole)))
+    }
+
+    fn decide_commands(&self, mode: Mode, only_reads: bool, call: &Call<'_>) -> Decided {
+        if only_reads && !self.restrict_commands() {
+            let (decision, by) = reads_only();
+            return decided(decision, by);
+        }
+        let commands = call.commands();
+        let mut parts: Vec<DecidedPart> = commands
+            .iter()
+            .map(|command| {
+                let (decision, by) =
+                    self.decide_command(mode, only_reads, command, call.surroundings);
+                let remedy = match by {
+                    DecidedBy::Default { .. } => remedy::of_command(command, call.surroundings),
+                    _ => None,
+                };
+                DecidedPart {
+                    command: command.text.to_owned(),
+                    decision,
+                    by,
+                    remedy,
+                }
+            })
+            .collect();
+        if !only_reads
+            && parts
+                .iter()
+                .all(|part| (part.decision, &part.by) == (Decision::Allow, &reads_only().1))
+        {
+            // Each of them reads, but not where they run now.
+            for part in &mut parts {
+                (part.decision, part.by) = left_open();
+            }
+        }
+        // Of the strictest ones, one about which more is said than that it reads or is left open.
+        let says_more = |by: &DecidedBy| *by != reads_only().1 && *by != left_open().1;
+        let Some(deciding) = parts
+            .iter()
+            .rev()
+            .max_by_key(|part| (part.decision, says_more(&part.by)))
+        else {
+            let (decision, by) = left_open();
+            return decided(decision, by);
+        };
+        let (decision, by) = (deciding.decision, deciding.by.clone());
+        let mut open = parts.iter().filter(|part| part.decision != Decision::Allow);
+        let remedy = match (open.next(), open.next()) {
+            (Some(part), None) => part.remedy.clone(),
+            _ => None,
+        };
+        if parts.len() == 1 {
+            parts.clear();
+        }
         Decided {
             decision,
             by,
-            parts: Vec::new(),
-            remedy: None,
+            parts,
+            remedy,
         }
     }
+
+    fn decide_command(
+        &self,
+        mode: Mode,
+        only_reads: bool,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> Verdict {
+        if let Some(rule) = self.restricting(|rule| rule.restricts_command(command, surroundings)) {
+            return by_rule(rule);
+        }
+        if only_reads {
+            return reads_only();
+        }
+        if command.removes_critical(surroundings) {
+            return builtin(Decision::Ask, "critical-path");
+        }
+        if mode == Mode::BypassPermissions {
+            return (Decision::Allow, by_mode(mode));
+        }
+        let files = command.files(surroundings);
+        let mut written = files.redirected.iter().chain(&files.changed);
+        if written.any(|file| Surroundings::is_protected(&file.place())) {
+            return builtin(Decision::Ask, "protected");
+        }
+        let reads = command.only_reads(surroundings);
+        if reads && files.redirected.is_empty() {
+            return reads_only();
+        }
+        if mode == Mode::Plan {
+            return (Decision::Ask, by_mode(mode));
+        }
+        if let Some(rule) = self
+            .that(Behavior::Allow)
+            .find(|rule| rule.is_about(surroundings.request))
+        {
+            return by_rule(rule);
+        }
+        if !command.is_understood() {
+            return builtin(Decision::Ask, "unparsable");
+        }
+        self.allows_command(mode, reads, command, surroundings)
+            .unwrap_or_else(left_open)
+    }
+
+    /// What allows a command that does not only read, and the files that it is redirected to.
+    fn allows_command(
+        &self,
+        mode: Mode,
+        reads: bool,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> Option<Verdict> {
+        let targets = command.redirection_targets(surroundings)?;
+        let are_inside = targets.iter().all(|place| surroundings.is_inside(place));
+        let granted = || {
+            let rules: Option<Vec<&Rule>> = targets
+                .iter()
+                .map(|place| self.allowing_to_write(place, surroundings))
+                .collect();
+            rules
+        };
+        if mode == Mode::AcceptEdits
+            && are_inside
+            && (reads || command.is_redirection() || command.edits_inside(surroundings))
+        {
+            return Some((Decision::Allow, by_mode(mode)));
+        }
+        if (reads || command.is_redirection())
+            && let Some(rule) = granted().and_then(|rules| rules.first().copied())
+        {
+            return Some(by_rule(rule));
+        }
+        let rule = self
+            .that(Behavior::Allow)
+            .find(|rule| rule.allows_command(command))?;
+        (are_inside || granted().is_some()).then(|| by_rule(rule))
+    }
+
+    fn allowing_to_write(&self, place: &Place, surroundings: &Surroundings<'_>) -> Option<&Rule> {
+        self.that(Behavior::Allow)
+            .find(|rule| rule.allows_writing(place, surroundings))
+    }
+
+    /// About a call that is no command line.
+    fn decide_other(&self, mode: Mode, call: &Call<'_>) -> Verdict {
+        let surroundings = call.surroundings;
+        let request = surroundings.request;
+        if let Some(rule) = self.restricting(|rule| rule.restricts(call)) {
+            return by_rule(rule);
+        }
+        let writes = &call.writes;
+        let only_reads = match request.action {
+            Action::Files { writes, .. } => writes.is_empty(),
+            Action::Harmless => true,
+            Action::Command { .. } | Action::Fetch { .. } | Action::Anything => false,
+        };
+        if only_reads {
+            return reads_only();
+        }
+        if mode == Mode::BypassPermissions {
+            return (Decision::Allow, by_mode(mode));
+        }
+        if writes.iter().any(Surroundings::is_protected) {
+            return builtin(Decision::Ask, "protected");
+        }
+        if mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
+            return (Decision::Ask, by_mode(mode));
+        }
+        if let Some(rule) = self.that(Behavior::Allow).find(|rule| {
+            rule.is_about(request)
+                || call
+                    .host
+                    .as_deref()
+                    .is_some_and(|host| rule.is_about_host(host))
+        }) {
+            return by_rule(rule);
+        }
+        if writes.is_empty() {
+            return left_open();
+        }
+        if mode == Mode::AcceptEdits && writes.iter().all(|place| surroundings.is_inside(place)) {
+            return (Decision::Allow, by_mode(mode));
+        }
+        let rules: Option<Vec<&Rule>> = writes
+            .iter()
+            .map(|place| self.allowing_to_write(place, surroundings))
+            .collect();
+        rules
+            .and_then(|rules| rules.first().copied())
+            .map_or_else(left_open, by_rule)
+    }
+}
+
+fn decided(decision: Decision, by: DecidedBy) -> Decided {
+    Decided {
+        decision,
+        by,
+        parts: Vec::new(),
+        remedy: None,
+    }
+}
+
+fn by_rule(rule: &Rule) -> Verdict {
+    let by = DecidedBy::Rule {
+        rule: rule.text.clone(),
+        behavior: rule.behavior,
+        source: rule.source.name.clone(),
+    };
+    (rule.behavior, by)
+}
+
+fn by_mode(mode: Mode) -> DecidedBy {
+    DecidedBy::Mode {
+        mode: mode.name().to_owned(),
+    }
+}
+
+fn builtin(decision: Decision, name: &str) -> Verdict {
+    let builtin = name.to_owned();
+    (decision, DecidedBy::Builtin { builtin })
+}
+
+fn reads_only() -> Verdict {
+    builtin(Decision::Allow, "read-only")
+}
+
+fn left_open() -> Verdict {
+    (Decision::Ask, DecidedBy::Default { default: true })
 }

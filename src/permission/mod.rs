@@ -4,12 +4,37 @@
 //! `docs/protocol.md`, Permission rules. Nothing is run, asked or opened here; where a path leads is
 //! asked of the caller.
 
+mod call;
+mod command;
+mod command_pattern;
 mod decision;
+mod directories;
+mod domain;
 mod mode;
+mod named_file;
+mod path_pattern;
+mod programs;
+mod reason;
+mod remedy;
 mod request;
 mod rule;
+mod rules;
+mod surroundings;
+mod table;
+mod tool_name;
+mod wildcard;
 
+pub use crate::wire::records::Decision as Behavior;
 pub use decision::{Decided, DecidedPart};
 pub use mode::Mode;
 pub use request::{Action, Request};
-pub use rule::{Behavior, InvalidRule, Rule, Rules, Source};
+pub use rule::{InvalidRule, Rule, Source};
+pub use rules::Rules;
+pub use tool_name::canonical_tool;
+
+#[cfg(test)]
+mod decision_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod rule_tests;

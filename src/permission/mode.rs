@@ -5,11 +5,23 @@
 pub enum Mode {
     /// Calls that only read run; about the others somebody is asked.
     #[default]
+    #[value(alias = "manual")]
     Default,
-    /// A judge decides about calls that the rules leave open.
+    /// Changes to files of the working directories run as well.
+    #[value(
+        name = "acceptEdits",
+        aliases = ["accept-edits", "auto-edit", "auto_edit"]
+    )]
+    AcceptEdits,
+    /// Calls that only read run; about everything else somebody is asked, whatever rules allow.
+    Plan,
+    /// A judge decides about what rules leave open.
     Auto,
+    /// What rules leave open is denied.
+    #[value(name = "dontAsk", alias = "dont-ask")]
+    DontAsk,
     /// Every call runs, but for what no mode allows.
-    #[value(name = "bypassPermissions", alias = "bypass-permissions")]
+    #[value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"])]
     BypassPermissions,
 }
 
@@ -18,7 +30,10 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
             Self::Auto => "auto",
+            Self::DontAsk => "dontAsk",
             Self::BypassPermissions => "bypassPermissions",
         }
     }

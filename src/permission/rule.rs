@@ -1,18 +1,20 @@
-//! A rule, and the rules of a run.
+//! A rule: which calls it is about, and what happens to them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a rule does with the calls that it matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Behavior {
-    /// They do not run.
-    Deny,
-    /// Somebody is asked.
-    Ask,
-    /// They run.
-    Allow,
-}
+use serde_json::Value;
+
+use super::call::Call;
+use super::command::Command;
+use super::command_pattern::CommandPattern;
+use super::domain::DomainPattern;
+use super::named_file::NamedFile;
+use super::path_pattern::PathPattern;
+use super::surroundings::{Place, Surroundings};
+use super::tool_name::{ToolName, canonical_tool};
+use super::wildcard::Wildcard;
+use super::{Behavior, Request};
 
 /// Where a rule is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,35 @@ pub struct Rule {
     pub behavior: Behavior,
     /// Where it is written.
     pub source: Arc<Source>,
+    pub(super) tool: ToolName,
+    pub(super) specifier: Specifier,
+    /// An argument that calls have, if the specifier can be read like that.
+    argument: Option<Argument>,
+}
+
+/// Which calls of its tools a rule is about.
+#[derive(Debug, Clone)]
+pub(super) enum Specifier {
+    /// All.
+    Any,
+    /// `Bash(…)`
+    Command(CommandPattern),
+    /// `Read(…)`
+    Reading(PathPattern),
+    /// `Edit(…)`
+    Writing(PathPattern),
+    /// `WebFetch(…)`
+    Domain(DomainPattern),
+    /// Those with the argument.
+    Argument,
+    /// None: tools are not asked about paths in this way.
+    Nothing,
+}
+
+#[derive(Debug, Clone)]
+struct Argument {
+    name: String,
+    value: Wildcard,
 }
 
 /// A text is no rule.
@@ -53,40 +84,224 @@ impl Rule {
         behavior: Behavior,
         source: &Arc<Source>,
     ) -> Result<Self, InvalidRule> {
-        Ok(Self {
+        let invalid = |problem: String| InvalidRule {
+            source_name: source.name.clone(),
             text: text.to_owned(),
+            problem,
+        };
+        let (name, specifier) =
+            split(text.trim()).map_err(|problem| invalid(problem.to_owned()))?;
+        if behavior == Behavior::Allow && name.contains('*') && !begins_with_server(name) {
+            let problem =
+                "a rule that allows can only have `*` in the name of a tool after `mcp__SERVER__`";
+            return Err(invalid(problem.to_owned()));
+        }
+        let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
+        let mut argument = argument(&specifier);
+        let specifier = match (canonical_tool(name), specifier.as_str()) {
+            (_, "" | "*") => Specifier::Any,
+            ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
+            ("Read", pattern) => Specifier::Reading(path(pattern)?),
+            ("Edit", pattern) => Specifier::Writing(path(pattern)?),
+            ("WebFetch", pattern) => {
+                let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
+                Specifier::Domain(DomainPattern::parse(host.trim()))
+            }
+            ("Agent" | "Skill", pattern) if argument.is_none() => {
+                let name = if canonical_tool(name) == "Agent" {
+                    "subagent_type"
+                } else {
+                    "skill"
+                };
+                argument = Some(Argument {
+                    name: name.to_owned(),
+                    value: Wildcard::parse(pattern),
+                });
+                Specifier::Argument
+            }
+            _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
+            _ => Specifier::Nothing,
+        };
+        let is_named_by_specifier = matches!(specifier, Specifier::Argument);
+        Ok(Self {
+            text: text.trim().to_owned(),
             behavior,
             source: Arc::clone(source),
+            tool: ToolName::parse(name),
+            argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
+            specifier,
+        })
+    }
+
+    /// Whether a call is one that the rule is about, or may be one for all that is known: for a command
+    /// line, whether any of its commands is.
+    pub fn matches(&self, request: &Request<'_>) -> bool {
+        let surroundings = Surroundings::new(request);
+        let call = Call::new(&surroundings);
+        let is_unclear = matches!(self.specifier, Specifier::Command(_))
+            && call
+                .commands()
+                .iter()
+                .any(|command| !command.is_understood());
+        is_unclear || self.restricts(&call)
+    }
+
+    /// Whether it restricts a call, as a whole or in a part.
+    pub(super) fn restricts(&self, call: &Call<'_>) -> bool {
+        self.is_about(call.surroundings.request)
+            || call
+                .commands()
+                .iter()
+                .any(|command| self.restricts_command(command, call.surroundings))
+            || call
+                .reads
+                .iter()
+                .any(|place| self.restricts_reading(place, call.surroundings))
+            || call
+                .writes
+                .iter()
+                .any(|place| self.restricts_writing(place, call.surroundings))
+            || call
+                .host
+                .as_deref()
+                .is_some_and(|host| self.is_about_host(host))
+    }
+
+    /// Whether it is about a call, whatever that does.
+    pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
+        let tool = canonical_tool(request.tool);
+        self.tool.covers(tool)
+            && (matches!(self.specifier, Specifier::Any)
+                || self
+                    .argument
+                    .as_ref()
+                    .is_some_and(|argument| argument.is_among(request)))
+    }
+
+    pub(super) fn is_about_host(&self, host: &str) -> bool {
+        matches!(&self.specifier, Specifier::Domain(domain) if domain.covers(host))
+    }
+
+    pub(super) fn restricts_command(
+        &self,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> bool {
+        let any = |files: &[NamedFile], pattern: &PathPattern| {
+            files
+                .iter()
+                .any(|file| pattern.may_restrict(file, surroundings))
+        };
+        match &self.specifier {
+            Specifier::Command(pattern) => command.may_be(pattern),
+            Specifier::Reading(pattern) => {
+                let files = command.files(surroundings);
+                any(&files.named, pattern) || any(&files.redirected, pattern)
+            }
+            Specifier::Writing(pattern) => {
+                let files = command.files(surroundings);
+                any(&files.redirected, pattern) || any(&files.changed, pattern)
+            }
+            Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
+            Specifier::Any => {
+                let files = command.files(surroundings);
+                self.tool.is("Edit") && !(files.redirected.is_empty() && files.changed.is_empty())
+            }
+            Specifier::Argument | Specifier::Nothing => false,
+        }
+    }
+
+    pub(super) fn restricts_reading(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        matches!(&self.specifier, Specifier::Reading(pattern) if pattern.restricts(place, surroundings))
+    }
+
+    /// What must not be read must not be changed either.
+    pub(super) fn restricts_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        matches!(
+            &self.specifier,
+            Specifier::Reading(pattern) | Specifier::Writing(pattern)
+                if pattern.restricts(place, surroundings)
+        )
+    }
+
+    /// Whether it allows to change a file.
+    pub(super) fn allows_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        match &self.specifier {
+            Specifier::Writing(pattern) => pattern.allows(place, surroundings),
+            Specifier::Any => self.tool.is("Edit"),
+            _ => false,
+        }
+    }
+
+    /// Whether it allows a command, apart from the files that it is redirected to.
+    pub(super) fn allows_command(&self, command: &Command<'_>) -> bool {
+        matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
+    }
+
+    /// What is wrong with it, though it is well formed.
+    pub(super) fn warning(&self) -> Option<String> {
+        matches!(self.specifier, Specifier::Nothing).then(|| {
+            let Self { source, text, .. } = self;
+            format!(
+                "{}: the rule `{text}` never matches; paths are matched by `Read(…)` and `Edit(…)`, and arguments by rules that deny or ask",
+                source.name
+            )
         })
     }
 }
 
-impl Rule {
-    /// Whether a call is one that the rule is about.
-    pub fn matches(&self, request: &super::Request<'_>) -> bool {
-        self.text == request.tool
+impl Argument {
+    fn is_among(&self, request: &Request<'_>) -> bool {
+        match request.input.get(&self.name) {
+            Some(Value::String(text)) => self.value.covers(text),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                self.value.covers(&value.to_string())
+            }
+            _ => false,
+        }
     }
 }
 
-/// The rules of a run, compiled once.
-#[derive(Debug, Default)]
-pub struct Rules {
-    rules: Vec<Rule>,
+/// The name and the specifier of a rule, which is empty if there is none.
+fn split(text: &str) -> Result<(&str, String), &'static str> {
+    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
+    if name.is_empty()
+        || name.contains(|character: char| character.is_whitespace() || character == ')')
+    {
+        return Err("it does not begin with the name of a tool");
+    }
+    let Some(inside) = rest.strip_prefix('(') else {
+        return Ok((name, String::new()));
+    };
+    let inside = inside
+        .strip_suffix(')')
+        .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
+        .ok_or("its parenthesis is not closed at its end")?;
+    Ok((name, inside.trim().replace("\\(", "(").replace("\\)", ")")))
 }
 
-impl Rules {
-    /// These rules, in the order of their sources.
-    pub fn new(rules: Vec<Rule>) -> Self {
-        Self { rules }
-    }
+fn begins_with_server(name: &str) -> bool {
+    let (literal, _) = name.split_once('*').unwrap_or((name, ""));
+    literal
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+        .is_some_and(|(server, _)| !server.is_empty())
+}
 
-    /// Adds a rule.
-    pub fn add(&mut self, rule: Rule) {
-        self.rules.push(rule);
-    }
-
-    /// What is wrong with rules that are well formed: a line for each that can never matter.
-    pub fn warnings(&self) -> Vec<String> {
-        self.rules.iter().filter_map(|_| None).collect()
-    }
+/// The argument that a specifier names as `name:value`. Commands, paths and addresses have rules of
+/// their own.
+fn argument(specifier: &str) -> Option<Argument> {
+    let (name, value) = specifier.split_once(':')?;
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_canonical = matches!(
+        name,
+        "command" | "file_path" | "path" | "notebook_path" | "url"
+    );
+    (is_name && !is_canonical).then(|| Argument {
+        name: name.to_owned(),
+        value: Wildcard::parse(value.trim()),
+    })
 }

@@ -20,6 +20,7 @@ mod lane;
 mod live_calls;
 #[cfg(target_os = "linux")]
 mod orphans;
+mod pager;
 mod pipes;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
@@ -55,6 +56,7 @@ pub use detached_write::write_detached;
 pub use guardian::{GuardianPlan, guard, plan_guardian};
 #[cfg(target_os = "linux")]
 pub use orphans::adopt_orphans;
+pub use pager::Pager;
 pub use pipes::Conversation;
 pub use signals::{EndSignal, outlive_file_size_limit, report_departure, report_end_signals};
 pub use spawners::{LaneOptions, Spawners};

@@ -19,6 +19,7 @@ pub(super) static CLAUDE: Format = Format {
         needle: "-title\"",
         precedence: Precedence::Manual,
     },
+    cost_words: &["\"assistant\"", "\"usage\""],
     read,
 };
 
@@ -37,7 +38,7 @@ object! {
         meta = "isMeta",
         compact_summary = "isCompactSummary",
         api_error = "isApiErrorMessage",
-        message = "message",
+        message: Said<'a> = "message",
         content = "content",
         summary = "summary",
         leaf = "leafUuid",
@@ -104,7 +105,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
-    let said = Said::of(row.message);
+    let said = row.message;
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         uuid: string(row.uuid),
@@ -247,7 +248,12 @@ fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
             .then(|| anthropic_usage(said.usage))
             .flatten(),
         model,
-        blocks: anthropic_blocks(said.content, detail),
+        blocks: match detail {
+            Detail::Costs => Vec::new(),
+            Detail::Outline | Detail::Counts | Detail::Full => {
+                anthropic_blocks(said.content, detail)
+            }
+        },
         ..Message::new(Role::Assistant, origin)
     }
 }

@@ -19,6 +19,7 @@ pub(super) static CODEX: Format = Format {
         needle: "\"thread_name_updated\"",
         precedence: Precedence::Later,
     },
+    cost_words: &[],
     read,
 };
 

@@ -1,19 +1,23 @@
 //! Tokens and money by day, model and so on.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::prices::Prices;
-use super::stats::{Reply, Tally};
-use crate::wire::records::{Dimension, SessionCostRecord};
+use super::stats::{Occasion, Reply, Tally, UsedTool};
+use crate::wire::records::{Dimension, SessionCostRecord, SessionToolRecord};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
 
 /// The name for an unknown model, day and so on.
 const UNKNOWN: &str = "(unknown)";
+
+/// How long a token is on average, in English and in code.
+const BYTES_OF_A_TOKEN: u64 = 4;
 
 /// How long a block is.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
@@ -29,44 +33,92 @@ impl Tally {
             };
             usage.cost = usage.cost.filter(|cost| *cost > 0.0);
             if usage.cost.is_none() && usage.total() > 0 {
-                let model = reply.model.as_deref().unwrap_or_default();
+                let model = reply.occasion.model.as_deref().unwrap_or_default();
                 let model = models.entry(model).or_insert_with(|| prices.of(model));
                 usage.cost = model.cost(usage);
             }
         }
     }
 
+    /// Whether a request costs something unknown.
+    pub(super) fn has_unpriced_replies(&self) -> bool {
+        let mut usages = self.replies.values().filter_map(|reply| reply.usage);
+        usages.any(|usage| usage.cost.is_none() && usage.total() > 0)
+    }
+
     /// Adds up the requests that have these dimensions in common, in their order. Without a
     /// dimension that is one sum of all.
     pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
+        let replies = self.replies.values();
+        let replies = replies.map(|reply| (&reply.occasion, reply));
+        let sums = self.grouped(replies, by, zone, add_reply);
+        let with_names = |(by, sum)| SessionCostRecord { by, ..sum };
+        sums.into_iter().map(with_names).collect()
+    }
+
+    /// Adds up the requests from this time on.
+    pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
+        let mut sum = SessionCostRecord::default();
+        let is_later = |reply: &&Reply| reply.occasion.time.is_some_and(|time| time >= start);
+        for reply in self.replies.values().filter(is_later) {
+            add_reply(&mut sum, reply);
+        }
+        sum
+    }
+
+    /// Adds up the calls that have these dimensions in common, in their order.
+    pub fn tools(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
+        let calls = self.calls.values().map(|call| (&call.occasion, call));
+        let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
+            sum.calls += 1;
+            sum.failed += u64::from(call.failed);
+            sum.results += u64::from(call.result.is_some());
+            sum.result_bytes += call.result.unwrap_or_default();
+        };
+        let sums = self.grouped(calls, by, zone, add).into_iter();
+        let with_names = |(by, sum): (_, SessionToolRecord)| SessionToolRecord {
+            by,
+            result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
+            ..sum
+        };
+        sums.map(with_names).collect()
+    }
+
+    /// The sums of the items that have these dimensions in common, in their order.
+    fn grouped<'a, Item, Sum: Default>(
+        &self,
+        items: impl Iterator<Item = (&'a Occasion, Item)>,
+        by: &[Dimension],
+        zone: &TimeZone,
+        add: impl Fn(&mut Sum, Item),
+    ) -> Vec<(BTreeMap<Dimension, String>, Sum)> {
         let periods = Periods {
             zone,
             blocks: self.blocks(),
         };
-        let mut sums: BTreeMap<Vec<String>, SessionCostRecord> = BTreeMap::new();
-        for reply in self.replies.values() {
-            let names = by.iter().map(|dimension| name(reply, *dimension, &periods));
-            let sum = sums.entry(names.collect()).or_default();
-            sum.replies += reply.replies;
-            let usage = reply.usage.unwrap_or_default();
-            sum.usage += usage;
-            if usage.cost.is_none() && usage.total() > 0 {
-                let model = name(reply, Dimension::Model, &periods);
-                sum.unpriced_models.insert(model);
-            }
+        let mut sums: BTreeMap<Vec<String>, Sum> = BTreeMap::new();
+        for (occasion, item) in items {
+            let names = by
+                .iter()
+                .map(|dimension| name(occasion, *dimension, &periods));
+            add(sums.entry(names.collect()).or_default(), item);
         }
-        let sums = sums.into_iter().map(|(names, sum)| SessionCostRecord {
-            by: by.iter().copied().zip(names).collect(),
-            ..sum
-        });
-        sums.collect()
+        let named = |(names, sum)| (by.iter().copied().zip(names).collect(), sum);
+        sums.into_iter().map(named).collect()
+    }
+
+    /// The block in which a request at this time would be, if there was one in it.
+    pub fn block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
+        let start = *self.blocks().last()?;
+        let block = start..start.saturating_add(BLOCK).ok()?;
+        block.contains(&time).then_some(block)
     }
 
     /// When the blocks begin, in order.
     fn blocks(&self) -> Vec<Timestamp> {
         let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.total() > 0);
         let replies = self.replies.values().filter(|reply| paid(reply));
-        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.time).collect();
+        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.occasion.time).collect();
         times.sort_unstable();
         let mut starts: Vec<Timestamp> = Vec::new();
         for time in times {
@@ -87,29 +139,44 @@ struct Periods<'a> {
     blocks: Vec<Timestamp>,
 }
 
-/// Where a request belongs.
-fn name(reply: &Reply, dimension: Dimension, periods: &Periods) -> String {
+/// Adds a request to a sum.
+fn add_reply(sum: &mut SessionCostRecord, reply: &Reply) {
+    sum.replies += reply.replies;
+    let usage = reply.usage.unwrap_or_default();
+    sum.usage += usage;
+    if usage.cost.is_none() && usage.total() > 0 {
+        let model = reply.occasion.model.as_deref().unwrap_or(UNKNOWN);
+        sum.unpriced_models.insert(model.to_owned());
+    }
+}
+
+/// Where a request or a call belongs.
+fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
-    let source = reply.source.as_deref();
+    let source = occasion.source.as_deref();
     let name = match dimension {
-        Dimension::Day => reply.time.map(|time| zoned(time).date().to_string()),
-        Dimension::Week => reply.time.map(|time| {
+        Dimension::Day => occasion.time.map(|time| zoned(time).date().to_string()),
+        Dimension::Week => occasion.time.map(|time| {
             let week = zoned(time).date().iso_week_date();
             format!("{:04}-W{:02}", week.year(), week.week())
         }),
-        Dimension::Month => reply
+        Dimension::Month => occasion
             .time
             .map(|time| zoned(time).strftime("%Y-%m").to_string()),
-        Dimension::Block => reply.time.and_then(|time| {
+        Dimension::Block => occasion.time.and_then(|time| {
             let begun = periods.blocks.partition_point(|start| *start <= time);
             let start = periods.blocks[..begun].last()?;
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
-        Dimension::Model => reply.model.clone(),
+        Dimension::Model => occasion.model.clone(),
         Dimension::Project => source.and_then(|source| source.project.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
-        Dimension::Prompt => Some(reply.prompt_id.clone().unwrap_or_else(|| MAIN.to_owned())),
+        Dimension::Prompt => {
+            let id = occasion.prompt_id.as_deref();
+            Some(id.unwrap_or(MAIN).to_owned())
+        }
+        Dimension::Tool => occasion.tool.clone(),
     };
     name.unwrap_or_else(|| UNKNOWN.to_owned())
 }

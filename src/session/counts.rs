@@ -3,11 +3,11 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use super::Facts;
 use super::format::Detail;
 use super::opened::Session;
 use super::stats::{Current, Tally};
 use super::tree::Scope;
+use super::{Facts, Prices};
 use crate::dialog::{Origin, Pairs};
 use crate::jsonl::Mapping;
 use crate::wire::records::SessionCounts;
@@ -18,6 +18,15 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, SessionCounts)> {
+        self.priced_facts(mapping, None)
+    }
+
+    /// The same, with the cost of all requests, unless one of them has no price.
+    pub(super) fn priced_facts(
+        &self,
+        mapping: Mapping,
+        prices: Option<&Prices>,
+    ) -> io::Result<(Facts, SessionCounts)> {
         let (mut facts, mut said) = (Facts::default(), Facts::default());
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
@@ -44,7 +53,13 @@ impl Session {
         )?;
         let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
-        let (prompts, replies, calls, usage) = tally.sums();
+        if let Some(prices) = prices {
+            tally.price(prices);
+        }
+        let (prompts, replies, calls, mut usage) = tally.sums();
+        if prices.is_some() && tally.has_unpriced_replies() {
+            usage.cost = None;
+        }
         let counts = SessionCounts {
             records,
             messages: prompts + replies,

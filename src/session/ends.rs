@@ -128,7 +128,7 @@ impl Session {
         Ok(self.facts_of_head()?.0.session_id)
     }
 
-    fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
+    pub(super) fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
         let (facts, end) = self.facts_of_head()?;
         if end >= self.file.size {
             return Ok(facts);

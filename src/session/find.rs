@@ -85,7 +85,7 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
 }
 
 /// The possible ids in a file name: the whole stem, and the part after each separator.
-fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem
         .char_indices()

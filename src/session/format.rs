@@ -36,6 +36,8 @@ pub enum Precedence {
 /// How much of a record to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
+    /// What requests cost. Records that cannot say so may be passed over.
+    Costs,
     /// Everything except messages and usage.
     Outline,
     /// Everything except the content of results, unless only it shows whether a call failed.
@@ -53,6 +55,8 @@ pub struct Format {
     pub shape: Shape,
     /// How to find title records.
     pub titles: TitleSearch,
+    /// Every record about a request has one of these words. Empty if there are no such words.
+    pub(super) cost_words: &'static [&'static str],
     /// Reads one record. Returns `None` if the text is not a JSON object.
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
 }

@@ -24,6 +24,7 @@ pub(super) static GEMINI: Format = Format {
         needle: "\"summary\"",
         precedence: Precedence::Later,
     },
+    cost_words: &[],
     read,
 };
 

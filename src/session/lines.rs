@@ -62,28 +62,35 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Calls `visit` with the offset and the text of each line of `source`, without looking for records.
-/// Skips lines that are too long to parse.
+/// Calls `visit` with the offset and the text of each line of `source`, or, unless `words` is empty,
+/// of each line that holds one of these. Does not look for records, and skips lines that are too long
+/// to parse.
 ///
 /// # Errors
 /// Reading failed.
 pub(super) fn for_each_raw_line(
     source: impl Read,
+    words: &[&str],
     visit: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<()> {
-    let nothing = Prefilter::new(&[]).map_err(io::Error::other)?;
-    let mut reader = Reader::new(source, nothing);
+    let wanted = Prefilter::new(words).map_err(io::Error::other)?;
+    let mut reader = Reader::new(source, wanted);
     let mut offset = 0;
     while let Some(piece) = reader.next_piece()? {
-        if let Piece::Plain { raw } = &piece {
-            let mut start = 0;
-            for end in memchr_iter(b'\n', raw)
-                .map(|newline| newline + 1)
-                .chain([raw.len()])
-            {
-                visit(offset + start as u64, &raw[start..end]);
-                start = end;
+        match &piece {
+            // Without words all lines come in large pieces.
+            Piece::Plain { raw } if words.is_empty() => {
+                let mut start = 0;
+                for end in memchr_iter(b'\n', raw)
+                    .map(|newline| newline + 1)
+                    .chain([raw.len()])
+                {
+                    visit(offset + start as u64, &raw[start..end]);
+                    start = end;
+                }
             }
+            Piece::Line { raw, .. } => visit(offset, raw),
+            Piece::Plain { .. } | Piece::Giant { .. } => {}
         }
         offset += piece.raw().len() as u64;
     }

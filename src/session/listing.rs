@@ -14,7 +14,7 @@ use super::folders::FolderContext;
 use super::open::SessionError;
 use super::opened::Session;
 use super::project::project_hash;
-use super::{Agent, Candidate, Facts, Found};
+use super::{Agent, Candidate, Facts, Found, Prices};
 use crate::jsonl::Mapping;
 use crate::wire::records::SessionCounts;
 
@@ -43,6 +43,14 @@ pub struct Filter {
     pub agent: Option<Agent>,
     /// Without a title.
     pub untitled: bool,
+    /// With this text in the title, or in the first prompt if there is none, in any case.
+    pub title: Option<String>,
+    /// With this text in the last branch.
+    pub branch: Option<String>,
+    /// With this text in the last model.
+    pub model: Option<String>,
+    /// With this text in the first directory.
+    pub project: Option<String>,
     /// At most this many.
     pub limit: Option<NonZeroUsize>,
 }
@@ -57,6 +65,8 @@ pub struct Listing {
     pub filter: Filter,
     /// How much to read of each.
     pub depth: Depth,
+    /// What requests cost, for [`Depth::Whole`].
+    pub prices: Option<Prices>,
     /// Whether files may be memory-mapped.
     pub mapping: Mapping,
     /// The number of threads. Each reads one file at a time.
@@ -208,7 +218,7 @@ impl Listing {
         let (mut facts, counts) = match self.depth {
             Depth::Ends => (session.summary_of_file(self.mapping)?, None),
             Depth::Whole => {
-                let (facts, counts) = session.facts(self.mapping)?;
+                let (facts, counts) = session.priced_facts(self.mapping, self.prices.as_ref())?;
                 (facts, Some(counts))
             }
         };
@@ -248,8 +258,22 @@ impl Filter {
                 && facts.cwd_hash == Some(project_hash(wanted));
             named.into_iter().any(is_below) || is_hashed
         });
-        is_in_time && is_there && !(self.untitled && facts.title.is_some())
+        let title = facts.title.as_ref().map(|title| &title.text);
+        is_in_time
+            && is_there
+            && !(self.untitled && facts.title.is_some())
+            && contains(title.or(facts.first_prompt.as_ref()), self.title.as_ref())
+            && contains(facts.branch.as_ref(), self.branch.as_ref())
+            && contains(facts.model.as_ref(), self.model.as_ref())
+            && contains(facts.first_cwd.as_ref(), self.project.as_ref())
     }
+}
+
+/// Whether the text is in it, in any case, if one is wanted.
+fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
+    wanted.is_none_or(|wanted| {
+        text.is_some_and(|text| text.to_lowercase().contains(&wanted.to_lowercase()))
+    })
 }
 
 fn timestamp(time: SystemTime) -> Timestamp {

@@ -19,6 +19,7 @@ fn listing(filter: Filter) -> Listing {
     Listing {
         filter,
         depth: Depth::Ends,
+        prices: None,
         mapping: Mapping::Allowed,
         jobs: NonZeroUsize::new(3).unwrap(),
     }

@@ -53,7 +53,7 @@ pub use discover::{
     subagent_folder,
 };
 pub use facts::{Facts, History};
-pub use find::{FindError, LATEST, find};
+pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use format::{Change, Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 pub use lines::{Line, Place, for_each_line};

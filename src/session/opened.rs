@@ -137,7 +137,15 @@ impl Session {
         }
     }
 
-    /// Calls `visit` with each entry, in file order.
+    /// The words of which a line has to hold one to be read. Empty if every line is read.
+    pub(super) fn words(&self, detail: Detail) -> &'static [&'static str] {
+        match detail {
+            Detail::Costs => self.format.cost_words,
+            Detail::Outline | Detail::Counts | Detail::Full => &[],
+        }
+    }
+
+    /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] some may be missing.
     pub(super) fn each_entry(
         &self,
         detail: Detail,
@@ -150,7 +158,7 @@ impl Session {
             }
             return Ok(());
         }
-        for_each_raw_line(self.reader(), &mut |offset, line| {
+        for_each_raw_line(self.reader(), self.words(detail), &mut |offset, line| {
             self.each_entry_on(offset, line, detail, visit);
         })
     }

@@ -18,6 +18,7 @@ pub(super) static PI: Format = Format {
         needle: "\"session_info\"",
         precedence: Precedence::Later,
     },
+    cost_words: &[],
     read,
 };
 

@@ -18,6 +18,7 @@ pub(super) static QWEN: Format = Format {
         needle: "\"custom_title\"",
         precedence: Precedence::Later,
     },
+    cost_words: &[],
     read,
 };
 

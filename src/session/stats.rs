@@ -1,7 +1,7 @@
 //! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
 //! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ use super::side_file::each_entry_beside;
 use super::tree::{Key, Scope};
 use super::{Agent, Candidate, Facts, Listing};
 use crate::dialog::{Message, Origin, Role, Thread, Usage};
+use crate::jsonl::Mapping;
 use crate::wire::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
 
 /// Adds up sessions.
@@ -27,10 +28,24 @@ use crate::wire::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare}
 pub struct Tally {
     /// When a request must have been made to count.
     period: Range<Timestamp>,
+    /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Counts`] not how long
+    /// results are.
+    detail: Detail,
     sessions: u64,
     prompts: Distinct<Option<Timestamp>>,
     pub(super) replies: Distinct<Reply>,
-    calls: Distinct<UsedTool>,
+    pub(super) calls: Distinct<UsedTool>,
+}
+
+/// What requests and calls are grouped by.
+#[derive(Debug)]
+pub(super) struct Occasion {
+    pub(super) time: Option<Timestamp>,
+    pub(super) model: Option<String>,
+    pub(super) prompt_id: Option<String>,
+    pub(super) tool: Option<String>,
+    /// `None` while its session is read.
+    pub(super) source: Option<Arc<Source>>,
 }
 
 /// What is counted for a reply or another request.
@@ -38,14 +53,10 @@ pub struct Tally {
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
-    pub(super) model: Option<String>,
-    pub(super) time: Option<Timestamp>,
-    pub(super) prompt_id: Option<String>,
-    /// `None` while its session is read.
-    pub(super) source: Option<Arc<Source>>,
+    pub(super) occasion: Occasion,
 }
 
-/// The session of a reply.
+/// A session that was read.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) agent: Agent,
@@ -56,10 +67,11 @@ pub(super) struct Source {
 
 /// What is counted for a call.
 #[derive(Debug)]
-struct UsedTool {
-    name: String,
-    failed: bool,
-    time: Option<Timestamp>,
+pub(super) struct UsedTool {
+    pub(super) failed: bool,
+    /// The length of the result's text in bytes, if there is one.
+    pub(super) result: Option<u64>,
+    pub(super) occasion: Occasion,
 }
 
 /// State while reading one file.
@@ -104,15 +116,16 @@ impl Current {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self::within(Timestamp::MIN..Timestamp::MAX)
+        Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Counts)
     }
 }
 
 impl Tally {
     /// Counts requests of this period. Requests without a time count if it has no beginning.
-    pub fn within(period: Range<Timestamp>) -> Self {
+    pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
+            detail,
             sessions: 0,
             prompts: Distinct::default(),
             replies: Distinct::default(),
@@ -172,7 +185,7 @@ impl Tally {
 
     /// Counts one session and the files of its subagents.
     fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
-        let mut tally = Self::within(self.period.clone());
+        let mut tally = Self::within(self.period.clone(), self.detail);
         let facts = tally.read_file(session)?;
         each_entry_beside(&session.file.path, &mut |mut entry| {
             tally.replies.add_all(cost(&mut entry));
@@ -191,8 +204,10 @@ impl Tally {
             session_id: facts.session_id.clone(),
             project: project.cloned(),
         });
-        for reply in tally.replies.values_mut() {
-            reply.source = Some(Arc::clone(&source));
+        let replies = tally.replies.values_mut().map(|reply| &mut reply.occasion);
+        let calls = tally.calls.values_mut().map(|call| &mut call.occasion);
+        for occasion in replies.chain(calls) {
+            occasion.source = Some(Arc::clone(&source));
         }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
@@ -202,8 +217,8 @@ impl Tally {
         let counts =
             |time: Option<Timestamp>| self.period.contains(&time.unwrap_or(Timestamp::MIN));
         tally.prompts.retain(|time| counts(*time));
-        tally.replies.retain(|reply| counts(reply.time));
-        tally.calls.retain(|call| counts(call.time));
+        tally.replies.retain(|reply| counts(reply.occasion.time));
+        tally.calls.retain(|call| counts(call.occasion.time));
         let is_active = tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0;
         tally.sessions = u64::from(is_active);
         Ok((tally, facts))
@@ -215,7 +230,7 @@ impl Tally {
         let before = self.replies.len();
         session.each_entry_and_message(
             Scope::AllBranches,
-            Detail::Counts,
+            self.detail,
             &mut |entry| {
                 costs.extend(cost(entry));
                 let added = std::mem::take(&mut entry.facts);
@@ -229,9 +244,13 @@ impl Tally {
         )?;
         // Where the model has rows of its own, the meter may be read before it is named.
         for reply in self.replies.values_mut().skip(before) {
-            reply.model = reply.model.take().or_else(|| first_model.clone());
+            let model = &mut reply.occasion.model;
+            *model = model.take().or_else(|| first_model.clone());
         }
         self.replies.add_all(costs);
+        if !session.words(self.detail).is_empty() {
+            return session.facts_of_ends(&mut session.bytes(Mapping::Allowed));
+        }
         Ok(facts)
     }
 
@@ -250,18 +269,23 @@ impl Tally {
         for call in message.calls() {
             let reply = message.id.as_deref();
             let tool = UsedTool {
-                name: call.name.clone(),
                 failed: false,
-                time,
+                result: None,
+                occasion: Occasion {
+                    tool: Some(call.name.clone()),
+                    model: message.model.clone().or_else(|| current.model.clone()),
+                    ..Occasion::at(time)
+                },
             };
             let copied = reply.map(|reply| key(&format!("{reply} {}", call.id)));
             let place = self.calls.put(copied, tool, |_, _| {});
             current.calls.insert(call.id.clone(), place);
         }
-        for result in message.results().filter(|result| result.failed) {
+        for result in message.results() {
             let place = current.calls.get(&result.id);
             if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                call.failed = true;
+                call.failed |= result.failed;
+                call.result = call.result.max(Some(result.text().len() as u64));
             }
         }
         if message.model.is_some() {
@@ -276,14 +300,15 @@ impl Tally {
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
-            model: current.model.clone(),
-            time,
-            prompt_id: None,
-            source: None,
+            occasion: Occasion {
+                model: current.model.clone(),
+                ..Occasion::at(time)
+            },
         };
         self.replies.put(copied, reply, |known, last| {
             known.usage = last.usage.or(known.usage);
-            known.model = last.model.or(known.model.take());
+            let model = &mut known.occasion.model;
+            *model = last.occasion.model.or(model.take());
         });
     }
 
@@ -291,8 +316,10 @@ impl Tally {
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.prompts.append(other.prompts, |_, _| {});
-        self.calls
-            .append(other.calls, |known, copy| known.failed |= copy.failed);
+        self.calls.append(other.calls, |known, copy| {
+            known.failed |= copy.failed;
+            known.result = known.result.max(copy.result);
+        });
         self.replies.append(other.replies, |known, copy| {
             if output(&copy) > output(known) {
                 *known = copy;
@@ -328,15 +355,12 @@ impl Tally {
             });
             shares.collect()
         };
-        let mut by_tool = BTreeMap::new();
-        for call in self.calls.values() {
-            let share = by_tool.entry(&call.name).or_insert_with(|| ToolShare {
-                name: call.name.clone(),
-                ..ToolShare::default()
-            });
-            share.calls += 1;
-            share.failed += u64::from(call.failed);
-        }
+        let tools = self.tools(&[Dimension::Tool], zone).into_iter();
+        let by_tool = tools.map(|tool| ToolShare {
+            name: tool.by.into_values().collect(),
+            calls: tool.calls,
+            failed: tool.failed,
+        });
         SessionStatsRecord {
             sessions: self.sessions,
             prompts: self.prompts.len() as u64,
@@ -346,7 +370,7 @@ impl Tally {
             by_model: shares(Dimension::Model),
             by_day: shares(Dimension::Day),
             by_prompt_id: shares(Dimension::Prompt),
-            by_tool: by_tool.into_values().collect(),
+            by_tool: by_tool.collect(),
         }
     }
 }
@@ -356,16 +380,31 @@ fn output(reply: &Reply) -> u64 {
     reply.usage.map_or(0, |usage| usage.output)
 }
 
+impl Occasion {
+    /// An occasion of which only the time is known.
+    fn at(time: Option<Timestamp>) -> Self {
+        Self {
+            time,
+            model: None,
+            prompt_id: None,
+            tool: None,
+            source: None,
+        }
+    }
+}
+
 /// The cost of a request outside the conversation.
 fn cost(entry: &mut Entry) -> Option<Reply> {
     let cost = entry.side_cost.take()?;
+    let time = entry.time.as_deref().and_then(|time| time.parse().ok());
     Some(Reply {
         replies: 0,
         usage: Some(cost.usage),
-        model: cost.model,
-        time: entry.time.as_deref().and_then(|time| time.parse().ok()),
-        prompt_id: cost.prompt_id,
-        source: None,
+        occasion: Occasion {
+            model: cost.model,
+            prompt_id: cost.prompt_id,
+            ..Occasion::at(time)
+        },
     })
 }
 

@@ -24,6 +24,7 @@ fn listing() -> Listing {
     Listing {
         filter: Filter::default(),
         depth: Depth::Whole,
+        prices: None,
         mapping: Mapping::Refused,
         jobs: NonZeroUsize::MIN,
     }
@@ -88,7 +89,10 @@ fn a_period_limits_what_counts_not_which_sessions() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session/claude-parallel.jsonl");
     let session = Session::open(&path).unwrap();
     let within = |since: &str, until: &str| {
-        let mut tally = Tally::within(since.parse().unwrap()..until.parse().unwrap());
+        let mut tally = Tally::within(
+            since.parse().unwrap()..until.parse().unwrap(),
+            Detail::Counts,
+        );
         tally.add(&session).unwrap();
         let stats = tally.finish(&TimeZone::UTC);
         (stats.sessions, stats.prompts, stats.replies)

@@ -21,10 +21,10 @@ pub struct CommandPart {
     pub words: Vec<PartWord>,
     /// The names of the variables that are assigned before it.
     pub assignments: Vec<String>,
-    /// The files that it is redirected from; `None` where the name is only known when it runs.
-    pub reads: Vec<Option<String>>,
-    /// The files that it is redirected to, likewise.
-    pub writes: Vec<Option<String>>,
+    /// The files that it is redirected from.
+    pub reads: Vec<PartWord>,
+    /// The files that it is redirected to.
+    pub writes: Vec<PartWord>,
 }
 
 /// A word of a command.
@@ -88,7 +88,7 @@ impl CommandPart {
         };
         for redirection in &simple.redirections {
             let (reads, writes) = redirection.opens()?;
-            let file = redirection.target.literal().map(str::to_owned);
+            let file = word(&redirection.target);
             if reads {
                 part.reads.push(file.clone());
             }

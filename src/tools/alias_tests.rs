@@ -18,6 +18,18 @@ fn mapped(name: &str, input: Value) -> Result<(String, Value), String> {
 fn calls_of_other_agents() {
     let rows = [
         (
+            "web_fetch",
+            json!({"url": "https://a.b/", "prompt": "What is it?"}),
+            "WebFetch",
+            json!({"url": "https://a.b/", "prompt": "What is it?"}),
+        ),
+        (
+            "webfetch",
+            json!({"url": "https://a.b/", "format": "markdown", "timeout": 30}),
+            "WebFetch",
+            json!({"url": "https://a.b/"}),
+        ),
+        (
             "run_shell_command",
             json!({"command": "ls", "description": "List", "timeout": 5000, "is_background": false}),
             "Bash",

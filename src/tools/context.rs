@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Web;
 use super::child_environment::ChildVariables;
 use crate::io::{Clock, Environment};
 use crate::process::{CancelToken, Spawners};
@@ -40,6 +41,8 @@ pub struct ToolContext {
     pub spawners: Arc<Spawners>,
     /// Starts the children of calls that only read.
     pub lane: Arc<Spawners>,
+    /// Fetches pages.
+    pub web: Arc<Web>,
     /// Times for records; never for deadlines.
     pub clock: Arc<dyn Clock>,
 }

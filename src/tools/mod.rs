@@ -4,6 +4,7 @@
 //! may, is decided elsewhere.
 
 mod access;
+mod action;
 mod alias;
 mod bash;
 mod builtin;
@@ -24,8 +25,10 @@ mod test_context;
 mod test_session;
 mod todo_write;
 mod tool;
+mod web;
 
 pub use access::{Access, Touch};
+pub use action::AskedCall;
 pub use bash::{GitProbe, settled as settled_analysis};
 pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
@@ -40,3 +43,4 @@ pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,
 };
+pub use web::Web;

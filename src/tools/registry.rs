@@ -12,6 +12,7 @@ use super::builtin::BuiltIn;
 use super::files::{Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
+use super::web::WebFetch;
 use super::{Input, ManifestError, Tool, ToolSource, Unavailable, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
@@ -85,6 +86,7 @@ pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(BuiltIn::<Ls>::new()),
         Arc::new(BuiltIn::<Read>::new()),
         Arc::new(BuiltIn::<TodoWrite>::new()),
+        Arc::new(BuiltIn::<WebFetch>::new()),
         Arc::new(BuiltIn::<Write>::new()),
     ]
 }

@@ -145,7 +145,7 @@ fn unknown_names_get_a_suggestion_if_one_is_close() {
     let rows = [
         ("bash", "No such tool available: bash. Did you mean Bash?"),
         ("Raed", "No such tool available: Raed. Did you mean Read?"),
-        ("WebFetch", "No such tool available: WebFetch"),
+        ("WebSearch", "No such tool available: WebSearch"),
         ("", "No such tool available: "),
         // The tool that the alias stands for is not here.
         ("write_file", "No such tool available: write_file"),

@@ -41,6 +41,7 @@ impl Session {
             shell_timeouts: ShellTimeouts::default(),
             spawners: Arc::new(Spawners::new(1)),
             lane: Arc::new(Spawners::new(1)),
+            web: Arc::default(),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         };
         Self {

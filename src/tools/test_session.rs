@@ -50,6 +50,7 @@ impl TestSession {
                 },
                 spawners: Arc::new(Spawners::new(2)),
                 lane: Arc::new(Spawners::new(1)),
+                web: Arc::default(),
                 clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
             },
             cancel: CancelToken::default(),

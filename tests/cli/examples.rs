@@ -45,6 +45,13 @@ fn prepare(home: &Path, work: &Path) {
     std::fs::write(work.join("stream.jsonl"), &session).unwrap();
     let call = "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"Bash\",\"input\":{\"command\":\"echo hi\"}}\n";
     std::fs::write(work.join("reply.jsonl"), call).unwrap();
+    let call = format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"{}\",\
+         \"tool_input\":{{\"command\":\"ls | head\"}}}}",
+        work.display()
+    );
+    std::fs::write(work.join("call.json"), call).unwrap();
+    std::fs::write(work.join("settings.json"), "{}").unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tools.toml");
     std::fs::copy(manifest, work.join("tools.toml")).unwrap();
 }

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod check_permission;
 mod check_shell;
 mod check_text;
 mod examples;
 mod help;
+mod hook;
 mod inputs;
 mod streams;
 mod terminal;

@@ -26,6 +26,18 @@ pub(crate) fn shown(
     arguments: &[&str],
     stdin: Stdio,
 ) -> (Option<i32>, String) {
+    let no_pager = [("TERM", "xterm"), ("PAGER", "")];
+    shown_with(&no_pager, columns, attached, arguments, stdin)
+}
+
+/// The same with these environment variables.
+fn shown_with(
+    variables: &[(&str, &str)],
+    columns: u16,
+    attached: Attached,
+    arguments: &[&str],
+    stdin: Stdio,
+) -> (Option<i32>, String) {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();
@@ -54,7 +66,7 @@ pub(crate) fn shown(
     };
     let mut child = command()
         .args(arguments)
-        .env("TERM", "xterm")
+        .envs(variables.iter().copied())
         .stdin(stdin)
         .stdout(stream(attached != Attached::Messages))
         .stderr(stream(attached != Attached::Output))
@@ -88,6 +100,82 @@ fn a_list_of_sessions_fits() {
             assert!(line.chars().count() <= usize::from(columns), "{line}");
         }
     }
+}
+
+#[test]
+fn long_text_goes_through_the_pager() {
+    let (root, file) = (data(""), data("claude-parallel.jsonl"));
+    let commands: [&[&str]; 4] = [
+        &["session", "list", "--root", &root],
+        &["session", "show", &file],
+        &["session", "search", "differ", &file],
+        &["session", "stats", "--quiet", &file],
+    ];
+    let path = std::env::var("PATH").unwrap();
+    let page = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let variables = [&[("PATH", path.as_str())], variables].concat();
+        shown_with(&variables, 80, Attached::Output, arguments, Stdio::null())
+    };
+    let pager = "sed \"s/^/$LESS|/\"";
+    for arguments in commands {
+        let through = |variables: &[(&str, &str)]| {
+            let (status, page) = page(variables, arguments);
+            assert_eq!(status, Some(0), "{arguments:?}: {page}");
+            assert!(page.lines().count() > 2, "{page}");
+            let through_it = page.lines().filter(|line| line.starts_with("FRX|"));
+            assert!([0, page.lines().count()].contains(&through_it.clone().count()));
+            through_it.count() > 0
+        };
+        let term = ("TERM", "xterm");
+        assert!(through(&[term, ("PAGER", pager)]), "{arguments:?}");
+        assert!(through(&[
+            term,
+            ("PAGER", "false"),
+            ("TURNPIPE_PAGER", pager)
+        ]));
+        assert!(!through(&[term, ("PAGER", pager), ("TURNPIPE_PAGER", "")]));
+        assert!(!through(&[
+            term,
+            ("PAGER", pager),
+            ("TURNPIPE_PAGER", "cat")
+        ]));
+        assert!(!through(&[("TERM", "dumb"), ("PAGER", pager)]));
+        let plain = [arguments, &["--no-pager"]].concat();
+        let (status, shown) = page(&[term, ("PAGER", pager)], &plain);
+        assert_eq!((status, shown.contains("FRX|")), (Some(0), false));
+    }
+    let records = ["session", "list", "--root", &root, "--json"];
+    let (_, shown) = page(&[("TERM", "xterm"), ("PAGER", pager)], &records);
+    assert!(shown.starts_with('{'), "{shown}");
+    // A pager that leaves early ends the command, one that is not there changes nothing.
+    let (status, _) = page(&[("TERM", "xterm"), ("PAGER", "exit 0")], commands[0]);
+    assert!([Some(0), Some(141)].contains(&status), "{status:?}");
+    let nothing = [("TERM", "xterm"), ("PATH", "/nowhere")];
+    let (status, shown) = page(&nothing, commands[1]);
+    assert_eq!(status, Some(0));
+    assert!(shown.contains("They differ."), "{shown}");
+}
+
+#[test]
+fn a_wide_list_says_how_to_resume() {
+    let root = data("");
+    let list = ["--color", "never", "session", "list", "--root", &root];
+    let command = "claude --resume 5e551011-0000-4000-8000-000000000001";
+    assert!(!printed(120, &list).contains("RESUME"));
+    let page = printed(200, &list);
+    assert!(page.contains(command), "{page}");
+    assert!(
+        page.contains("BRANCH") && page.contains("feature"),
+        "{page}"
+    );
+    assert!(
+        page.lines().all(|line| line.chars().count() <= 200),
+        "{page}"
+    );
+    let asked = printed(80, &[&list[..], &["--resume"]].concat());
+    assert!(asked.contains(command), "{asked}");
+    let counted = printed(200, &[&list[..], &["--counts"]].concat());
+    assert!(counted.contains("MESSAGES  CALLS  COST"), "{counted}");
 }
 
 #[test]

@@ -21,6 +21,17 @@ fn question(run: &Driver) -> (String, Value) {
     }
 }
 
+/// Two questions about calls that do not conflict, `a` and `b`, which are asked at the same time.
+fn two_questions(run: &Driver) -> [String; 2] {
+    let (one, request) = question(run);
+    let (other, _) = question(run);
+    if request["tool_use_id"] == "a" {
+        [one, other]
+    } else {
+        [other, one]
+    }
+}
+
 fn answer(request_id: &str, response: &Value) -> String {
     let response = json!({"subtype": "success", "request_id": request_id, "response": response});
     format!(
@@ -82,10 +93,7 @@ fn a_question_holds_no_slot_and_delays_only_what_conflicts() {
     let options = ["--schedule", "access", "--max-concurrency", "1"];
     let mut run = bench.drive(&[&STDIO[..], &options].concat());
     run.send(&(write("a", "a") + &write("b", "b") + &write("c", "a")));
-    let (first, request) = question(&run);
-    assert_eq!(request["tool_use_id"], "a");
-    let (second, request) = question(&run);
-    assert_eq!(request["tool_use_id"], "b");
+    let [first, second] = two_questions(&run);
     run.send(&answer(&second, &json!({"behavior": "allow"})));
     wait_for("the second call", || bench.work().join("b").exists());
     assert!(!bench.work().join("a").exists());
@@ -122,8 +130,7 @@ fn a_question_is_withdrawn_when_a_sibling_fails() {
         call(id, "Write", &json!({"file_path": path, "content": "x"}))
     };
     run.send(&(write("a") + &write("b")));
-    let (first, _) = question(&run);
-    let (second, _) = question(&run);
+    let [first, second] = two_questions(&run);
     std::fs::create_dir(bench.work().join("b")).unwrap();
     run.send(&answer(&second, &json!({"behavior": "allow"})));
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "cancelled_sibling");

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn write_settings(bench: &Bench, hooks: &Value) -> PathBuf {
 }
 
 /// Runs calls under a settings file, where everything is allowed that hooks and rules do not forbid.
-fn run(bench: &Bench, settings: &PathBuf, further: &[&str], calls: String) -> Run {
+fn run(bench: &Bench, settings: &Path, further: &[&str], calls: String) -> Run {
     let settings = ["--settings", settings.to_str().unwrap()];
     bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
 }
@@ -165,11 +165,12 @@ fn hooks_see_what_a_call_did_and_may_change_it() {
         "{content}"
     );
     assert_eq!(run.result("a")["tool_use_result"]["stdout"], "a *** word");
-    let failed: Vec<Value> = serde_json::Deserializer::from_str(&bench.read("failed.json"))
+    let mut failed: Vec<Value> = serde_json::Deserializer::from_str(&bench.read("failed.json"))
         .into_iter()
         .map(Result::unwrap)
         .collect();
     assert_eq!(failed.len(), 2);
+    failed.sort_by_key(|input| input["tool_use_id"].to_string());
     assert!(
         failed[0]["error"]
             .as_str()
@@ -438,4 +439,41 @@ fn malformed_hooks_run_nothing() {
         run.stderr.contains("hooks of the type `agent` are not run"),
         "{run:?}"
     );
+}
+
+#[test]
+fn the_last_result_of_a_turn_tells_what_its_hooks_said() {
+    let bench = Bench::new();
+    let noting =
+        r#"cat >> batches.json; echo '{"hookSpecificOutput":{"additionalContext":"all seen"}}'"#;
+    let file = settings(&bench, "PostToolBatch", noting);
+    let calls = turn("m", &[("a", "echo one"), ("b", "echo two")])
+        + &turn("n", &[("c", "echo three")])
+        + &call("d", "Nothing", &json!({}));
+    let done = run(&bench, &file, &[], calls);
+    let expected = [("a", "ok"), ("b", "ok"), ("c", "ok"), ("d", "unknown_tool")];
+    assert_eq!(done.outcomes(), pairs(&expected), "{done:?}");
+    let told = |id: &str| done.content(id).contains("PostToolBatch hook: all seen");
+    assert_eq!(
+        ["a", "b", "c", "d"].map(told),
+        [false, true, true, true],
+        "{done:?}"
+    );
+    let text = bench.read("batches.json");
+    let batches = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let batches: Vec<Value> = batches.map(Result::unwrap).collect();
+    let mut calls: Vec<&Vec<Value>> = batches
+        .iter()
+        .map(|batch| batch["tool_calls"].as_array().unwrap())
+        .collect();
+    calls.sort_by_key(|calls| calls[0]["tool_use_id"].to_string());
+    let sizes: Vec<usize> = calls.iter().map(|calls| calls.len()).collect();
+    assert_eq!(sizes, [2, 1, 1]);
+    let first = &calls[0][1];
+    assert_eq!(first["tool_input"]["command"], "echo two");
+    assert_eq!(first["tool_response"], "two");
+
+    let file = settings(&bench, "PostToolBatch", "echo 'that is enough' >&2; exit 2");
+    let stopped = run(&bench, &file, &[], turn("m", &[("a", "echo one")]));
+    assert_eq!(stopped.count("hook_stopped_continuation"), 1, "{stopped:?}");
 }

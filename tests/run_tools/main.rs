@@ -18,6 +18,7 @@ mod first_process;
 mod fixtures;
 mod hooks;
 mod identity;
+mod judging;
 mod lane;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -26,3 +27,4 @@ mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod streaming;
+mod web;

@@ -94,7 +94,7 @@ fn without_permission_only_reading_calls_run() {
     assert_eq!(run.status, Some(0));
     assert!(
         run.stderr
-            .contains("hint: let such calls run with --permission-mode"),
+            .contains("`--allow 'Bash(touch ran)'` would allow it"),
         "{run:?}"
     );
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{data, recordings, session};
+use crate::bench::{data, recordings, session, turnpipe};
 
 #[test]
 fn sessions_of_all_agents_are_listed() {
@@ -90,4 +90,110 @@ fn recordings_are_listed() {
             assert_eq!(quick[fact], counted[fact], "{fact} of {}", quick["path"]);
         }
     }
+}
+
+#[test]
+fn records_say_how_to_resume() {
+    let root = data("");
+    let list = session(&["list", "--root", &root]).records();
+    let of = |agent: &str| {
+        let mut found = list.iter().filter(|record| record["agent"] == agent);
+        found.next().unwrap()["resume"].as_str().unwrap_or_default()
+    };
+    assert!(
+        of("claude").starts_with("claude --resume "),
+        "{}",
+        of("claude")
+    );
+    assert!(of("codex").starts_with("codex resume "));
+    assert!(of("qwen").starts_with("qwen --resume "));
+    assert!(of("gemini").starts_with("gemini --resume "));
+    assert!(of("pi").starts_with("pi --session "));
+    let file = data("claude-parallel.jsonl");
+    let resume = "claude --resume 5e551011-0000-4000-8000-000000000001";
+    for arguments in [
+        &["show"][..],
+        &["search", "differ"],
+        &["search", "-l", "differ"],
+    ] {
+        let said = session(&[arguments, &[&file]].concat());
+        assert_eq!(said.records()[0]["resume"], resume, "{arguments:?}");
+    }
+    let found = session(&["search", "differ", &file, "-o", "text"]).text;
+    assert_eq!(found.lines().nth(2), Some(resume), "{found}");
+}
+
+#[test]
+fn filters_look_for_text() {
+    let root = data("");
+    let listed = |filter: &[&str]| {
+        let said = session(&[&["list", "--root", &root], filter].concat());
+        assert_eq!(said.status, Some(0), "{}", said.messages);
+        let records = said.records();
+        let names = records.iter().map(|record| {
+            let path = record["path"].as_str().unwrap();
+            path.rsplit('/').next().unwrap().to_owned()
+        });
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        listed(&["--title", "compare FILES"]),
+        ["claude-parallel.jsonl"]
+    );
+    assert_eq!(
+        listed(&["--branch", "feat", "--model", "MODEL-B"]),
+        ["claude-parallel.jsonl"]
+    );
+    assert!(listed(&["--project", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
+    assert_eq!(listed(&["--project", "nowhere"]).len(), 0);
+    assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
+    // The beginning of the first prompt stands for a title.
+    assert!(!listed(&["--title", "the"]).is_empty());
+    let hits = [
+        "search",
+        ".",
+        "--root",
+        &root,
+        "--title",
+        "compare files",
+        "-l",
+    ];
+    assert_eq!(session(&hits).records().len(), 1);
+}
+
+#[test]
+fn dates_are_days_of_the_reader() {
+    let root = data("");
+    let listed = |zone: &str, since: &str| {
+        let mut command = turnpipe(&["session", "list", "--root", &root, "--since", since]);
+        let output = command.env("TZ", zone).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.contains("claude-parallel.jsonl")
+    };
+    // It was last active at 10:00 UTC.
+    assert!(listed("UTC", "2026-01-01"));
+    assert!(!listed("UTC", "2026-01-02"));
+    // There it was the second of January already.
+    assert!(listed("UTC-15", "2026-01-02"));
+    assert!(!listed("UTC", "yesterday"));
+}
+
+#[test]
+fn counts_have_a_cost_if_every_model_has_a_price() {
+    let root = data("../costs");
+    let records = session(&["list", "--root", &root, "--counts"]).records();
+    let claude = records.iter().find(|record| record["agent"] == "claude");
+    let cost = &claude.unwrap()["counts"]["usage"]["cost_usd"];
+    assert_eq!(cost, 4.667_183);
+    let page = session(&["list", "--root", &root, "--counts", "-o", "text"]).text;
+    assert!(page.contains(" $4.67 "), "{page}");
+    let unknown = session(&[
+        "list",
+        "--root",
+        &data("claude-parallel.jsonl"),
+        "--counts",
+        "-o",
+        "text",
+    ]);
+    assert!(unknown.text.contains("  ?  "), "{}", unknown.text);
 }

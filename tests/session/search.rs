@@ -118,7 +118,7 @@ fn people_see_a_heading_and_lines() {
     let lines: Vec<&str> = page.lines().collect();
     assert_eq!(lines[0], "Compare files · claude", "{page}");
     assert!(lines[1].ends_with("claude-parallel.jsonl"), "{page}");
-    assert!(lines[2].ends_with("They differ."), "{page}");
+    assert!(lines[3].ends_with("They differ."), "{page}");
     let colored = session(&["search", "differ", &file, "-o", "text", "--color", "always"]).text;
     assert!(
         colored.contains("They \u{1b}[1;31mdiffer\u{1b}[0m."),

@@ -29,6 +29,13 @@ fn assess_where(
     context: &ToolContext,
     is_enforced: impl FnOnce() -> bool,
 ) -> (Access, String) {
+    // Before git is asked anything.
+    if let Some(name) = &analysis.language
+        && !is_enforced()
+    {
+        let why = format!("`{name}` only counts as reading where the kernel enforces it");
+        return (Access::world(), why);
+    }
     let probe = LazyCell::new(|| GitProbe::new(context));
     let analysis = settled(
         analysis.clone(),
@@ -38,10 +45,6 @@ fn assess_where(
     );
     if !analysis.verdict.is_read_only() {
         return (Access::world(), analysis.why);
-    }
-    if let Some(name) = analysis.language.filter(|_| !is_enforced()) {
-        let why = format!("`{name}` only counts as reading where the kernel enforces it");
-        return (Access::world(), why);
     }
     let access = if analysis.changes_directory {
         Access::moves()

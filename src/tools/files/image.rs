@@ -2,10 +2,50 @@
 //!
 //! Only the formats that model APIs take. The name of a file says nothing here.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use imagesize::ImageType;
 
+use crate::tools::{ImageBlock, ToolFailure};
+
+/// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
+pub(super) const IMAGE_BYTES: u64 = 3_932_160;
+
+/// The largest width and height of an image that model APIs take, in pixels.
+const IMAGE_PIXELS: usize = 8000;
+
+/// An image as model APIs take it. `bytes` may be the beginning of one that has `size` bytes.
+///
+/// # Errors
+/// It is too large; the text is for the model.
+pub(in crate::tools) fn image_block(
+    media_type: &'static str,
+    bytes: &[u8],
+    size: u64,
+) -> Result<ImageBlock, ToolFailure> {
+    if size > IMAGE_BYTES {
+        return Err(ToolFailure(format!(
+            "The image has {size} bytes, more than the {IMAGE_BYTES} that can be shown. Make it \
+             smaller first."
+        )));
+    }
+    if let Some((width, height)) = dimensions(bytes)
+        && width.max(height) > IMAGE_PIXELS
+    {
+        return Err(ToolFailure(format!(
+            "The image has {width} x {height} pixels; at most {IMAGE_PIXELS} in each direction can \
+             be shown. Make it smaller first."
+        )));
+    }
+    let data = STANDARD.encode(bytes);
+    Ok(ImageBlock {
+        media_type: media_type.into(),
+        data,
+    })
+}
+
 /// The media type of an image, from the first bytes of a file (twelve are enough).
-pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
+pub(in crate::tools) fn media_type(head: &[u8]) -> Option<&'static str> {
     match imagesize::image_type(head).ok()? {
         ImageType::Png => Some("image/png"),
         ImageType::Jpeg => Some("image/jpeg"),

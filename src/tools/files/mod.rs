@@ -19,6 +19,7 @@ mod write;
 pub(super) use edit::Edit;
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;
+pub(super) use image::{image_block, media_type};
 pub(super) use ls::Ls;
 pub(super) use read::Read;
 pub(super) use write::Write;

@@ -5,21 +5,19 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::image::dimensions;
+use super::image::{IMAGE_BYTES, dimensions, image_block};
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
-    Assessment, Block, CallContext, CallStatus, Content, ImageBlock, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply, paths,
+    Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
+    ToolContext, ToolFailure, ToolReply, paths,
 };
 
 /// Lines of a page when the call does not say.
@@ -27,12 +25,6 @@ const DEFAULT_LINES: u64 = 2000;
 
 /// Characters (UTF-16 units) of a page: about 25,000 tokens.
 const PAGE_CHARACTERS: usize = 100_000;
-
-/// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
-const IMAGE_BYTES: u64 = 3_932_160;
-
-/// The largest width and height of an image that model APIs take, in pixels.
-const IMAGE_PIXELS: usize = 8000;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -142,35 +134,15 @@ fn image(
         bytes.extend(read_at_most(file, rest).map_err(failed)?);
     }
     let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    if size.max(read) > IMAGE_BYTES {
-        return Err(ToolFailure(format!(
-            "The image has {} bytes, more than the {IMAGE_BYTES} that can be shown. Make it \
-             smaller first.",
-            size.max(read)
-        )));
-    }
-    let size = dimensions(&bytes);
-    if let Some((width, height)) = size
-        && width.max(height) > IMAGE_PIXELS
-    {
-        return Err(ToolFailure(format!(
-            "The image has {width} x {height} pixels; at most {IMAGE_PIXELS} in each direction can \
-             be shown. Make it smaller first."
-        )));
-    }
-    let data = STANDARD.encode(&bytes);
+    let image = image_block(media_type, &bytes, size.max(read))?;
     let mut file = json!({
-        "base64": data,
+        "base64": image.data,
         "type": media_type,
         "originalSize": read,
     });
-    if let Some((width, height)) = size {
+    if let Some((width, height)) = dimensions(&bytes) {
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
-    let image = ImageBlock {
-        media_type: media_type.into(),
-        data,
-    };
     Ok(ToolReply {
         content: Content::Blocks(vec![Block::Image(image)]),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))

@@ -1,9 +1,10 @@
 //! `Read` against real files.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write as _};
 
-use base64::Engine as _;
 use serde_json::json;
 
 use super::*;

@@ -5,23 +5,24 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    AwaySummaryRecord, CheckErrorRecord, CheckShellRecord, CheckTextRecord,
+    AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
     ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
     SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
     SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
-    TurnEndRecord, UsageRecord,
+    SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
+    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 33] = [
+const RECORDS: [Entry; 35] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
+    ("check-permission", schema_of::<CheckPermissionRecord>),
     ("check-shell", schema_of::<CheckShellRecord>),
     ("check-text", schema_of::<CheckTextRecord>),
     ("content-replacement", schema_of::<ContentReplacementRecord>),
@@ -46,6 +47,7 @@ const RECORDS: [Entry; 33] = [
     ("session-start", schema_of::<SessionStartRecord>),
     ("session-stats", schema_of::<SessionStatsRecord>),
     ("session-switch", schema_of::<SessionSwitchRecord>),
+    ("session-tool", schema_of::<SessionToolRecord>),
     ("state-cleaned", schema_of::<StateCleanedRecord>),
     ("title", schema_of::<TitleRecord>),
     ("tool-progress", schema_of::<ToolProgressRecord>),

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{ShellCheck, TextCheck, tagged};
-use super::extension::VerdictAccess;
+use super::constant::{PermissionCheck, ShellCheck, TextCheck, tagged};
+use super::extension::{DecidedBy, Decision, VerdictAccess};
 
 /// The known effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,6 +25,51 @@ pub struct CheckShellRecord {
     pub span: Option<(usize, usize)>,
     /// Whether the shell may end in another directory than it began in.
     pub changes_directory: bool,
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "check")]
+#[schemars(transform = tagged("check"))]
+pub struct CheckPermissionRecord {
+    check: PermissionCheck,
+    /// The tool, by its own name.
+    pub name: String,
+    /// Whether the call may run; `ask` whether or not there is somebody to ask.
+    pub decision: Decision,
+    /// What decided.
+    pub by: DecidedBy,
+    /// The same of each command of a command line, if it was looked at command by command.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<CheckedPart>,
+    /// A rule that would allow the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// What was decided about one command of a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedPart {
+    /// The command, as it is written.
+    pub command: String,
+    /// Whether it may run.
+    pub decision: Decision,
+    /// What decided.
+    pub by: DecidedBy,
+}
+
+impl CheckPermissionRecord {
+    /// A decision by itself.
+    pub fn of(name: String, decision: Decision, by: DecidedBy) -> Self {
+        Self {
+            check: PermissionCheck::Only,
+            name,
+            decision,
+            by,
+            parts: Vec::new(),
+            remedy: None,
+        }
+    }
 }
 
 /// What became of a text of the model.

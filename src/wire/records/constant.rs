@@ -30,6 +30,7 @@ constants! {
     UsageSubtype = "usage",
     TextCheck = "text",
     ShellCheck = "shell",
+    PermissionCheck = "permission",
     UserRole = "user",
 }
 

@@ -183,8 +183,8 @@ pub struct Permission {
     pub by: DecidedBy,
 }
 
-/// What was decided about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+/// What was decided about a call; stricter ones come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It may run.

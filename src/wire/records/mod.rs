@@ -16,7 +16,10 @@ mod side;
 mod tool_result;
 
 pub use catalogue::{record_names, schema};
-pub use check::{CheckErrorRecord, CheckShellRecord, CheckTextRecord, TextKind, TextRejection};
+pub use check::{
+    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
+    TextKind, TextRejection,
+};
 pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
     ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
@@ -29,7 +32,7 @@ pub use run::{
 pub use session::{
     AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    TokenUsage, ToolShare, UsageShare,
+    SessionToolRecord, TokenUsage, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, HitPlace, Role, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::constant::{StartSubtype, tagged};
 use crate::wire::SessionId;
@@ -65,6 +65,9 @@ pub struct AboutSession {
     /// The session that it was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,
+    /// The shell command that resumes it, for use in its directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
 }
 
 /// What is in a session file, all branches counted.
@@ -143,6 +146,9 @@ pub struct SessionPathRecord {
     /// Where the title comes from: `manual`, `auto`, or `summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
+    /// The shell command that resumes it, where something was searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// How many parts of messages matched, if matches were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
@@ -168,7 +174,11 @@ pub struct TokenUsage {
     pub cache_write_1h: u64,
     /// In US dollars: as the agent records it, else, in statistics, by prices. Without the tokens of
     /// models that have no price.
-    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "to_the_millionth"
+    )]
     pub cost: Option<f64>,
     /// The part of the output that is thinking, where a model's reply says so. Not in records.
     #[serde(skip)]
@@ -178,6 +188,14 @@ pub struct TokenUsage {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Prices are decimal, sums of binary fractions are not quite: 0.1 and 0.2 would be
+/// 0.30000000000000004.
+#[allow(clippy::ref_option, reason = "as serde calls it")]
+fn to_the_millionth<S: Serializer>(cost: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    let rounded = cost.map(|cost| (cost * 1e6).round() / 1e6);
+    rounded.serialize(serializer)
 }
 
 /// What sessions cost.
@@ -198,7 +216,7 @@ pub struct SessionStatsRecord {
     pub unpriced_models: BTreeSet<String>,
     /// By the model that spoke.
     pub by_model: Vec<UsageShare>,
-    /// By the day (of UTC unless `--tz` is given), where records have a time.
+    /// By the day of the reader's time zone (`--tz`), where records have a time.
     pub by_day: Vec<UsageShare>,
     /// By what asked the model: `main`, or the id of a service such as `session_title`.
     pub by_prompt_id: Vec<UsageShare>,
@@ -245,6 +263,9 @@ pub enum Dimension {
     Agent,
     /// What asked: `main`, or the id of a service such as `session_title`
     Prompt,
+    /// The tool that was called. A reply's tokens belong to none of its calls, so this counts calls and
+    /// the text of their results instead of money
+    Tool,
 }
 
 /// What the requests cost that have the same day, model and so on.
@@ -261,6 +282,25 @@ pub struct SessionCostRecord {
     /// Models whose tokens are not in the cost, because they have no price.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
+}
+
+/// The calls that have the same tool, day and so on, and how much their results say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_tool")]
+#[schemars(transform = tagged("session_tool"))]
+pub struct SessionToolRecord {
+    /// What they have in common, by dimension; `(unknown)` where the sessions do not say.
+    pub by: BTreeMap<Dimension, String>,
+    /// Calls.
+    pub calls: u64,
+    /// Results.
+    pub results: u64,
+    /// Results that report a failure.
+    pub failed: u64,
+    /// The length of the text of all results, without images.
+    pub result_bytes: u64,
+    /// About how many tokens these bytes are: a quarter.
+    pub result_tokens: u64,
 }
 
 /// The share of one tool.

@@ -25,6 +25,9 @@ pub struct SessionHitRecord {
     /// The title of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The shell command that resumes the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// The line, counted from 1; absent in files that are one document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,

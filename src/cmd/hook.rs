@@ -1,0 +1,184 @@
+//! `hook`: decides about a call of another agent, as a hook of that agent.
+//!
+//! In doubt it says nothing, and the agent does what it does without the hook. See
+//! `docs/protocol.md`, The hook for other agents.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum as _};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::call_decisions::CallDecisions;
+use super::command::Run;
+use super::inputs::take_stdin;
+use super::permission_arguments::PermissionArguments;
+use super::{Globals, Outcome, UsageError, output};
+use crate::config::project_directory;
+use crate::io::Io;
+use crate::jsonl::replace_lone_surrogates;
+use crate::permission::{Action, Decided, Mode};
+use crate::process::Spawners;
+use crate::tools::{AskedCall, Input, Registry};
+use crate::wire::records::{DecidedBy, Decision};
+
+/// The longest input that is read, in bytes.
+const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// Decide about a call of another agent, as its hook
+///
+/// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
+/// agent's form: it allows commands that only read and calls that rules allow, denies or asks about
+/// those that rules name, and leaves all others to the agent by printing nothing. No settings are
+/// read unless `--settings` names them. Whatever goes wrong, the agent goes on as without the hook.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook pre-tool-use < call.json
+  turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
+  turnpipe hook permission-request --settings settings.json < call.json")]
+pub(super) struct HookArguments {
+    #[command(flatten)]
+    permissions: PermissionArguments,
+}
+
+/// What an agent tells its hook.
+#[derive(Deserialize)]
+struct HookInput {
+    hook_event_name: Event,
+    tool_name: String,
+    tool_input: Input,
+    cwd: PathBuf,
+    permission_mode: Option<String>,
+    /// Codex numbers its turns; Claude Code and Qwen Code do not.
+    turn_id: Option<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum Event {
+    PreToolUse,
+    PermissionRequest,
+    /// Gemini CLI's name for `PreToolUse`.
+    BeforeTool,
+}
+
+/// What the hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opinion {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl Run for HookArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let mut text = String::new();
+        let stdin = take_stdin(io)?;
+        stdin
+            .take(INPUT_LIMIT)
+            .read_to_string(&mut text)
+            .context("cannot read standard input")?;
+        let text = replace_lone_surrogates(&text).unwrap_or(text);
+        let input: HookInput = serde_json::from_str(&text)
+            .map_err(|error| UsageError::reason(error).about("not the input of a hook"))?;
+        if !input.cwd.is_absolute() {
+            return Err(UsageError::new("not the input of a hook: `cwd` is not absolute").into());
+        }
+        let project = project_directory(&io.environment).unwrap_or_else(|| input.cwd.clone());
+        let mode = match input
+            .permission_mode
+            .as_deref()
+            .map(|name| Mode::from_str(name, false))
+        {
+            Some(Ok(Mode::Plan)) => Mode::Plan,
+            // What else a mode of the agent allows is the agent's to say.
+            _ => self.permissions.given_mode().unwrap_or_default(),
+        };
+        let settings = self.permissions.load(&project, globals, io)?;
+        // An agent's shell keeps a command from nothing: it is no lane.
+        let shell = Spawners::new(1);
+        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io);
+        let (call, decided) =
+            decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
+        if let Some(answer) = answer(&input, opinion(&call, &decided), &reason(&decided)) {
+            let mut writer = output::record_writer(io)?;
+            writer.record(&answer)?;
+            writer.flush()?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+impl Opinion {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// What to say about a call; nothing if that is the agent's own affair.
+fn opinion(call: &AskedCall, decided: &Decided) -> Option<Opinion> {
+    let is_by_rule = matches!(decided.by, DecidedBy::Rule { .. });
+    let is_command = matches!(call.action, Action::Command { .. });
+    match decided.decision {
+        Decision::Deny => Some(Opinion::Deny),
+        Decision::Ask => is_by_rule.then_some(Opinion::Ask),
+        // Which files may be read without a question is the agent's to say.
+        Decision::Allow => {
+            let is_default = matches!(decided.by, DecidedBy::Builtin { .. });
+            (is_command || !is_default).then_some(Opinion::Allow)
+        }
+    }
+}
+
+/// The answer in the form of the agent; nothing if it is silence.
+fn answer(input: &HookInput, opinion: Option<Opinion>, reason: &str) -> Option<Value> {
+    let is_codex = input.turn_id.is_some();
+    let opinion = opinion?;
+    match (input.hook_event_name, opinion) {
+        // There is a question already; and Gemini CLI would wait for an answer without a terminal.
+        (Event::PermissionRequest | Event::BeforeTool, Opinion::Ask) => None,
+        (Event::PermissionRequest, _) => {
+            let decision = match opinion {
+                Opinion::Deny => json!({ "behavior": "deny", "message": reason }),
+                Opinion::Allow | Opinion::Ask => json!({ "behavior": "allow" }),
+            };
+            Some(json!({ "hookSpecificOutput": {
+                "hookEventName": "PermissionRequest",
+                "decision": decision,
+            }}))
+        }
+        (Event::BeforeTool, _) => Some(json!({ "decision": opinion.name(), "reason": reason })),
+        // It takes these answers for errors.
+        (Event::PreToolUse, Opinion::Ask | Opinion::Allow) if is_codex => None,
+        (Event::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": opinion.name(),
+            "permissionDecisionReason": reason,
+        }})),
+    }
+}
+
+/// Why, for the person or the model.
+fn reason(decided: &Decided) -> String {
+    let verb = match decided.decision {
+        Decision::Allow => "allowed",
+        Decision::Ask => "to be approved",
+        Decision::Deny => "denied",
+    };
+    let why = match &decided.by {
+        DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
+        DecidedBy::Mode { mode } => format!("{verb} in the mode `{mode}`"),
+        _ => "it only reads".to_owned(),
+    };
+    let mut parts = decided.parts.iter();
+    let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);
+    match deciding {
+        Some(part) => format!("`{}`: {why}", part.command),
+        None => why,
+    }
+}

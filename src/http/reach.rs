@@ -1,0 +1,376 @@
+//! Which machines may be connected to.
+//!
+//! Addresses that come from a model must not lead into networks that only this machine can reach.
+//! What counts is the address that is connected to, whatever the name: names are looked up by the
+//! client's own resolver, which refuses.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::Address;
+use super::address::Host;
+
+/// Which machines a client connects to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All.
+    Anywhere,
+    /// Those of the public internet, this machine, and those of private networks.
+    PublicAndPrivate,
+    /// Those of the public internet.
+    #[default]
+    Public,
+}
+
+/// An address may not be connected to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{address} is {what}, which is not fetched from{hint}")]
+pub struct RefusedAddress {
+    address: IpAddr,
+    what: &'static str,
+    hint: &'static str,
+}
+
+/// What networks are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Network {
+    /// This machine, and others that belong to the same person or firm.
+    Private(&'static str),
+    /// Never a page for people: services of the cloud that machines trust, or no machine at all.
+    Never(&'static str),
+}
+
+const PRIVATE: Network = Network::Private("a private address");
+const LOOPBACK: Network = Network::Private("this machine");
+const METADATA: Network = Network::Never("a metadata service");
+const DOCUMENTATION: Network = Network::Never("an address for documentation");
+const RESERVED: Network = Network::Never("a reserved address");
+
+/// The IPv4 networks that are not public, with the bits that they share; the first that fits counts.
+const IPV4: &[([u8; 4], u32, Network)] = &[
+    ([100, 100, 100, 200], 32, METADATA),
+    ([168, 63, 129, 16], 32, METADATA),
+    ([169, 254, 169, 254], 32, METADATA),
+    ([0, 0, 0, 0], 8, RESERVED),
+    ([10, 0, 0, 0], 8, PRIVATE),
+    ([100, 64, 0, 0], 10, PRIVATE),
+    ([127, 0, 0, 0], 8, LOOPBACK),
+    ([169, 254, 0, 0], 16, Network::Never("a link-local address")),
+    ([172, 16, 0, 0], 12, PRIVATE),
+    ([192, 0, 0, 0], 24, RESERVED),
+    ([192, 0, 2, 0], 24, DOCUMENTATION),
+    ([192, 88, 99, 0], 24, RESERVED),
+    ([192, 168, 0, 0], 16, PRIVATE),
+    ([198, 18, 0, 0], 15, RESERVED),
+    ([198, 51, 100, 0], 24, DOCUMENTATION),
+    ([203, 0, 113, 0], 24, DOCUMENTATION),
+    ([224, 0, 0, 0], 4, Network::Never("a multicast address")),
+    ([240, 0, 0, 0], 4, RESERVED),
+];
+
+/// The same of IPv6.
+const IPV6: &[(Ipv6Addr, u32, Network)] = &[
+    (
+        Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+        128,
+        METADATA,
+    ),
+    (Ipv6Addr::LOCALHOST, 128, LOOPBACK),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, PRIVATE),
+    (
+        Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0),
+        10,
+        Network::Never("a link-local address"),
+    ),
+    (
+        Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0),
+        8,
+        Network::Never("a multicast address"),
+    ),
+    (
+        Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0),
+        32,
+        DOCUMENTATION,
+    ),
+    (
+        Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0),
+        20,
+        DOCUMENTATION,
+    ),
+    // Teredo and its like, then 6to4: they hold an IPv4 address, which they lead to.
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, RESERVED),
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, RESERVED),
+];
+
+impl Network {
+    /// The network of an address, if it is not public.
+    fn of(address: IpAddr) -> Option<Self> {
+        match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let bits = address.to_bits();
+                let found = IPV4.iter().find(|(network, shared, _)| {
+                    let differing = bits ^ Ipv4Addr::from(*network).to_bits();
+                    differing.leading_zeros() >= *shared
+                });
+                found.map(|(.., network)| *network)
+            }
+            IpAddr::V6(address) => {
+                let bits = address.to_bits();
+                if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
+                    // Networks without IPv4 translate: the address is in the last 32 bits.
+                    let [.., a, b, c, d] = address.octets();
+                    return Self::of(Ipv4Addr::new(a, b, c, d).into());
+                }
+                let found = IPV6.iter().find(|(network, shared, _)| {
+                    (bits ^ network.to_bits()).leading_zeros() >= *shared
+                });
+                // Only 2000::/3 has been given out.
+                let is_global = bits >> 125 == 1;
+                found
+                    .map(|(.., network)| *network)
+                    .or((!is_global).then_some(RESERVED))
+            }
+        }
+    }
+}
+
+impl Reach {
+    fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
+        let (what, hint) = match (self, Network::of(address)) {
+            (Self::Anywhere, _)
+            | (_, None)
+            | (Self::PublicAndPrivate, Some(Network::Private(_))) => return Ok(()),
+            (_, Some(Network::Never(what))) => (what, ""),
+            (Self::Public, Some(Network::Private(what))) => {
+                (what, " without `--allow-private-addresses`")
+            }
+        };
+        Err(RefusedAddress {
+            address: address.to_canonical(),
+            what,
+            hint,
+        })
+    }
+
+    /// The address that is asked: by `https`, but for machines nearby if they may be reached.
+    #[must_use]
+    pub fn preferred(self, address: Address) -> Address {
+        if self != Self::Public && address.is_nearby() {
+            address
+        } else {
+            address.encrypted()
+        }
+    }
+}
+
+/// Looks up names, and refuses what is out of reach.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    reach: Reach,
+    /// The machines of proxies may be anywhere.
+    proxies: Arc<[String]>,
+}
+
+impl Guard {
+    pub(super) fn new(reach: Reach, proxies: Vec<String>) -> Self {
+        Self {
+            reach,
+            proxies: proxies.into(),
+        }
+    }
+
+    /// Checks what the resolver does not see: numbers, and names that a proxy will look up.
+    ///
+    /// # Errors
+    /// The address is out of reach.
+    pub(super) async fn check(&self, address: &Address) -> Result<(), RefusedAddress> {
+        if self.reach == Reach::Anywhere {
+            return Ok(());
+        }
+        match address.host() {
+            Host::Machine(address) => self.reach.check(address),
+            Host::Name(name) if !self.proxies.is_empty() => {
+                // Behind a proxy there may be no names of the outside; then it is for the proxy.
+                let found = look_up(name.to_owned()).await.unwrap_or_default();
+                found.iter().try_for_each(|one| self.reach.check(one.ip()))
+            }
+            Host::Name(_) => Ok(()),
+        }
+    }
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let name = name.as_str().to_owned();
+        let reach = if self.proxies.contains(&name) {
+            Reach::Anywhere
+        } else {
+            self.reach
+        };
+        Box::pin(async move {
+            let found = look_up(name).await?;
+            for address in &found {
+                reach.check(address.ip())?;
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+async fn look_up(name: String) -> io::Result<Vec<SocketAddr>> {
+    let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs());
+    Ok(found.await??.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(url: &str) -> IpAddr {
+        match Address::parse(url).unwrap().host() {
+            Host::Machine(address) => address,
+            Host::Name(name) => panic!("{url}: {name} is a name"),
+        }
+    }
+
+    #[test]
+    fn only_the_public_internet_is_reached() {
+        let public = [
+            "http://1.1.1.1",
+            "http://8.8.8.8:8080",
+            "http://172.32.0.1",
+            "http://172.15.255.255",
+            "http://100.63.255.255",
+            "http://100.128.0.1",
+            "http://192.0.1.1",
+            "http://198.20.0.1",
+            "http://223.255.255.255",
+            "http://[2606:4700::1111]",
+            "http://[::ffff:8.8.8.8]",
+            "http://[64:ff9b::8.8.8.8]",
+        ];
+        for url in public {
+            assert_eq!(Reach::Public.check(literal(url)), Ok(()), "{url}");
+        }
+        let private = [
+            "http://127.0.0.1",
+            "http://127.1",
+            "http://127.255.255.254",
+            "http://2130706433",
+            "http://0x7f000001",
+            "http://0177.0.0.1",
+            "http://0x7f.1",
+            "http://10.0.0.1",
+            "http://172.16.0.1",
+            "http://172.31.255.255",
+            "http://192.168.1.1",
+            "http://3232235777",
+            "http://100.64.0.1",
+            "http://[::1]",
+            "http://[0:0:0:0:0:0:0:1]",
+            "http://[::ffff:127.0.0.1]",
+            "http://[::ffff:a00:1]",
+            "http://[64:ff9b::10.0.0.1]",
+            "http://[fd00::1]",
+            "http://[fc00::1]",
+        ];
+        for url in private {
+            assert!(Reach::Public.check(literal(url)).is_err(), "{url}");
+            assert_eq!(Reach::PublicAndPrivate.check(literal(url)), Ok(()), "{url}");
+            assert_eq!(Reach::Anywhere.check(literal(url)), Ok(()), "{url}");
+        }
+        let never = [
+            "http://0.0.0.0",
+            "http://0",
+            "http://0.1.2.3",
+            "http://169.254.169.254",
+            "http://2852039166",
+            "http://0xa9fea9fe",
+            "http://0251.0376.0251.0376",
+            "http://169.254.1.1",
+            "http://100.100.100.200",
+            "http://168.63.129.16",
+            "http://192.0.0.192",
+            "http://192.0.2.1",
+            "http://198.18.0.1",
+            "http://198.51.100.1",
+            "http://203.0.113.1",
+            "http://224.0.0.1",
+            "http://239.255.255.250",
+            "http://240.0.0.1",
+            "http://255.255.255.255",
+            "http://[::]",
+            "http://[::ffff:169.254.169.254]",
+            "http://[::ffff:0.0.0.0]",
+            "http://[::169.254.169.254]",
+            "http://[::127.0.0.1]",
+            "http://[64:ff9b::169.254.169.254]",
+            "http://[64:ff9b:1::1]",
+            "http://[fd00:ec2::254]",
+            "http://[fe80::1]",
+            "http://[fec0::1]",
+            "http://[ff02::1]",
+            "http://[2001:db8::1]",
+            "http://[3fff::1]",
+            "http://[2001::1]",
+            "http://[2002:7f00:1::]",
+            "http://[100::1]",
+        ];
+        for url in never {
+            assert!(
+                Reach::PublicAndPrivate.check(literal(url)).is_err(),
+                "{url}"
+            );
+            assert!(Reach::Public.check(literal(url)).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_would_allow_it() {
+        let refused = |url: &str| Reach::Public.check(literal(url)).unwrap_err().to_string();
+        assert_eq!(
+            refused("http://[::ffff:127.0.0.1]"),
+            "127.0.0.1 is this machine, which is not fetched from without \
+             `--allow-private-addresses`"
+        );
+        assert_eq!(
+            refused("http://169.254.169.254"),
+            "169.254.169.254 is a metadata service, which is not fetched from"
+        );
+    }
+
+    #[test]
+    fn only_machines_nearby_are_asked_without_encryption() {
+        let rows = [
+            (
+                Reach::Public,
+                "http://docs.rs/a?b#c",
+                "https://docs.rs/a?b#c",
+            ),
+            (
+                Reach::Public,
+                "http://docs.rs:8080/",
+                "https://docs.rs:8080/",
+            ),
+            (Reach::Public, "http://localhost/", "https://localhost/"),
+            (
+                Reach::PublicAndPrivate,
+                "http://localhost:1/",
+                "http://localhost:1/",
+            ),
+            (Reach::PublicAndPrivate, "http://[::1]/", "http://[::1]/"),
+            (
+                Reach::PublicAndPrivate,
+                "http://docs.rs/",
+                "https://docs.rs/",
+            ),
+        ];
+        for (reach, given, asked) in rows {
+            let address = reach.preferred(Address::parse(given).unwrap());
+            assert_eq!(address.to_string(), asked);
+        }
+    }
+}

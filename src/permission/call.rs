@@ -1,0 +1,51 @@
+//! A call taken apart, once, for all rules.
+
+use std::cell::OnceCell;
+
+use super::Action;
+use super::command::{Command, commands};
+use super::domain;
+use super::surroundings::{Place, Surroundings};
+
+/// A call and what it does.
+pub(super) struct Call<'a> {
+    pub(super) surroundings: &'a Surroundings<'a>,
+    /// The files that it reads and does nothing else with.
+    pub(super) reads: Vec<Place>,
+    /// The files that it changes.
+    pub(super) writes: Vec<Place>,
+    /// The server that it asks.
+    pub(super) host: Option<String>,
+    commands: OnceCell<Vec<Command<'a>>>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(surroundings: &'a Surroundings<'a>) -> Self {
+        let (reads, writes) = match surroundings.request.action {
+            Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
+            _ => Default::default(),
+        };
+        let places = |paths: &[std::path::PathBuf]| {
+            paths.iter().map(|path| surroundings.place(path)).collect()
+        };
+        Self {
+            surroundings,
+            reads: places(reads),
+            writes: places(writes),
+            host: match surroundings.request.action {
+                Action::Fetch { url } => domain::host(url),
+                _ => None,
+            },
+            commands: OnceCell::new(),
+        }
+    }
+
+    /// The commands of its command line.
+    pub(super) fn commands(&self) -> &[Command<'a>] {
+        self.commands
+            .get_or_init(|| match self.surroundings.request.action {
+                Action::Command { script, .. } => commands(script, self.surroundings),
+                _ => Vec::new(),
+            })
+    }
+}

@@ -1,0 +1,181 @@
+//! Files, as in `Read(~/.ssh/**)`.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::named_file::NamedFile;
+use super::surroundings::{Place, Surroundings};
+use super::wildcard::{GAP, Wildcard, escaped};
+use super::{Behavior, Source};
+
+/// The files of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct PathPattern {
+    anchor: Anchor,
+    /// Below the anchor: the file itself, and what is in it if it is a directory.
+    globs: GlobSet,
+    /// The same, with a star for everything that is not literal: with no directory for `**/`, and with
+    /// some.
+    outlines: [String; 2],
+}
+
+/// What a pattern is relative to.
+#[derive(Debug, Clone)]
+enum Anchor {
+    Root,
+    Home,
+    Source(PathBuf),
+    /// Where the session began. What restricts holds in all directories that it works in.
+    WorkingDirectory,
+    AllWorkingDirectories,
+}
+
+impl PathPattern {
+    /// Reads a pattern in the syntax of `.gitignore`, with one of four anchors: `//` the root, `~/` the
+    /// home directory, `/` the place of the rule's source, none the working directory.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub(super) fn parse(
+        pattern: &str,
+        behavior: Behavior,
+        source: &Source,
+    ) -> Result<Self, String> {
+        let allows = behavior == Behavior::Allow;
+        let mut is_anchored = true;
+        let (anchor, below) = if let Some(below) = pattern.strip_prefix("//") {
+            (Anchor::Root, below)
+        } else if let Some(below) = pattern.strip_prefix('/') {
+            (Anchor::Source(source.anchor.clone()), below)
+        } else if pattern == "~" || pattern.starts_with("~/") {
+            (Anchor::Home, pattern.trim_start_matches(['~', '/']))
+        } else if allows {
+            let here = pattern.strip_prefix("./");
+            is_anchored = here.is_some();
+            (Anchor::WorkingDirectory, here.unwrap_or(pattern))
+        } else {
+            is_anchored = false;
+            let below = pattern.strip_prefix("./").unwrap_or(pattern);
+            (Anchor::AllWorkingDirectories, below)
+        };
+        let mut below = below.trim_matches('/');
+        if below.split('/').any(|name| name == "..") {
+            return Err("a path pattern cannot lead upwards with `..`".to_owned());
+        }
+        if !allows {
+            // A directory is as restricted as all that is in it, and `dir/**` is about any such
+            // directory.
+            below = below.strip_suffix("/**").unwrap_or(below);
+        }
+        let below = if is_anchored || below.contains('/') {
+            below.to_owned()
+        } else {
+            format!("**/{below}")
+        };
+        // In `.gitignore`, braces are characters like any other.
+        let literal_braces = below.replace('{', "\\{").replace('}', "\\}");
+        let mut globs = GlobSetBuilder::new();
+        for pattern in [&literal_braces, &format!("{literal_braces}/**")] {
+            let glob = GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| error.kind().to_string())?;
+            globs.add(glob);
+        }
+        Ok(Self {
+            anchor,
+            globs: globs.build().map_err(|error| error.kind().to_string())?,
+            outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
+        })
+    }
+
+    fn roots<'a>(&'a self, surroundings: &Surroundings<'a>) -> Vec<&'a Path> {
+        let request = surroundings.request;
+        let directories = request.working_directories.iter().map(PathBuf::as_path);
+        match &self.anchor {
+            Anchor::Root => vec![Path::new("/")],
+            Anchor::Home => request.home.into_iter().collect(),
+            Anchor::Source(directory) => vec![directory],
+            Anchor::WorkingDirectory => directories.take(1).collect(),
+            Anchor::AllWorkingDirectories => directories.chain([request.directory]).collect(),
+        }
+    }
+
+    fn covers_below(&self, root: &Path, path: &Path) -> bool {
+        path.strip_prefix(root)
+            .is_ok_and(|below| self.globs.is_match(below))
+    }
+
+    /// Whether it is about a path as it is named, or as its links lead.
+    fn covers(&self, path: &Path, surroundings: &Surroundings<'_>) -> bool {
+        self.roots(surroundings).into_iter().any(|root| {
+            self.covers_below(root, path)
+                || surroundings
+                    .real(root)
+                    .is_some_and(|real| real != root && self.covers_below(&real, path))
+        })
+    }
+
+    /// Whether it allows a file: its name and where that leads.
+    pub(super) fn allows(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        let real = place.real.as_ref();
+        self.covers(&place.name, surroundings)
+            && real.is_some_and(|real| self.covers(real, surroundings))
+    }
+
+    /// Whether it restricts a file: its name or where that leads.
+    pub(super) fn restricts(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        let real = place.real.as_ref();
+        self.covers(&place.name, surroundings)
+            || real.is_some_and(|real| self.covers(real, surroundings))
+    }
+
+    /// Whether it may restrict a file of a command line.
+    pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
+        let path = match file {
+            NamedFile::Known(place) => return self.restricts(place, surroundings),
+            // Too little is known but for names without a directory.
+            NamedFile::Somewhere(path) => return self.covers(path, surroundings),
+            NamedFile::Outlined { path, .. } => path.to_string_lossy(),
+        };
+        let begins_hidden = |name: &str| {
+            name.rsplit('/')
+                .next()
+                .is_some_and(|name| name.starts_with('.'))
+        };
+        if matches!(file, NamedFile::Outlined { is_glob: true, .. })
+            && path.ends_with(&format!("/{GAP}"))
+            && begins_hidden(&self.outlines[0])
+        {
+            // A glob does not find it.
+            return false;
+        }
+        self.roots(surroundings).into_iter().any(|root| {
+            let root = escaped(&root.to_string_lossy());
+            self.outlines.iter().any(|outline| {
+                let itself = format!("{}/{outline}", root.trim_end_matches('/'));
+                Wildcard::parse(&itself).may_cover(&path)
+                    || Wildcard::parse(&format!("{itself}/*")).may_cover(&path)
+            })
+        })
+    }
+}
+
+/// A glob with a star for everything that is not literal.
+fn outline(glob: &str) -> String {
+    let mut outline = String::new();
+    let mut rest = glob.to_owned();
+    while let Some(at) = rest.find(['?', '[']) {
+        let end = if rest[at..].starts_with('[') {
+            rest[at..].find(']').map_or(rest.len(), |end| at + end + 1)
+        } else {
+            at + 1
+        };
+        outline.push_str(&rest[..at]);
+        outline.push('*');
+        rest.drain(..end);
+    }
+    outline + &rest
+}

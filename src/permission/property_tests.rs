@@ -1,0 +1,172 @@
+//! What holds for all rules and calls.
+
+use proptest::prelude::*;
+
+use super::decision_tests::{DIRECTORY, Row};
+use crate::wire::records::Decision;
+
+const RULES: &[&str] = &[
+    "Bash",
+    "Bash(npm *)",
+    "Bash(npm test)",
+    "Bash(rm *)",
+    "Bash(rm -rf *)",
+    "Bash(git * main)",
+    "Bash(cat *)",
+    "Bash(cd *)",
+    "Bash(* --version)",
+    "Read",
+    "Read(.env)",
+    "Read(src/**)",
+    "Read(//etc/**)",
+    "Edit",
+    "Edit(src/**)",
+    "Edit(*.rs)",
+    "Edit(~/x)",
+    "Write",
+];
+
+const COMMANDS: &[&str] = &[
+    "npm test",
+    "npm 'run' x",
+    "rm -rf build",
+    "rm -rf /",
+    "rm $x",
+    "cat .env",
+    "cat src/a > out",
+    "cd sub",
+    "cd /etc",
+    "git push origin main",
+    "frob --version",
+    "sed -i s/a/b/ src/a.rs",
+    "echo x > src/a.rs",
+    "> out",
+    "x=1",
+    "PATH=x",
+    "timeout 5 npm test",
+    "sudo rm x",
+    "bash -c 'rm x'",
+    "ls",
+    "f() { ls; }",
+    "[[ -e x ]]",
+    "$x",
+];
+
+const MODES: &[&str] = &[
+    "default",
+    "acceptEdits",
+    "plan",
+    "dontAsk",
+    "auto",
+    "bypassPermissions",
+];
+
+const JOINED: &[&str] = &[
+    "@; #",
+    "@ && #",
+    "@ || #",
+    "@ | #",
+    "@\n#",
+    "@ & #",
+    "echo $(@) `#`",
+    "{ @; #; }",
+    "if @; then #; fi",
+    "(@) && (#)",
+    "for i in 1 2; do @; #; done",
+];
+
+fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
+    let one = proptest::sample::select(of).prop_map(str::to_owned);
+    proptest::collection::vec(one, 0..4)
+}
+
+prop_compose! {
+    fn call()(
+        deny in some(RULES), ask in some(RULES), allow in some(RULES),
+        mode in proptest::sample::select(MODES),
+        command in proptest::sample::select(COMMANDS),
+        path in proptest::sample::select(&["src/a.rs", ".env", "/etc/x", ".git/x", "out"][..]),
+        kind in 0..3,
+    ) -> Row {
+        let path = Some(path.to_owned());
+        Row {
+            deny, ask, allow,
+            mode: Some(mode.to_owned()),
+            command: (kind == 0).then(|| command.to_owned()),
+            read: path.clone().filter(|_| kind == 1),
+            write: path.filter(|_| kind == 2),
+            ..Row::default()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_rule_works_in_one_direction(
+        mut row in call(),
+        rule in proptest::sample::select(RULES),
+    ) {
+        let before = row.decided().decision;
+        row.allow.push(rule.to_owned());
+        let with_allowance = row.decided().decision;
+        prop_assert!(with_allowance <= before, "{row:?}");
+        // In this mode, what is left open is denied too.
+        let is_denied = before == Decision::Deny && row.mode.as_deref() != Some("dontAsk");
+        prop_assert!(!is_denied || with_allowance == Decision::Deny, "{row:?}");
+        row.allow.pop();
+        row.ask.push(rule.to_owned());
+        prop_assert!(row.decided().decision >= before, "{row:?}");
+        row.ask.pop();
+        row.deny.push(rule.to_owned());
+        prop_assert!(row.decided().decision >= before, "{row:?}");
+    }
+
+    #[test]
+    fn joined_commands_are_allowed_no_more_than_each(
+        mut row in call(),
+        one in proptest::sample::select(COMMANDS),
+        other in proptest::sample::select(COMMANDS),
+        form in proptest::sample::select(JOINED),
+    ) {
+        (row.read, row.write) = (None, None);
+        let mut decision = |command: &str| {
+            row.command = Some(command.to_owned());
+            row.decided().decision
+        };
+        let strictest = decision(one).max(decision(other));
+        let joined = form.replace('@', one).replace('#', other);
+        let together = decision(&joined);
+        // A command that is denied is denied in every form; how it is spelled decides otherwise.
+        prop_assert!(together >= strictest, "{joined:?}: {together:?} < {strictest:?}, {row:?}");
+    }
+
+    #[test]
+    fn a_denied_file_is_denied_by_every_name(
+        file in proptest::sample::select(&["src/a.rs", ".env", "sub/.env"][..]),
+        form in 0..8,
+        with in proptest::sample::select(&["cat @", "cat < @", "ls; head -3 @", "echo x > @"][..]),
+    ) {
+        let absolute = format!("{DIRECTORY}/{file}");
+        let mut row = Row {
+            deny: vec!["Read(.env)".to_owned(), "Read(src/**)".to_owned()],
+            ..Row::default()
+        };
+        let name = match form {
+            0 => file.to_owned(),
+            1 => absolute.clone(),
+            2 => format!("./x/../{file}"),
+            3 => format!("~/proj/{file}"),
+            4 => format!("$HOME/proj/{file}"),
+            5 => format!("\"{file}\""),
+            6 => format!("../proj/./{file}"),
+            _ => {
+                row.links.insert("/home/u/proj/link".into(), Some(absolute.into()));
+                "link".to_owned()
+            }
+        };
+        row.command = Some(with.replace('@', &name));
+        prop_assert_eq!(row.decided().decision, Decision::Deny, "{:?}", row.command);
+    }
+}

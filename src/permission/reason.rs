@@ -1,0 +1,67 @@
+//! Why a call did not run, for the model.
+
+use super::{Behavior, Decided, Mode};
+use crate::wire::records::{DecidedBy, Decision};
+
+impl Decided {
+    /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it
+    /// needs permission at all.
+    pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
+        let part = self
+            .parts
+            .iter()
+            .find(|part| part.decision != Decision::Allow && part.by == self.by);
+        let what = part.map_or("it".to_owned(), |part| format!("`{}`", part.command));
+        let why = match &self.by {
+            DecidedBy::Rule {
+                rule,
+                behavior: Behavior::Ask,
+                source,
+            } => format!(
+                "the rule `{rule}` of {source} wants {what} approved, and nobody can be asked"
+            ),
+            DecidedBy::Rule { rule, source, .. } => {
+                format!("the rule `{rule}` of {source} denies {what}")
+            }
+            DecidedBy::Builtin { builtin } => match builtin.as_str() {
+                "critical-path" => format!(
+                    "{what} removes what is never removed without approval, and nobody can be asked"
+                ),
+                "protected" => format!(
+                    "{what} changes a file that decides what programs run, and nobody can be asked"
+                ),
+                _ => "the command is not understood, and no rule allows all commands".to_owned(),
+            },
+            DecidedBy::Mode { mode } if mode == Mode::Plan.name() => {
+                format!("in the mode `{mode}` only calls that read are run")
+            }
+            _ => match effect {
+                Some(effect) => format!("{effect}, and no rule allows {what}"),
+                None => format!("no rule allows {what}"),
+            },
+        };
+        let remedy = match self.remedies().as_deref() {
+            None | Some([]) => String::new(),
+            Some(rules) => {
+                let flags = rules
+                    .iter()
+                    .map(|rule| format!("--allow {}", shlex::try_quote(rule).unwrap_or_default()));
+                let flags: Vec<String> = flags.collect();
+                format!("; `{}` would allow it", flags.join(" "))
+            }
+        };
+        format!("Permission to use {tool} was denied: {why}{remedy}.")
+    }
+
+    /// Rules that together would allow the call, if rules can.
+    fn remedies(&self) -> Option<Vec<&str>> {
+        if self.parts.is_empty() {
+            return Some(self.remedy.as_deref().into_iter().collect());
+        }
+        let open = self
+            .parts
+            .iter()
+            .filter(|part| part.decision != Decision::Allow);
+        open.map(|part| part.remedy.as_deref()).collect()
+    }
+}

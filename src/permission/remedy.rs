@@ -1,0 +1,69 @@
+//! Rules that would allow what is left open.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::command::Command;
+use super::surroundings::Surroundings;
+use super::wildcard::escaped;
+use super::{Action, Behavior, Request, Rule, Source, domain, programs};
+
+/// A rule for a call that is no command line.
+pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
+    match request.action {
+        Action::Files { writes, .. } => {
+            let [path] = writes.as_slice() else {
+                return None;
+            };
+            let start = request.working_directories.first()?;
+            Some(match path.strip_prefix(start) {
+                Ok(below) => {
+                    let directory = below
+                        .parent()
+                        .filter(|parent| !parent.as_os_str().is_empty());
+                    match directory {
+                        Some(directory) => format!("Edit(./{}/**)", directory.display()),
+                        None => format!("Edit(./{})", below.display()),
+                    }
+                }
+                Err(_) => format!("Edit(/{})", path.display()),
+            })
+        }
+        Action::Fetch { url } => Some(format!("WebFetch(domain:{})", domain::host(url)?)),
+        Action::Anything => Some(request.tool.to_owned()),
+        Action::Command { .. } | Action::Harmless => None,
+    }
+}
+
+/// A rule for one command: its program and subcommand with any arguments. What starts or interprets
+/// anything, and what changes files, only as it is.
+pub(super) fn of_command(command: &Command<'_>, surroundings: &Surroundings<'_>) -> Option<String> {
+    let targets = command.redirection_targets(surroundings)?;
+    if !targets.iter().all(|place| surroundings.is_inside(place)) {
+        return None;
+    }
+    let words = command.known_words()?;
+    let program = *words.first()?;
+    let is_subcommand = |word: &&&str| {
+        word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
+    };
+    let name = programs::name(program);
+    let pattern = if programs::ANY.contains(name) || programs::CHANGES.contains(name) {
+        escaped(command.text)
+    } else if let Some(subcommand) = words.get(1).filter(is_subcommand) {
+        format!("{program} {subcommand} *")
+    } else {
+        format!("{program} *")
+    };
+    let rule = format!("Bash({pattern})");
+    let source = Arc::new(Source {
+        name: String::new(),
+        anchor: PathBuf::new(),
+    });
+    let allows =
+        Rule::parse(&rule, Behavior::Allow, &source).is_ok_and(|rule| rule.allows_command(command));
+    (allows && !rule.contains('\n')).then_some(rule)
+}

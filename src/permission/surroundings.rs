@@ -1,0 +1,145 @@
+//! Where a call runs: which file a path means, and where that file is.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::Request;
+
+/// Files that are never changed without a question.
+static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
+    let mut protected = GitignoreBuilder::new("/");
+    // File systems may not tell letters apart by case.
+    let _ = protected.case_insensitive(true);
+    for line in include_str!("tables/protected.txt").lines() {
+        let _ = protected.add_line(None, line);
+    }
+    protected.build().unwrap_or_else(|_| Gitignore::empty())
+});
+
+/// A file: its name without `.` and `..`, and where that leads.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) name: PathBuf,
+    /// With all links followed, if that can be told.
+    pub(super) real: Option<PathBuf>,
+}
+
+/// What a request says about where it is, asked once.
+pub(super) struct Surroundings<'a> {
+    pub(super) request: &'a Request<'a>,
+    real_paths: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+/// Removes `.` and `..` without following links.
+pub(super) fn normalised(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                result.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                result.push(component);
+            }
+        }
+    }
+    result
+}
+
+impl<'a> Surroundings<'a> {
+    pub(super) fn new(request: &'a Request<'a>) -> Self {
+        Self {
+            request,
+            real_paths: RefCell::default(),
+        }
+    }
+
+    /// Where a path without `..` leads.
+    pub(super) fn real(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.real_paths.borrow().get(path) {
+            return known.clone();
+        }
+        let real = (self.request.real_path)(path);
+        self.real_paths
+            .borrow_mut()
+            .insert(path.to_owned(), real.clone());
+        real
+    }
+
+    /// The file that an absolute path means.
+    pub(super) fn place(&self, path: &Path) -> Place {
+        Place {
+            name: normalised(path),
+            real: self.opened(path),
+        }
+    }
+
+    /// What the kernel opens: it follows a link before it goes up.
+    fn opened(&self, path: &Path) -> Option<PathBuf> {
+        let mut reached = PathBuf::new();
+        for component in path.components() {
+            if component == Component::ParentDir {
+                reached = self.real(&reached)?;
+                reached.pop();
+            } else if component != Component::CurDir {
+                reached.push(component);
+            }
+        }
+        self.real(&reached)
+    }
+
+    /// Whether a file is in a directory that the session works in, by name and in truth.
+    pub(super) fn is_inside(&self, place: &Place) -> bool {
+        let directories = self.request.working_directories;
+        let is_below = |path: &Path| {
+            directories.iter().any(|directory| {
+                path.starts_with(directory)
+                    || self
+                        .real(directory)
+                        .is_some_and(|directory| path.starts_with(directory))
+            })
+        };
+        is_below(&place.name) && place.real.as_deref().is_some_and(is_below)
+    }
+
+    /// Whether removing this would take more than a project: the root and what is directly in it, the
+    /// home directory, and the directories in which the session works, with all above them.
+    pub(super) fn is_critical(&self, place: &Place) -> bool {
+        let request = self.request;
+        let kept = request
+            .working_directories
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([request.directory])
+            .chain(request.home);
+        let kept: Vec<(&Path, Option<PathBuf>)> =
+            kept.map(|path| (path, self.real(path))).collect();
+        [Some(&place.name), place.real.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|path| {
+                path.components().count() <= 2
+                    || kept.iter().any(|(name, real)| {
+                        name.starts_with(path)
+                            || real.as_ref().is_some_and(|real| real.starts_with(path))
+                    })
+            })
+    }
+
+    /// Whether it is one of the files by which programs are told what to run.
+    pub(super) fn is_protected(place: &Place) -> bool {
+        [Some(&place.name), place.real.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|path| {
+                PROTECTED
+                    .matched_path_or_any_parents(path, true)
+                    .is_ignore()
+            })
+    }
+}

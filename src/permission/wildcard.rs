@@ -1,0 +1,144 @@
+//! Texts with `*` in them.
+
+/// Stands in a text for what is only known when the command runs. No command line holds this character.
+pub(super) const GAP: char = '\0';
+
+/// A text in which every `*` stands for any characters, or none.
+#[derive(Debug, Clone)]
+pub(super) struct Wildcard {
+    /// What stands between the stars; never empty.
+    pieces: Vec<String>,
+}
+
+impl Wildcard {
+    /// Reads a pattern, in which `\*` is a star and `\\` a backslash.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
+        let mut characters = pattern.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => piece.push(
+                    characters
+                        .next_if(|next| matches!(next, '*' | '\\'))
+                        .unwrap_or('\\'),
+                ),
+                '*' => pieces.push(std::mem::take(&mut piece)),
+                _ => piece.push(character),
+            }
+        }
+        pieces.push(piece);
+        Self { pieces }
+    }
+
+    /// How many stars there are.
+    pub(super) fn stars(&self) -> usize {
+        self.pieces.len() - 1
+    }
+
+    /// Whether it stands for the text. A gap is covered by a star alone.
+    pub(super) fn covers(&self, text: &str) -> bool {
+        let Some((first, others)) = self.pieces.split_first() else {
+            return false;
+        };
+        let Some(mut rest) = text.strip_prefix(first.as_str()) else {
+            return false;
+        };
+        let Some((last, middle)) = others.split_last() else {
+            return rest.is_empty();
+        };
+        for piece in middle {
+            let Some(at) = rest.find(piece.as_str()) else {
+                return false;
+            };
+            rest = rest.get(at + piece.len()..).unwrap_or_default();
+        }
+        rest.ends_with(last.as_str())
+    }
+
+    /// Whether it stands for a text that this one may become, when anything may fill the gaps.
+    pub(super) fn may_cover(&self, text: &str) -> bool {
+        let Some((known, _)) = text.split_once(GAP) else {
+            return self.covers(text);
+        };
+        let first = self.pieces.first().map_or("", String::as_str);
+        if !first.starts_with(known) && !known.starts_with(first) {
+            return false;
+        }
+        // `None` is a star or a gap. Row by row from the end: may what follows in both be the same?
+        let mut pattern: Vec<Option<u8>> = Vec::new();
+        for (index, piece) in self.pieces.iter().enumerate() {
+            pattern.extend((index > 0).then_some(None));
+            pattern.extend(piece.bytes().map(Some));
+        }
+        let text: Vec<Option<u8>> = text
+            .bytes()
+            .map(|byte| (byte != GAP as u8).then_some(byte))
+            .collect();
+        let mut below = vec![false; text.len() + 1];
+        for at in (0..=pattern.len()).rev() {
+            let mut row = vec![false; text.len() + 1];
+            for index in (0..=text.len()).rev() {
+                row[index] = match (pattern.get(at), text.get(index)) {
+                    (None, None) => true,
+                    (Some(None), None) => below[index],
+                    (Some(None), Some(_)) | (Some(_), Some(None)) => below[index] || row[index + 1],
+                    (None, Some(None)) => row[index + 1],
+                    (Some(one), Some(other)) => one == other && below[index + 1],
+                    (Some(_), None) | (None, Some(_)) => false,
+                };
+            }
+            below = row;
+        }
+        below.first().copied().unwrap_or_default()
+    }
+}
+
+/// The text as a pattern for itself.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('*', "\\*")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn gaps() {
+        let rows = [
+            ("rm -rf *", "rm \0", true),
+            ("rm -rf *", "rm -r\0 x", true),
+            ("rm -rf *", "rm -v\0", false),
+            ("rm -rf *", "\0 x", true),
+            ("git push", "git \0", true),
+            ("git push", "git pu\0sh x", false),
+            ("*.env", "a/.en\0", true),
+            ("*.env", "a\0.ex", false),
+            ("a*b*c", "\0b\0", true),
+            ("", "\0", true),
+        ];
+        for (pattern, text, expected) in rows {
+            let found = Wildcard::parse(pattern).may_cover(text);
+            assert_eq!(found, expected, "{pattern} {text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_regular_expression(pattern in "[ab*]{0,8}", text in "[ab*]{0,10}") {
+            let expression = format!("^{}$", pattern.replace('*', ".*"));
+            let expected = regex::Regex::new(&expression).unwrap().is_match(&text);
+            let wildcard = Wildcard::parse(&pattern);
+            prop_assert_eq!(wildcard.covers(&text), expected);
+            prop_assert!(Wildcard::parse(&escaped(&text)).covers(&text));
+            // Every filling of a gap.
+            let may_cover_all = (0..=text.len()).all(|cut| {
+                wildcard.may_cover(&format!("{}\0", &text[..cut]))
+                    && wildcard.may_cover(&format!("\0{}", &text[cut..]))
+            });
+            prop_assert!(!expected || may_cover_all);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `WebFetch`: a page of the web as Markdown.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::fetcher::Found;
+use super::page::{Body, Page, reason};
+use crate::http::Address;
+use crate::permission::Action;
+use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::printed::milliseconds;
+use crate::tools::{
+    Access, Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall,
+    ResultLimit, ToolContext, ToolFailure, ToolReply,
+};
+
+/// The most characters of a page that one call shows.
+const PAGE_CHARACTERS: usize = 40_000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::tools) struct WebFetch {
+    /// Address of the page to fetch, with http or https
+    #[schemars(length(min = 1))]
+    url: String,
+    /// What you want to know from the page; it does not change the result
+    #[expect(dead_code, reason = "models trained on other agents send it")]
+    prompt: Option<String>,
+    /// Number of the first character to show, counted from 0; only for pages too long to show at once
+    offset: Option<WholeNumber>,
+}
+
+impl Parameters for WebFetch {
+    const NAME: &'static str = "WebFetch";
+    const DESCRIPTION: &'static str = "Fetches a page from the web. HTML comes as Markdown, other \
+        text as it is, PNG, JPEG, GIF and WebP files as images; at most 40,000 characters at once. \
+        The page itself is the result: no model reads it for you. A page is fetched again after \
+        15 minutes at the earliest. A redirect to another server is not followed: the result names \
+        the new address, for another call.";
+    const RESULT_LIMIT: ResultLimit = ResultLimit::Unlimited;
+
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let address = Address::parse(&self.url);
+        Ok(Box::new(FetchPage {
+            address: address.map_err(|error| InvalidInput(format!("url: {error}")))?,
+            offset: self.offset.map_or(0, WholeNumber::bound),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct FetchPage {
+    address: Address,
+    offset: usize,
+}
+
+impl PreparedCall for FetchPage {
+    fn assess(&self, _: &ToolContext) -> Assessment {
+        let url = self.address.to_string();
+        Assessment::of(WebFetch::NAME, Ok(Access::nothing()), Action::Fetch { url })
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let started = call.session.clock.elapsed();
+        let found = call.session.web.fetch(self.address.clone(), call.cancel);
+        let took = call.session.clock.elapsed().saturating_sub(started);
+        let found = found.map_err(|reason| ToolFailure(format!("Fetch failed: {reason}")))?;
+        let (status, bytes, content) = match found {
+            Found::Page(page) => (page.status, page.bytes, self.content(&page)?),
+            Found::Elsewhere { status, to } => {
+                (status, 0, Content::Text(self.redirect(status, &to)))
+            }
+            Found::Cancelled => {
+                return Ok(ToolReply {
+                    status: CallStatus::Cancelled,
+                    ..ToolReply::text("The fetch was cancelled.", json!(null))
+                });
+            }
+        };
+        let structured = json!({
+            "bytes": bytes,
+            "code": status,
+            "codeText": reason(status),
+            "result": match &content {
+                Content::Text(text) => text,
+                Content::Blocks(blocks) => match blocks.first() {
+                    Some(Block::Image(image)) => &*image.media_type,
+                    Some(Block::Text(text)) => text,
+                    None => "",
+                },
+            },
+            "durationMs": milliseconds(took),
+            "url": self.address.to_string(),
+        });
+        Ok(ToolReply {
+            content,
+            ..ToolReply::text("", structured)
+        })
+    }
+}
+
+impl FetchPage {
+    fn content(&self, page: &Page) -> Result<Content, ToolFailure> {
+        let text = match &page.body {
+            Body::Image(image) => return Ok(Content::Blocks(vec![Block::Image(image.clone())])),
+            Body::Text(text) if text.trim().is_empty() => "The page has no text.",
+            Body::Text(text) => text,
+        };
+        let position = |character: usize| {
+            let mut positions = text.char_indices().map(|(position, _)| position);
+            positions.nth(character).unwrap_or(text.len())
+        };
+        let total = text.chars().count();
+        if self.offset >= total {
+            return Err(ToolFailure(format!(
+                "The page has {total} characters, fewer than the offset."
+            )));
+        }
+        let end = self.offset.saturating_add(PAGE_CHARACTERS).min(total);
+        let mut shown = text[position(self.offset)..position(end)].to_owned();
+        if end < total {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                shown,
+                "\n\n<system-reminder>PARTIAL view: characters {} to {end} of {total}. Fetch the \
+                 page again with offset {end} to read on.</system-reminder>",
+                self.offset
+            );
+        }
+        Ok(Content::Text(shown))
+    }
+
+    /// Begins as Claude Code's text does, by which labels know it.
+    fn redirect(&self, status: u16, to: &Address) -> String {
+        format!(
+            "REDIRECT DETECTED: {} redirects to another server (status code {status} {}).\n\n\
+             Redirect URL: {to}\n\nCall WebFetch with that address to fetch the page.",
+            self.address,
+            reason(status)
+        )
+    }
+}
+
+#[cfg(test)]
+#[path = "fetch_tests.rs"]
+mod tests;

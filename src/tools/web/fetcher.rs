@@ -1,0 +1,164 @@
+//! What the fetches of a run share: one client, and the pages of the last minutes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep, timeout};
+
+use super::cache::Cache;
+use super::page::{Page, reason};
+use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task};
+use crate::process::CancelToken;
+
+/// The largest page, in bytes.
+const LARGEST_BYTES: usize = 10 << 20;
+
+/// The most redirects of one fetch.
+const MOST_REDIRECTS: usize = 10;
+
+/// The most time that one fetch takes, redirects included.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// How soon a fetch notices that it was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Kinds of content, the best one first.
+const ACCEPT: &str = "text/markdown, text/html, application/xhtml+xml, text/*;q=0.9, */*;q=0.8";
+
+/// Fetches pages. Starts nothing before the first one.
+#[derive(Debug)]
+pub struct Web {
+    reach: Reach,
+    total: Duration,
+    client: Arc<Client>,
+    engine: Engine,
+    cache: Cache,
+}
+
+/// What a fetch found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// An answer to be shown.
+    Page(Arc<Page>),
+    /// The server names a page of another server.
+    Elsewhere { status: u16, to: Address },
+    /// The call was cancelled.
+    Cancelled,
+}
+
+impl Default for Web {
+    fn default() -> Self {
+        Self::new(Reach::Public, HttpSettings::default())
+    }
+}
+
+impl Web {
+    /// Fetches from these machines, with these settings.
+    pub fn new(reach: Reach, settings: HttpSettings) -> Self {
+        Self {
+            reach,
+            total: settings.limits.total.min(LONGEST),
+            client: Arc::new(Client::reaching(reach, settings)),
+            engine: Engine::default(),
+            cache: Cache::default(),
+        }
+    }
+
+    /// The page at an address, which is asked for by `https` unless its machine is nearby.
+    ///
+    /// # Errors
+    /// One line why there is none.
+    pub(super) fn fetch(&self, address: Address, cancel: &CancelToken) -> Result<Found, String> {
+        let address = self.reach.preferred(address);
+        let name = address.to_string();
+        if let Some(page) = self.cache.get(&name, Instant::now()) {
+            return Ok(Found::Page(page));
+        }
+        let (client, reach, total) = (Arc::clone(&self.client), self.reach, self.total);
+        let waiting = cancel.clone();
+        let task = move |_: Task<()>| async move {
+            let fetched = timeout(total, follow(&client, reach, address));
+            let cancelled = async {
+                while !waiting.is_cancelled() {
+                    sleep(CANCEL_INTERVAL).await;
+                }
+            };
+            tokio::select! {
+                () = cancelled => Ok(None),
+                fetched = fetched => match fetched {
+                    Ok(fetched) => fetched.map(Some),
+                    Err(_) => Err(format!("no whole answer within {} s", total.as_secs_f64())),
+                },
+            }
+        };
+        let fetched = self.engine.run(task, |()| ());
+        match fetched.map_err(|error| format!("cannot make requests: {error}"))?? {
+            None => Ok(Found::Cancelled),
+            Some(Fetched::Elsewhere { status, to }) => Ok(Found::Elsewhere { status, to }),
+            Some(Fetched::Answer(response, body)) => {
+                let page = Page::of(&response, &body, cancel)?;
+                if cancel.is_cancelled() {
+                    return Ok(Found::Cancelled);
+                }
+                let page = Arc::new(page);
+                self.cache.put(name, Arc::clone(&page), Instant::now());
+                Ok(Found::Page(page))
+            }
+        }
+    }
+}
+
+enum Fetched {
+    Answer(Response, Vec<u8>),
+    Elsewhere { status: u16, to: Address },
+}
+
+/// Asks, and asks again where the same server says so.
+async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched, String> {
+    let mut address = first;
+    for _ in 0..=MOST_REDIRECTS {
+        let response = client.get(&address, ACCEPT).await;
+        let response = response.map_err(|failure| failure.to_string())?;
+        let location = response.headers.get("location");
+        let (301 | 302 | 303 | 307 | 308, Some(location)) = (response.status, location) else {
+            return answer(response).await;
+        };
+        let next = address.redirected(location).map_err(|unusable| {
+            format!("the server redirects to an unusable address: {unusable}")
+        })?;
+        if !next.is_beside(&address) {
+            let status = response.status;
+            return Ok(Fetched::Elsewhere { status, to: next });
+        }
+        address = reach.preferred(next);
+    }
+    Err(format!("more than {MOST_REDIRECTS} redirects"))
+}
+
+async fn answer(mut response: Response) -> Result<Fetched, String> {
+    if !(200..300).contains(&response.status) {
+        let status = response.status;
+        return Err(format!(
+            "the request failed with status code {status} {}",
+            reason(status)
+        ));
+    }
+    let mut body = Vec::new();
+    while let Some(piece) = response
+        .piece()
+        .await
+        .map_err(|failure| failure.to_string())?
+    {
+        body.extend_from_slice(&piece);
+        if body.len() > LARGEST_BYTES {
+            let kind = response
+                .headers
+                .get("content-type")
+                .map_or("unknown type", String::as_str);
+            return Err(format!(
+                "the page ({kind}) has more than {LARGEST_BYTES} bytes"
+            ));
+        }
+    }
+    Ok(Fetched::Answer(response, body))
+}

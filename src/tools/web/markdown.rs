@@ -1,0 +1,218 @@
+//! HTML as Markdown.
+//!
+//! The library walks the tree by calling itself, and a short page can describe a tree that is large
+//! beyond measure. So the tree grows piece by piece, and its size is looked at after each.
+
+use std::rc::Rc;
+
+use htmd::element_handler::{HandlerResult, Handlers};
+use htmd::options::Options;
+use htmd::{Element, HtmlToMarkdown};
+use html5ever::tendril::{StrTendril, TendrilSink as _};
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::{Node, NodeData, RcDom};
+use memchr::memchr_iter;
+
+use crate::process::CancelToken;
+
+/// How much is read before the tree is looked at again, in bytes.
+const PIECE_BYTES: usize = 8 << 10;
+
+/// The most levels of a tree.
+const DEEPEST: usize = 256;
+
+/// The most nodes of a tree.
+const MOST_NODES: usize = 500_000;
+
+/// The most lines of a tree, each counted once for every list and quotation that it is in: there it is
+/// indented.
+const MOST_INDENTED_LINES: usize = 8 << 20;
+
+/// What a reader does not see, or what says nothing as text.
+const SKIPPED: &[&str] = &[
+    "head", "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object",
+];
+
+/// The page as Markdown; what there is of it if the call is cancelled.
+///
+/// # Errors
+/// One line why it cannot be turned into Markdown.
+pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
+    let mut parser = parse_document(RcDom::default(), ParseOpts::default());
+    let mut rest = html;
+    while !rest.is_empty() && !cancel.is_cancelled() {
+        let (piece, others) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        parser.process(StrTendril::from(piece));
+        check(&parser.tokenizer.sink.sink.document)?;
+        rest = others;
+    }
+    let options = Options {
+        ul_bullet_spacing: 1,
+        ol_number_spacing: 1,
+        ..Options::default()
+    };
+    let converter = HtmlToMarkdown::builder()
+        .options(options)
+        .skip_tags(SKIPPED.to_vec())
+        .add_handler(vec!["table"], table)
+        .build();
+    Ok(converter.tree_to_markdown(&parser.finish().document))
+}
+
+fn check(document: &Rc<Node>) -> Result<(), String> {
+    let (mut nodes, mut lines) = (0, 0);
+    let mut open = vec![(Rc::clone(document), 1, 0)];
+    while let Some((node, depth, indent)) = open.pop() {
+        nodes += 1;
+        lines += indent;
+        if let NodeData::Text { contents } = &node.data {
+            lines += indent * memchr_iter(b'\n', contents.borrow().as_bytes()).count();
+        }
+        if depth > DEEPEST || nodes > MOST_NODES || lines > MOST_INDENTED_LINES {
+            return Err("the structure of the page is too large to turn into Markdown".to_owned());
+        }
+        let indent = indent + usize::from(matches!(tag(&node), Some("li" | "blockquote")));
+        let children = node.children.borrow();
+        open.extend(
+            children
+                .iter()
+                .map(|child| (Rc::clone(child), depth + 1, indent)),
+        );
+    }
+    Ok(())
+}
+
+fn tag(node: &Node) -> Option<&str> {
+    match &node.data {
+        NodeData::Element { name, .. } => Some(&name.local),
+        _ => None,
+    }
+}
+
+/// A table with headings; other tables are for layout. The library's own handler leaves out the
+/// headings of rows, and pads every cell to the width of its column, which can be that of a book.
+fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let rows = rows(element.node);
+    let is_heading = |cell: &Rc<Node>| tag(cell) == Some("th");
+    if !rows
+        .iter()
+        .any(|row| row.children.borrow().iter().any(is_heading))
+    {
+        return handlers.fallback(element);
+    }
+    let mut text = String::from("\n\n");
+    for (number, row) in rows.iter().enumerate() {
+        let mut columns = 0;
+        for cell in row.children.borrow().iter() {
+            if matches!(tag(cell), Some("td" | "th")) {
+                let content = handlers.walk_children(cell).content.replace('|', "\\|");
+                let words: Vec<&str> = content.split_whitespace().collect();
+                text.push_str("| ");
+                text.push_str(&words.join(" "));
+                text.push(' ');
+                columns += 1;
+            }
+        }
+        text.push_str("|\n");
+        if number == 0 {
+            text.push_str(&"| --- ".repeat(columns));
+            text.push_str("|\n");
+        }
+    }
+    text.push('\n');
+    Some(text.into())
+}
+
+/// The rows of a table, but not those of tables in it.
+fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
+    let mut found = Vec::new();
+    for child in table.children.borrow().iter() {
+        match tag(child) {
+            Some("tr") => found.push(Rc::clone(child)),
+            Some("thead" | "tbody" | "tfoot") => found.extend(rows(child)),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn converted(html: &str) -> Result<String, String> {
+        markdown(html, &CancelToken::default())
+    }
+
+    #[test]
+    fn what_a_reader_sees_becomes_markdown() {
+        let page = "<!doctype html><html><head><title>T</title><style>p{}</style></head><body>\
+            <script>alert('<p>no')</script><h2>Use</h2><p>See <a href=/b>b</a> &amp; <code>c</code>.\
+            <ul><li>one<li>two</ul><pre><code>a\n  b</code></pre>\
+            <table><tr><th>x<th>y<tr><th>1<td>2|<br>3</table><noscript>no</noscript></body></html>";
+        let text = converted(page).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(
+            lines,
+            [
+                "## Use",
+                "See [b](/b) & `c`.",
+                "* one",
+                "* two",
+                "```",
+                "a",
+                "  b",
+                "```",
+                "| x | y |",
+                "| --- | --- |",
+                "| 1 | 2\\| 3 |",
+            ]
+        );
+    }
+
+    #[test]
+    fn pages_of_monstrous_structure_are_refused() {
+        let attributes: String = (0..200)
+            .flat_map(|id| ["<b id=".to_owned(), id.to_string(), ">".to_owned()])
+            .collect();
+        let monsters = [
+            "<div>".repeat(20_000),
+            "<ul><li>".repeat(20_000),
+            // Elements that may not be in a table go before it.
+            "<table>".to_owned() + &"<div>".repeat(20_000),
+            "<table><tr><td>".repeat(20_000),
+            "<blockquote>".repeat(20_000),
+            "<blockquote>".repeat(200) + &"\n<br>".repeat(30_000),
+            "<ul><li>".repeat(100) + "<pre>" + &"\n".repeat(100_000),
+            // Every paragraph repeats the elements that are still open.
+            "<p>".to_owned() + &attributes + &"<p>x".repeat(100_000),
+        ];
+        for monster in monsters {
+            assert!(converted(&monster).is_err(), "{}", &monster[..40]);
+        }
+        let deep = "<div>".repeat(DEEPEST - 5) + "x";
+        assert_eq!(converted(&deep), Ok("x".to_owned()));
+    }
+
+    #[test]
+    fn elements_that_are_never_closed_are_no_monsters() {
+        let list = "<ul>".to_owned() + &"<li>one<p>two".repeat(2000);
+        assert!(converted(&list).unwrap().lines().count() > 4000);
+    }
+
+    #[test]
+    fn a_wide_cell_does_not_widen_the_others() {
+        let table = format!(
+            "<table><tr><th>{}{}",
+            "x".repeat(5000),
+            "<tr><td>y".repeat(5000)
+        );
+        assert!(converted(&table).unwrap().len() < 50_000);
+    }
+
+    #[test]
+    fn pieces_do_not_cut_characters() {
+        let text = "ä€😀".repeat(PIECE_BYTES);
+        assert_eq!(converted(&text), Ok(text));
+    }
+}

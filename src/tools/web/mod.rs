@@ -1,0 +1,10 @@
+//! `WebFetch`: pages of the web.
+
+mod cache;
+mod fetch;
+mod fetcher;
+mod markdown;
+mod page;
+
+pub(super) use fetch::WebFetch;
+pub use fetcher::Web;

@@ -1,0 +1,128 @@
+//! `check permission`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::turnpipe::run;
+
+/// The records of the lines, with these arguments.
+fn records(arguments: &[&str], lines: &str) -> Vec<Value> {
+    let told = run(
+        &[&["check", "permission"], arguments].concat(),
+        lines.as_bytes(),
+    );
+    assert_eq!(told.status, Some(0), "{told:?}");
+    let records = told.stdout.lines();
+    records
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn calls_come_in_many_forms() {
+    let calls = [
+        json!({"name": "Bash", "input": {"command": "ls | head"}}),
+        json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}}),
+        json!({"name": "run_shell_command", "input": {"command": "ls", "is_background": false}}),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}},
+            {"type": "tool_use", "id": "b", "name": "Write", "input": {"file_path": "x", "content": ""}},
+        ]}}),
+        json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "function",
+            "function": {"name": "Bash", "arguments": "{\"command\":\"ls\"}"}}]}),
+        json!({"name": "mcp__a__b", "input": {}}),
+        json!({"name": "mcp__a__b", "input": {}, "mode": "bypassPermissions"}),
+    ];
+    let lines = calls.map(|call| call.to_string() + "\n").concat();
+    let decisions: Vec<(Value, Value)> = records(&[], &lines)
+        .into_iter()
+        .map(|record| (record["name"].clone(), record["decision"].clone()))
+        .collect();
+    let expected = [
+        ("Bash", "allow"),
+        ("Bash", "allow"),
+        ("Bash", "allow"),
+        ("Bash", "allow"),
+        ("Write", "ask"),
+        ("Bash", "allow"),
+        ("mcp__a__b", "ask"),
+        ("mcp__a__b", "allow"),
+    ];
+    let expected = expected.map(|(name, decision)| (json!(name), json!(decision)));
+    assert_eq!(decisions, expected);
+}
+
+#[test]
+fn other_lines_are_unusable() {
+    let lines = [
+        "",
+        "7",
+        "null",
+        "[]",
+        "{}",
+        r#"{"name":"Bash"}"#,
+        r#"{"name":"Bash","input":7}"#,
+        r#"{"name":"Bash","input":{"command":"ls"},"mode":"none"}"#,
+        r#"{"type":"tool_use","id":"a","name":"Bash","input":7}"#,
+    ];
+    let told = records(&[], &(lines.join("\n") + "\n"));
+    assert_eq!(told.len(), lines.len());
+    for (index, record) in told.iter().enumerate() {
+        assert_eq!(record["line"], index + 1, "{record}");
+        assert!(record["error"].is_string(), "{record}");
+    }
+}
+
+#[test]
+fn the_status_tells_whether_all_are_allowed() {
+    let table = [("ls\n", 0), ("ls\nrm x\n", 1), ("", 0)];
+    for (lines, status) in table {
+        let arguments = ["check", "permission", "--plain", "--exit-status"];
+        let told = run(&arguments, lines.as_bytes());
+        assert_eq!(told.status, Some(status), "{lines}");
+    }
+    let arguments = ["check", "permission", "--exit-status"];
+    assert_eq!(run(&arguments, b"7\n").status, Some(1));
+}
+
+/// What git may do depends on the directory.
+#[test]
+fn a_command_is_looked_at_where_it_would_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = directory.path().join("repository");
+    fs::create_dir_all(&repository).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        assert!(
+            command
+                .args(arguments)
+                .current_dir(&repository)
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    git(&["init", "-q"]);
+    let line = json!({"name": "Bash", "input": {"command": "git status"}, "cwd": repository});
+    let decision = || records(&[], &format!("{line}\n"))[0]["decision"].clone();
+    // Where the kernel enforces nothing, git never counts as reading.
+    let clean = decision();
+    git(&["config", "core.fsmonitor", "./run-me"]);
+    assert_eq!(decision(), "ask");
+    if cfg!(target_os = "linux") {
+        let sandbox = turnpipe::process::Spawners::lane(
+            1,
+            turnpipe::process::LaneOptions {
+                enforcement: turnpipe::process::Enforcement::Auto,
+                temporary: None,
+            },
+        );
+        let expected = if sandbox.unwrap().is_enforced() {
+            "allow"
+        } else {
+            "ask"
+        };
+        assert_eq!(clean, expected);
+    }
+}

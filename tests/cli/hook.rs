@@ -1,0 +1,135 @@
+//! `hook`: what other agents get to hear.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::turnpipe::{command, run};
+
+/// Rows with `arguments`, the `input` of a hook, and its `answer`; `null` is silence.
+fn rows(name: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/permission");
+    let text = fs::read_to_string(path.join(name)).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn check(name: &str) {
+    for row in rows(name) {
+        let input = &row["input"];
+        let event = match input["hook_event_name"].as_str().unwrap() {
+            "PermissionRequest" => "permission-request",
+            _ => "pre-tool-use",
+        };
+        let mut arguments = vec!["hook", event];
+        let given = row["arguments"].as_array().unwrap();
+        arguments.extend(given.iter().map(|argument| argument.as_str().unwrap()));
+        let told = run(&arguments, input.to_string().as_bytes());
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{row}");
+        let answer = match &*told.stdout {
+            "" => Value::Null,
+            line => serde_json::from_str(line).unwrap(),
+        };
+        assert_eq!(answer, row["answer"], "{row}");
+    }
+}
+
+#[test]
+fn what_only_reads_is_allowed_and_the_rest_is_left_to_the_agent() {
+    check("hook-reading.jsonl");
+}
+
+#[test]
+fn rules_decide_in_the_form_of_each_agent() {
+    check("hook-rules.jsonl");
+}
+
+fn listing(directory: &Path, command: &str) -> Vec<u8> {
+    let input = json!({
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": directory,
+        "tool_input": { "command": command },
+    });
+    input.to_string().into_bytes()
+}
+
+/// Agents take a status of 2 for a denial.
+#[test]
+fn whatever_is_wrong_is_no_opinion_and_no_denial() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::write(path("broken.json"), "{").unwrap();
+    fs::write(path("wrong.json"), r#"{"permissions":{"deny":"Bash"}}"#).unwrap();
+    let ls = listing(directory.path(), "ls");
+    let hook = ["hook", "pre-tool-use"];
+    let relative = listing(Path::new("here"), "ls");
+    let other = br#"{"hook_event_name":"Stop","cwd":"/"}"#.to_vec();
+    let table: [(&[&str], &[u8]); 11] = [
+        (&[], b""),
+        (&[], b"{"),
+        (&[], b"[]"),
+        (&[], b"\xff"),
+        (&[], &relative),
+        (&[], &other),
+        (&["--bogus"], &ls),
+        (&["--settings", &path("none.json")], &ls),
+        (&["--settings", &path("broken.json")], &ls),
+        (&["--settings", &path("wrong.json")], &ls),
+        (&["--config", &path("none.toml")], &ls),
+    ];
+    for (arguments, input) in table {
+        let told = run(&[&hook, arguments].concat(), input);
+        assert!(
+            told.status.is_some_and(|status| status != 2 && status != 0),
+            "{arguments:?}: {told:?}"
+        );
+        assert_eq!(told.stdout, "", "{arguments:?}");
+        assert!(told.stderr.starts_with("turnpipe: "), "{told:?}");
+    }
+    let names: [&[&str]; 4] = [
+        &["hook"],
+        &["hook", "pre-tool"],
+        &["--config", "/none", "hook", "pre-tool-use"],
+        &["-q", "hook", "pre-tool-use", "--allow"],
+    ];
+    for arguments in names {
+        let told = run(arguments, &ls);
+        assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{arguments:?}");
+    }
+    let clock = command()
+        .args(hook)
+        .env("TURNPIPE_CLOCK", "never")
+        .output()
+        .unwrap();
+    assert_eq!(clock.status.code(), Some(1));
+}
+
+/// A shell may have moved since the session began; rules are about the project.
+#[test]
+fn rules_are_relative_to_the_project_of_the_agent() {
+    let project = tempfile::tempdir().unwrap();
+    let below = project.path().join("src");
+    fs::create_dir_all(project.path().join(".claude")).unwrap();
+    fs::create_dir(&below).unwrap();
+    let settings = project.path().join(".claude/settings.json");
+    let deny = r#"{"permissions":{"deny":["Read(/secret/**)"]}}"#;
+    fs::write(&settings, deny).unwrap();
+    let asked = |directory: &Path, file: &str| {
+        let input = listing(directory, &format!("cat {file}"));
+        let path = project.path().join("input.json");
+        fs::write(&path, input).unwrap();
+        let told = command()
+            .args(["hook", "pre-tool-use", "--settings"])
+            .arg(&settings)
+            .env("CLAUDE_PROJECT_DIR", project.path())
+            .stdin(fs::File::open(&path).unwrap())
+            .output()
+            .unwrap();
+        let answer: Value = serde_json::from_slice(&told.stdout).unwrap();
+        answer["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    assert_eq!(asked(project.path(), "secret/key"), "deny");
+    assert_eq!(asked(&below, "../secret/key"), "deny");
+    assert_eq!(asked(&below, "secret/key"), "allow");
+}
