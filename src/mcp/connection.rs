@@ -96,12 +96,10 @@ impl Connection {
         let (listener, flooded) = (Listener { changed }, Arc::<AtomicBool>::default());
         let flood = Arc::clone(&flooded);
         let opened = run(engine, async move {
-            match timeout(limit, connect(listener, route, flood)).await {
-                Ok(result) => result,
-                Err(_) => Err(no_answer(limit)),
-            }
+            let connecting = timeout(limit, connect(listener, route, flood));
+            connecting.await.map_err(|_| no_answer(limit))
         });
-        match opened {
+        match opened? {
             Ok(service) => Ok(Self {
                 engine: engine.clone(),
                 peer: service.peer().clone(),
