@@ -221,11 +221,14 @@ impl Command<'_> {
     /// Whether it is known to match, itself or behind programs that only start it.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
         self.levels.iter().any(|level| {
-            is_harmlessly_set(level)
+            // A rule may name what is set.
+            let is_named = !level.assigned.is_empty() && pattern.begins_with(&level.assigned);
+            let set = if is_named { &*level.assigned } else { "" };
+            (is_named || is_harmlessly_set(level))
                 && !level.words.is_empty()
                 && [true, false].into_iter().any(|by_value| {
                     let text = joined(level.words.iter().map(|word| known(word, by_value)));
-                    !text.starts_with(GAP) && pattern.covers(&text)
+                    !text.starts_with(GAP) && pattern.covers(&format!("{set}{text}"))
                 })
                 && (pattern.is_literal() || !hides_what_it_starts(level))
         })
