@@ -43,6 +43,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Show what is configured, where each value comes from, and what cannot work')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -749,6 +750,23 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;state;help;help' {
             break
         }
+        'turnpipe;doctor' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What to print [default: text on a terminal, else jsonl]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Send a small request to each configured model')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'turnpipe;completions' {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
@@ -786,6 +804,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'Print the tools that calls can name')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a record')
             [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Manage the state that sessions leave behind')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Show what is configured, where each value comes from, and what cannot work')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -879,6 +898,9 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;state;clean' {
+            break
+        }
+        'turnpipe;help;doctor' {
             break
         }
         'turnpipe;help;completions' {

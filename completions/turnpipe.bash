@@ -22,6 +22,9 @@ _turnpipe() {
             turnpipe,completions)
                 cmd="turnpipe__subcmd__completions"
                 ;;
+            turnpipe,doctor)
+                cmd="turnpipe__subcmd__doctor"
+                ;;
             turnpipe,help)
                 cmd="turnpipe__subcmd__help"
                 ;;
@@ -84,6 +87,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__help,completions)
                 cmd="turnpipe__subcmd__help__subcmd__completions"
+                ;;
+            turnpipe__subcmd__help,doctor)
+                cmd="turnpipe__subcmd__help__subcmd__doctor"
                 ;;
             turnpipe__subcmd__help,help)
                 cmd="turnpipe__subcmd__help__subcmd__help"
@@ -260,7 +266,7 @@ _turnpipe() {
 
     case "${cmd}" in
         turnpipe)
-            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state completions man help"
+            opts="-q -v -h -V --quiet --verbose --config --no-config --color --no-pager --help --version run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -489,8 +495,38 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__doctor)
+            opts="-o -q -v -h --probe --output --json --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__help)
-            opts="run-tools summarize-batch title recap check hook session tools schema state completions man help"
+            opts="run-tools summarize-batch title recap check hook session tools schema state doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -560,6 +596,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -40,6 +40,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
             cand state 'Manage the state that sessions leave behind'
+            cand doctor 'Show what is configured, where each value comes from, and what cannot work'
             cand completions 'Print a shell completion script'
             cand man 'Write manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -697,6 +698,22 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         }
         &'turnpipe;state;help;help'= {
         }
+        &'turnpipe;doctor'= {
+            cand -o 'What to print [default: text on a terminal, else jsonl]'
+            cand --output 'What to print [default: text on a terminal, else jsonl]'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --probe 'Send a small request to each configured model'
+            cand --json 'Print records, as with `-o jsonl`'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'turnpipe;completions'= {
             cand --config 'Read this configuration file instead of the usual one'
             cand --color 'When to colour help and usage errors'
@@ -732,6 +749,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand tools 'Print the tools that calls can name'
             cand schema 'Print the JSON Schema of a record'
             cand state 'Manage the state that sessions leave behind'
+            cand doctor 'Show what is configured, where each value comes from, and what cannot work'
             cand completions 'Print a shell completion script'
             cand man 'Write manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -800,6 +818,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand clean 'Remove old results and other state of sessions'
         }
         &'turnpipe;help;state;clean'= {
+        }
+        &'turnpipe;help;doctor'= {
         }
         &'turnpipe;help;completions'= {
         }

@@ -10,6 +10,7 @@ use super::check_shell::CheckShellArguments;
 use super::check_text::CheckTextArguments;
 use super::command::{Command, Kind, Runs};
 use super::completions::CompletionsArguments;
+use super::doctor::DoctorArguments;
 use super::hook::HookArguments;
 use super::man::ManArguments;
 use super::recap::RecapArguments;
@@ -95,6 +96,7 @@ const COMMANDS: &[Command] = &[
             commands: &[Command::new::<StateCleanArguments>("clean")],
         },
     },
+    Command::new::<DoctorArguments>("doctor"),
     Command {
         name: "completions",
         kind: Kind::Runs(Runs {
@@ -226,7 +228,8 @@ nothing else; messages for people go to standard error.";
 const EXIT_STATUS: &str = "\
 Exit status:
   0         done; a failed tool is data, not a failure
-  1         done, and the answer is no: `session search` found nothing, or --exit-status was given
+  1         done, and the answer is no: `session search` found nothing, `doctor` found something that
+            cannot work, or --exit-status was given
   2         usage or configuration error, or an input could not be read
   3         the input had unusable records and --strict was given
   4         the model provider refused; trying again will not help

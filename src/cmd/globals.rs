@@ -59,13 +59,17 @@ impl Globals {
         if let Some(config) = self.loaded.get() {
             return Ok(config);
         }
-        let source = match (&self.config, self.no_config) {
+        let config = Config::load(&self.config_source(), environment)?;
+        Ok(self.loaded.get_or_init(|| config))
+    }
+
+    /// Which configuration file is read.
+    pub(super) fn config_source(&self) -> ConfigSource {
+        match (&self.config, self.no_config) {
             (Some(path), _) => ConfigSource::Named(path.clone()),
             (None, true) => ConfigSource::None,
             (None, false) => ConfigSource::Default,
-        };
-        let config = Config::load(&source, environment)?;
-        Ok(self.loaded.get_or_init(|| config))
+        }
     }
 
     /// The settings, where `overrides` from the command line count more than the configuration.

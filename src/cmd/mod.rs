@@ -15,6 +15,7 @@ mod command;
 mod completions;
 mod conversation;
 mod cost_table;
+mod doctor;
 mod error;
 mod globals;
 mod guards;

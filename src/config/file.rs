@@ -26,6 +26,29 @@ pub enum ConfigSource {
     None,
 }
 
+/// What sets a value that nothing else sets.
+pub(super) const DEFAULT: &str = "default";
+
+impl ConfigSource {
+    /// Where the file is or would be, and what says so.
+    pub fn place(&self, environment: &Environment) -> Option<(PathBuf, &'static str)> {
+        match self {
+            Self::None => None,
+            Self::Named(path) => Some((path.clone(), "--config")),
+            Self::Default => {
+                if let Some((name, path)) = CONFIG.named_text(environment) {
+                    return Some((path.into(), name));
+                }
+                let base = match CONFIG_HOME.text(environment) {
+                    Some(base) => PathBuf::from(base),
+                    None => Path::new(HOME.text(environment)?).join(".config"),
+                };
+                Some((base.join("turnpipe/config.toml"), DEFAULT))
+            }
+        }
+    }
+}
+
 /// The configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -100,23 +123,16 @@ impl ConfigFile {
         source: &ConfigSource,
         environment: &Environment,
     ) -> Result<Self, ConfigError> {
-        match source {
-            ConfigSource::None => Ok(Self::default()),
-            ConfigSource::Named(path) => Self::read(path),
-            ConfigSource::Default => match CONFIG.text(environment) {
-                Some(path) => Self::read(Path::new(path)),
-                None => default_path(environment).map_or_else(
-                    || Ok(Self::default()),
-                    |path| match Self::read(&path) {
-                        Err(ConfigError::Unreadable { source, .. })
-                            if source.kind() == ErrorKind::NotFound =>
-                        {
-                            Ok(Self::default())
-                        }
-                        other => other,
-                    },
-                ),
-            },
+        let Some((path, named_by)) = source.place(environment) else {
+            return Ok(Self::default());
+        };
+        match Self::read(&path) {
+            Err(ConfigError::Unreadable { source, .. })
+                if source.kind() == ErrorKind::NotFound && named_by == DEFAULT =>
+            {
+                Ok(Self::default())
+            }
+            other => other,
         }
     }
 
@@ -156,14 +172,6 @@ pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigErr
             reason: format!("line {line}: {message}"),
         }
     })
-}
-
-fn default_path(environment: &Environment) -> Option<PathBuf> {
-    let base = match CONFIG_HOME.text(environment) {
-        Some(base) => PathBuf::from(base),
-        None => Path::new(HOME.text(environment)?).join(".config"),
-    };
-    Some(base.join("turnpipe/config.toml"))
 }
 
 /// `[providers.NAME]`.

@@ -3,6 +3,7 @@
 //!
 //! The only room that reads settings from the environment.
 
+mod explained;
 mod file;
 mod models;
 mod pager;
@@ -13,6 +14,7 @@ mod settings;
 mod side;
 mod variables;
 
+pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
 pub use pager::{has_options_of_less, pager};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};

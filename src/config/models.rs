@@ -16,7 +16,7 @@ use crate::io::Environment;
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
 
 /// The variables of known providers: key, token and address.
-const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
+pub(super) const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
     ("openai", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
     (
         "anthropic",

@@ -67,9 +67,15 @@ impl Variable {
         self.0.split_whitespace()
     }
 
+    /// The first name that is set and not empty, and its value.
+    pub(super) fn named_text(self, environment: &Environment) -> Option<(&'static str, &str)> {
+        self.names()
+            .find_map(|name| Some((name, environment.text(name)?)))
+    }
+
     /// The value of the first name that is set and not empty.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
-        self.names().find_map(|name| environment.text(name))
+        self.named_text(environment).map(|(_, value)| value)
     }
 
     /// The value of the first name that is set, to an empty text too.

@@ -5,15 +5,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
-use super::directories::Target;
+use super::directories::{self, Target};
+use super::invocation::{Invocation, guessed, joined, started};
 use super::named_file::{NamedFile, outline};
 use super::surroundings::{Place, Surroundings};
 use super::wildcard::GAP;
-use super::{directories, domain, programs};
+use super::{domain, programs};
 use crate::shell::{CommandPart, PartWord, Verdict, analyse, command_parts};
-
-/// How deep command lines in the arguments of commands are looked at.
-const DEEPEST: usize = 4;
 
 /// Variables that may be set before a command that a rule allows.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -28,183 +26,96 @@ pub(super) struct Command<'a> {
     pub(super) text: &'a str,
     /// The command, and those that it starts in its place, one after the other; none if the command
     /// line is not understood.
-    levels: Vec<CommandPart>,
+    pub(super) levels: Vec<CommandPart>,
     /// All that may be run.
-    invocations: Vec<Invocation>,
+    pub(super) invocations: Vec<Invocation>,
     /// Where it may run; nothing if that is not known.
-    directories: Vec<PathBuf>,
-    files: OnceCell<Files>,
+    pub(super) directories: Vec<PathBuf>,
+    /// What has to match for it to be allowed.
+    known: Vec<Known>,
+    named: OnceCell<Vec<NamedFile>>,
+    redirected: OnceCell<Vec<NamedFile>>,
+    changed: OnceCell<Vec<NamedFile>>,
 }
 
-/// A program and its arguments.
-struct Invocation {
-    words: Vec<PartWord>,
-    /// Whether it may begin at any of the words, as behind `xargs`.
-    begins_anywhere: bool,
-    /// Ways to write it.
-    texts: Vec<String>,
-}
-
-/// The files that a command names.
-#[derive(Default)]
-pub(super) struct Files {
-    /// By any word.
-    pub(super) named: Vec<NamedFile>,
-    /// Where it is redirected to.
-    pub(super) redirected: Vec<NamedFile>,
-    /// What it changes by itself.
-    pub(super) changed: Vec<NamedFile>,
+/// A way to write a command, with gaps for what is not known.
+struct Known {
+    text: String,
+    /// What is set before it, word for word, where a rule has to name that.
+    set: String,
+    /// Whether it starts something that rules with a star do not see.
+    starts_unseen: bool,
 }
 
 /// The commands of a command line. If it is not understood, one that may be anything in it.
 pub(super) fn commands<'a>(script: &'a str, surroundings: &Surroundings<'_>) -> Vec<Command<'a>> {
     let Some(parts) = command_parts(script) else {
-        return vec![Command {
-            text: script,
-            levels: Vec::new(),
-            invocations: guessed(script, surroundings),
-            directories: Vec::new(),
-            files: OnceCell::new(),
-        }];
+        let invocations = guessed(script, surroundings);
+        return vec![Command::new(script, Vec::new(), invocations, Vec::new())];
     };
+    let parts: Vec<Vec<CommandPart>> = parts.into_iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, surroundings);
     parts
         .into_iter()
         .zip(directories)
-        .map(|(part, directories)| {
-            let mut invocations = Vec::new();
-            let levels = levels(part);
-            started(&levels, DEEPEST, surroundings, &mut invocations);
-            Command {
-                text: levels
-                    .first()
-                    .and_then(|part| script.get(part.span.clone()))
-                    .unwrap_or_default(),
+        .map(|(levels, directories)| {
+            let written = levels
+                .first()
+                .and_then(|part| script.get(part.span.clone()));
+            let invocations = started(&levels, surroundings);
+            Command::new(
+                written.unwrap_or_default(),
                 levels,
                 invocations,
                 directories,
-                files: OnceCell::new(),
-            }
+            )
         })
         .collect()
 }
 
-/// The command and what it starts in its place.
-pub(super) fn levels(part: CommandPart) -> Vec<CommandPart> {
-    std::iter::successors(Some(part), CommandPart::unwrapped).collect()
-}
-
-/// Collects all that commands may start.
-fn started(
-    levels: &[CommandPart],
-    deeper: usize,
-    surroundings: &Surroundings<'_>,
-    found: &mut Vec<Invocation>,
-) {
-    for level in levels {
-        let invocation = Invocation::new(level.words.clone(), false, surroundings);
-        let scripts = invocation.words.iter().skip(1).filter_map(|word| {
-            let value = word.value.as_ref().filter(|_| invocation.begins_anywhere)?;
-            value
-                .contains([' ', '\t', '\n', ';', '|', '&'])
-                .then(|| value.clone())
-        });
-        let scripts: Vec<String> = scripts.collect();
-        if !invocation.words.is_empty() {
-            found.push(invocation);
-        }
-        for script in scripts {
-            match command_parts(&script).filter(|_| deeper > 0) {
-                Some(parts) => {
-                    for part in parts {
-                        started(&self::levels(part), deeper - 1, surroundings, found);
-                    }
+impl<'a> Command<'a> {
+    fn new(
+        text: &'a str,
+        levels: Vec<CommandPart>,
+        invocations: Vec<Invocation>,
+        directories: Vec<PathBuf>,
+    ) -> Self {
+        let mut known = Vec::new();
+        for level in &levels {
+            for by_value in [true, false] {
+                let text = joined(level.words.iter().map(|word| known_text(word, by_value)));
+                if text.is_empty() || text.starts_with(GAP) {
+                    continue;
                 }
-                None => found.extend(guessed(&script, surroundings)),
+                let starts_unseen = starts_unseen(level);
+                if !level.assigned.is_empty() {
+                    known.push(Known {
+                        text: format!("{}{text}", level.assigned),
+                        set: level.assigned.clone(),
+                        starts_unseen,
+                    });
+                }
+                if is_harmlessly_set(level) {
+                    known.push(Known {
+                        text,
+                        set: String::new(),
+                        starts_unseen,
+                    });
+                }
             }
         }
-    }
-}
-
-/// What may be run by a text that is not understood: anything between signs that separate commands.
-fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Vec<Invocation> {
-    let script = script.replace("\\\n", "").replace('>', " > ");
-    script
-        .split([';', '|', '&', '\n', '(', ')', '{', '}', '`'])
-        .map(|piece| piece.replace(['"', '\'', '\\'], ""))
-        .filter(|piece| !piece.trim().is_empty())
-        .map(|piece| {
-            let words = piece.split_whitespace().map(|word| PartWord {
-                span: 0..0,
-                text: word.to_owned(),
-                value: (!word.contains('$')).then(|| word.to_owned()),
-            });
-            Invocation::new(words.collect(), true, surroundings)
-        })
-        .collect()
-}
-
-impl Invocation {
-    fn new(words: Vec<PartWord>, is_guessed: bool, surroundings: &Surroundings<'_>) -> Self {
-        let outlines: Vec<String> = words
-            .iter()
-            .map(|word| outline(word, surroundings))
-            .collect();
-        let begins_anywhere = is_guessed
-            || outlines
-                .first()
-                .is_some_and(|program| programs::STARTS.contains(programs::name(program)));
-        let written = joined(words.iter().map(|word| word.text.as_str()));
-        let meant = joined(outlines.iter().map(String::as_str));
-        // By whatever path.
-        let by_name = joined(outlines.iter().enumerate().map(|(index, word)| {
-            if index == 0 || begins_anywhere {
-                programs::name(word)
-            } else {
-                word
-            }
-        }));
-        let mut texts = vec![written, meant, by_name];
-        texts.dedup();
+        known.dedup_by(|one, other| one.text == other.text);
         Self {
-            words,
-            begins_anywhere,
-            texts,
+            text,
+            levels,
+            invocations,
+            directories,
+            known,
+            named: OnceCell::new(),
+            redirected: OnceCell::new(),
+            changed: OnceCell::new(),
         }
     }
-
-    fn may_be(&self, pattern: &CommandPattern) -> bool {
-        self.texts.iter().any(|text| {
-            pattern.may_cover(text)
-                || (self.begins_anywhere
-                    && text
-                        .match_indices(' ')
-                        .filter_map(|(at, _)| text.get(at + 1..))
-                        .any(|rest| !rest.starts_with(GAP) && pattern.may_cover(rest)))
-        })
-    }
-
-    /// The words behind each of these programs.
-    fn behind<'a>(
-        &'a self,
-        is_wanted: impl Fn(&str, &[PartWord]) -> bool + 'a,
-    ) -> impl Iterator<Item = &'a PartWord> {
-        let beginnings = if self.begins_anywhere {
-            self.words.len()
-        } else {
-            1
-        };
-        let found = self.words.iter().take(beginnings).position(|word| {
-            let program = programs::name(word.value.as_deref().unwrap_or_default());
-            is_wanted(program, &self.words)
-        });
-        let first = found.map_or(self.words.len(), |program| program + 1);
-        self.words.iter().skip(first)
-    }
-}
-
-fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.collect::<Vec<_>>().join(" ")
 }
 
 impl Command<'_> {
@@ -220,17 +131,10 @@ impl Command<'_> {
 
     /// Whether it is known to match, itself or behind programs that only start it.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.levels.iter().any(|level| {
-            // A rule may name what is set.
-            let is_named = !level.assigned.is_empty() && pattern.begins_with(&level.assigned);
-            let set = if is_named { &*level.assigned } else { "" };
-            (is_named || is_harmlessly_set(level))
-                && !level.words.is_empty()
-                && [true, false].into_iter().any(|by_value| {
-                    let text = joined(level.words.iter().map(|word| known(word, by_value)));
-                    !text.starts_with(GAP) && pattern.covers(&format!("{set}{text}"))
-                })
-                && (pattern.is_literal() || !hides_what_it_starts(level))
+        self.known.iter().any(|known| {
+            pattern.begins_with(&known.set)
+                && pattern.covers(&known.text)
+                && (pattern.is_literal() || !known.starts_unseen)
         })
     }
 
@@ -262,13 +166,12 @@ impl Command<'_> {
     pub(super) fn redirection_targets(
         &self,
         surroundings: &Surroundings<'_>,
-    ) -> Option<Vec<Place>> {
-        let targets = &self.files(surroundings).redirected;
-        let known = targets.iter().map(|file| match file {
-            NamedFile::Known(place) => Some(place.clone()),
+    ) -> Option<Vec<&Place>> {
+        let targets = self.redirected(surroundings).iter().map(|file| match file {
+            NamedFile::Known(place) => Some(place),
             NamedFile::Outlined { .. } | NamedFile::Somewhere(_) => None,
         });
-        known.collect()
+        targets.collect()
     }
 
     /// Whether it is known to change nothing, apart from the files that it is redirected to.
@@ -296,111 +199,64 @@ impl Command<'_> {
         is_harmlessly_set(part) && reads(self.text) && stays()
     }
 
-    /// The files that it names.
-    pub(super) fn files(&self, surroundings: &Surroundings<'_>) -> &Files {
-        self.files.get_or_init(|| {
-            let mut files = Files::default();
-            let of = |name: &str, word: &PartWord| {
-                NamedFile::of(name, word, &self.directories, surroundings)
-            };
-            if let Some(level) = self.levels.first() {
-                for word in &level.reads {
-                    files.named.extend(of(&outline(word, surroundings), word));
-                }
-                for word in &level.writes {
-                    files
-                        .redirected
-                        .extend(of(&outline(word, surroundings), word));
-                }
-            }
-            for invocation in &self.invocations {
-                for word in &invocation.words {
-                    let outline = outline(word, surroundings);
-                    for name in names_in(&outline) {
-                        files.named.extend(of(name, word));
-                    }
-                }
-                let changed = invocation.behind(|program, words| {
-                    program == ">"
-                        || (programs::CHANGES.contains(program)
-                            && (program != "sed" || words.iter().any(edits_in_place)))
-                });
-                for word in changed {
-                    let outline = outline(word, surroundings);
-                    if !outline.starts_with('-') {
-                        let name = outline.strip_prefix("of=").unwrap_or(&outline);
-                        files.changed.extend(of(name, word));
-                    }
+    /// The file that a word, or a part of it, means where the command runs.
+    pub(super) fn file(
+        &self,
+        name: &str,
+        word: &PartWord,
+        surroundings: &Surroundings<'_>,
+    ) -> Vec<NamedFile> {
+        NamedFile::of(name, word, &self.directories, surroundings)
+    }
+
+    /// The files that it is redirected from, or that any of its words may name.
+    pub(super) fn named(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+        self.named.get_or_init(|| {
+            let words = self
+                .invocations
+                .iter()
+                .flat_map(|one| one.words.iter().chain(&one.reads));
+            let mut named = Vec::new();
+            for word in words {
+                let outline = outline(word, surroundings);
+                for name in names_in(&outline) {
+                    named.extend(self.file(name, word, surroundings));
                 }
             }
-            files
+            named
         })
     }
 
-    /// Whether it removes what is never removed without a question.
-    pub(super) fn removes_critical(&self, surroundings: &Surroundings<'_>) -> bool {
-        let removed = self.invocations.iter().flat_map(|invocation| {
-            invocation.behind(|program, _| matches!(program, "rm" | "rmdir"))
-        });
-        removed.into_iter().any(|word| {
-            let outline = outline(word, surroundings);
-            let mut directory = outline.as_str();
-            if word.text.ends_with(['*', '}'])
-                && let Some(before) = outline.strip_suffix(GAP)
-            {
-                directory = match before {
-                    "" => ".",
-                    "/" => "/",
-                    _ => before.trim_end_matches('/'),
-                };
-                if directory.len() == GAP.len_utf8() && directory.starts_with(GAP) {
-                    return true;
-                }
-            }
-            !directory.starts_with('-')
-                && !directory.contains(GAP)
-                && NamedFile::of(directory, word, &self.directories, surroundings)
-                    .iter()
-                    .any(|file| surroundings.is_critical(&file.place()))
+    /// The files that it is redirected to.
+    pub(super) fn redirected(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+        self.redirected.get_or_init(|| {
+            let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
+            words
+                .flat_map(|word| self.file(&outline(word, surroundings), word, surroundings))
+                .collect()
         })
     }
 
-    /// Whether it does nothing but change files in the working directories, in a way whose effect is
-    /// known.
-    pub(super) fn edits_inside(&self, surroundings: &Surroundings<'_>) -> bool {
-        let Some(level) = self.levels.last().filter(|level| is_harmlessly_set(level)) else {
-            return false;
-        };
-        let Some((program, arguments)) = level.words.split_first() else {
-            return false;
-        };
-        let Some(program) = program.value.as_deref() else {
-            return false;
-        };
-        let is_known = |word: &PartWord| {
-            word.value.as_deref().is_some_and(|value| {
-                if let Some(letters) = value.strip_prefix('-') {
-                    letters.chars().all(|letter| "EPRTadfinprvcm".contains(letter))
-                } else {
-                    NamedFile::of(value, word, &self.directories, surroundings)
-                        .iter()
-                        .all(|file| matches!(file, NamedFile::Known(place) if surroundings.is_inside(place)))
+    /// The files that it, or what it starts, changes by itself.
+    pub(super) fn changed(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+        self.changed.get_or_init(|| {
+            let words = self.invocations.iter().flat_map(Invocation::changed);
+            let mut changed = Vec::new();
+            for word in words {
+                let outline = outline(word, surroundings);
+                if !outline.starts_with('-') {
+                    let name = outline.strip_prefix("of=").unwrap_or(&outline);
+                    changed.extend(self.file(name, word, surroundings));
                 }
-            })
-        };
-        // Without the option that makes it write, only a script that starts nothing reads.
-        let is_plain = program != "sed" || {
-            let kept = level.words.iter().filter(|word| !edits_in_place(word));
-            let without = joined(kept.map(|word| word.text.as_str()));
-            analyse(&without).verdict.is_read_only()
-        };
-        programs::EDITS.contains(program) && arguments.iter().all(is_known) && is_plain
+            }
+            changed
+        })
     }
 }
 
 /// The word for allow rules, to be covered as it is written or as what it means. What is only known
 /// when the command runs has to be covered by a star, and a blank in a word separates none.
-fn known(word: &PartWord, by_value: bool) -> &str {
+fn known_text(word: &PartWord, by_value: bool) -> &str {
     match word.value.as_deref() {
         None => "\0",
         Some(value) if by_value && !value.is_empty() && !value.contains(char::is_whitespace) => {
@@ -410,14 +266,15 @@ fn known(word: &PartWord, by_value: bool) -> &str {
     }
 }
 
-fn is_harmlessly_set(part: &CommandPart) -> bool {
+/// Whether nothing is set for it that may make it another command.
+pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     part.assignments
         .iter()
         .all(|name| HARMLESS_VARIABLES.contains(&name.as_str()))
 }
 
-/// Whether what the command starts is hidden from rules with a star.
-fn hides_what_it_starts(part: &CommandPart) -> bool {
+/// Whether the command starts something that rules with a star do not see.
+fn starts_unseen(part: &CommandPart) -> bool {
     let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
     match words.next().map(programs::name) {
         Some("find") => part.words.iter().any(|word| {
@@ -436,11 +293,6 @@ fn reads(text: &str) -> bool {
     let analysis = analyse(text);
     analysis.language.is_none()
         && matches!(analysis.verdict, Verdict::ReadOnly { requires } if requires.is_empty())
-}
-
-fn edits_in_place(word: &PartWord) -> bool {
-    word.text.starts_with("--in-place")
-        || (word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('i'))
 }
 
 /// The parts of a word that may name a file: all of it, and what stands behind an option's letter, `=`

@@ -155,17 +155,20 @@ impl Rules {
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, by_mode(mode));
         }
-        let files = command.files(surroundings);
-        let mut written = files.redirected.iter().chain(&files.changed);
+        let mut written = command
+            .redirected(surroundings)
+            .iter()
+            .chain(command.changed(surroundings));
         if written.any(|file| Surroundings::is_protected(&file.place())) {
             return builtin(Decision::Ask, "protected");
         }
-        let reads = command.only_reads(surroundings);
-        if reads && files.redirected.is_empty() {
-            return reads_only();
-        }
         if mode == Mode::Plan {
-            return (Decision::Ask, by_mode(mode));
+            let writes = !command.redirected(surroundings).is_empty();
+            return if !writes && command.only_reads(surroundings) {
+                reads_only()
+            } else {
+                (Decision::Ask, by_mode(mode))
+            };
         }
         if let Some(rule) = self
             .that(Behavior::Allow)
@@ -176,42 +179,42 @@ impl Rules {
         if !command.is_understood() {
             return builtin(Decision::Ask, "unparsable");
         }
-        self.allows_command(mode, reads, command, surroundings)
+        self.allows_command(mode, command, surroundings)
             .unwrap_or_else(left_open)
     }
 
-    /// What allows a command that does not only read, and the files that it is redirected to.
+    /// What allows a command, and the files that it is redirected to.
     fn allows_command(
         &self,
         mode: Mode,
-        reads: bool,
         command: &Command<'_>,
         surroundings: &Surroundings<'_>,
     ) -> Option<Verdict> {
         let targets = command.redirection_targets(surroundings)?;
-        let are_inside = targets.iter().all(|place| surroundings.is_inside(place));
-        let granted = || {
-            let rules: Option<Vec<&Rule>> = targets
-                .iter()
-                .map(|place| self.allowing_to_write(place, surroundings))
-                .collect();
-            rules
-        };
-        if mode == Mode::AcceptEdits
-            && are_inside
-            && (reads || command.is_redirection() || command.edits_inside(surroundings))
-        {
-            return Some((Decision::Allow, by_mode(mode)));
-        }
-        if (reads || command.is_redirection())
-            && let Some(rule) = granted().and_then(|rules| rules.first().copied())
+        let rules: Option<Vec<&Rule>> = targets
+            .iter()
+            .map(|place| self.allowing_to_write(place, surroundings))
+            .collect();
+        let are_inside = || targets.iter().all(|place| surroundings.is_inside(place));
+        let mut allowing = self.that(Behavior::Allow);
+        if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
+            && (rules.is_some() || are_inside())
         {
             return Some(by_rule(rule));
         }
-        let rule = self
-            .that(Behavior::Allow)
-            .find(|rule| rule.allows_command(command))?;
-        (are_inside || granted().is_some()).then(|| by_rule(rule))
+        let accepts_edits = mode == Mode::AcceptEdits && are_inside();
+        if accepts_edits && command.edits_inside(surroundings) {
+            return Some((Decision::Allow, by_mode(mode)));
+        }
+        if !command.is_redirection() && !command.only_reads(surroundings) {
+            return None;
+        }
+        // Nothing but the files that it is redirected to can change.
+        match rules.as_deref() {
+            Some([]) => Some(reads_only()),
+            Some([rule, ..]) => Some(by_rule(rule)),
+            None => accepts_edits.then(|| (Decision::Allow, by_mode(mode))),
+        }
     }
 
     fn allowing_to_write(&self, place: &Place, surroundings: &Surroundings<'_>) -> Option<&Rule> {

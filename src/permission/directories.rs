@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::levels;
 use super::named_file::outline;
 use super::surroundings::{Surroundings, normalised};
 use super::wildcard::GAP;
@@ -21,13 +20,13 @@ pub(super) enum Target {
 /// or not come about, so that the directory before it stays possible, unless `&&` joins all.
 pub(super) fn of(
     script: &str,
-    parts: &[CommandPart],
+    parts: &[Vec<CommandPart>],
     surroundings: &Surroundings<'_>,
 ) -> Vec<Vec<PathBuf>> {
     let mut possible = vec![surroundings.request.directory.to_owned()];
     let targets: Vec<_> = parts
         .iter()
-        .map(|part| target(&levels(part.clone()), surroundings))
+        .map(|levels| target(levels, surroundings))
         .collect();
     let may_repeat = ["for ", "while ", "until "]
         .iter()
@@ -36,7 +35,7 @@ pub(super) fn of(
         possible.clear();
     }
     let mut of_parts = Vec::new();
-    for (part, target) in parts.iter().zip(targets) {
+    for (levels, target) in parts.iter().zip(targets) {
         of_parts.push(possible.clone());
         let Some(target) = target else {
             continue;
@@ -48,7 +47,7 @@ pub(super) fn of(
                 .collect(),
             Target::Unknown => Vec::new(),
         };
-        if !after.is_empty() && !is_certain(script, part) {
+        if !after.is_empty() && !levels.first().is_some_and(|part| is_certain(script, part)) {
             after.append(&mut possible);
         }
         if after.len() > MOST {

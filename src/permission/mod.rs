@@ -5,11 +5,13 @@
 //! asked of the caller.
 
 mod call;
+mod changes;
 mod command;
 mod command_pattern;
 mod decision;
 mod directories;
 mod domain;
+mod invocation;
 mod mode;
 mod named_file;
 mod path_pattern;
@@ -30,6 +32,7 @@ pub use mode::Mode;
 pub use request::{Action, Request};
 pub use rule::{InvalidRule, Rule, Source};
 pub use rules::Rules;
+pub use surroundings::normalised;
 pub use tool_name::canonical_tool;
 
 #[cfg(test)]

@@ -195,17 +195,19 @@ impl Rule {
         match &self.specifier {
             Specifier::Command(pattern) => command.may_be(pattern),
             Specifier::Reading(pattern) => {
-                let files = command.files(surroundings);
-                any(&files.named, pattern) || any(&files.redirected, pattern)
+                any(command.named(surroundings), pattern)
+                    || any(command.redirected(surroundings), pattern)
+                    || any(command.changed(surroundings), pattern)
             }
             Specifier::Writing(pattern) => {
-                let files = command.files(surroundings);
-                any(&files.redirected, pattern) || any(&files.changed, pattern)
+                any(command.redirected(surroundings), pattern)
+                    || any(command.changed(surroundings), pattern)
             }
             Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Any => {
-                let files = command.files(surroundings);
-                self.tool.is("Edit") && !(files.redirected.is_empty() && files.changed.is_empty())
+                self.tool.is("Edit")
+                    && !(command.redirected(surroundings).is_empty()
+                        && command.changed(surroundings).is_empty())
             }
             Specifier::Argument | Specifier::Nothing => false,
         }

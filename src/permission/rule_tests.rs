@@ -1,7 +1,9 @@
 //! The forms of rules, and which calls they match.
 
-use super::decision_tests::{Row, source};
-use super::{Behavior, Rule, Rules};
+use serde_json::Value;
+
+use super::decision_tests::{DIRECTORY, Row, source};
+use super::{Behavior, Rule, Rules, canonical_tool};
 
 fn parse(text: &str, behavior: Behavior) -> Result<Rule, String> {
     Rule::parse(text, behavior, &source()).map_err(|error| error.to_string())
@@ -98,4 +100,88 @@ fn any_part_of_a_command_matches() {
             rule.text
         );
     }
+}
+
+/// Rows of Qwen Code's rules where turnpipe does as Claude Code does; see `docs/deviations.md`.
+const OTHERWISE: &[(&str, &str)] = &[
+    // A command without a star is matched as a whole.
+    ("Bash(ls)", "FOO=1 ls -la"),
+    // What is below a directory that matches matches too, as in `.gitignore`.
+    ("Read(secret/*)", "/proj/sub/secret/a/b"),
+    // Commands in substitutions are commands.
+    ("Bash(echo *)", "echo $(rm x)"),
+];
+
+#[test]
+fn rows_of_qwen_code() {
+    let Some(directory) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        return;
+    };
+    let path = std::path::Path::new(&directory).join("vectors/qwen-code.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for line in text.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let area = row["area"].as_str().unwrap_or_default();
+        let (input, expected) = (&row["input"], &row["expected"]);
+        let is_right = match area {
+            "permissions.parseRule" => {
+                let rule = parse(input.as_str().unwrap(), Behavior::Deny);
+                let tool = canonical_tool(expected["toolName"].as_str().unwrap());
+                let is_valid = expected["invalid"] != true;
+                rule.is_ok() == is_valid
+                    && rule.is_ok_and(|rule| rule.tool.covers(tool)) == is_valid
+            }
+            "permissions.matchesRule" => {
+                let call = qwen_call(input);
+                let matches = parse(input["rule"].as_str().unwrap(), Behavior::Deny)
+                    .is_ok_and(|rule| call.with_request(|request| rule.matches(request)));
+                matches == expected.as_bool().unwrap()
+            }
+            "permissions.evaluateShell" | "permissions.evaluate" => {
+                let mut call = qwen_call(input.get("ctx").unwrap_or(input));
+                let rules = |kind: &str| serde_json::from_value(input["rules"][kind].clone());
+                call.deny = rules("deny").unwrap_or_default();
+                call.ask = rules("ask").unwrap_or_default();
+                call.allow = rules("allow").unwrap_or_default();
+                serde_json::to_value(call.decided().decision).unwrap() == *expected
+            }
+            _ => continue,
+        };
+        seen += 1;
+        let differs = OTHERWISE
+            .iter()
+            .any(|(rule, call)| line.contains(rule) && line.contains(call));
+        if is_right == differs {
+            wrong.push(line.to_owned());
+        }
+    }
+    assert!(seen > 40);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A call of Qwen Code's, in our directory.
+fn qwen_call(input: &Value) -> Row {
+    let text = |field: &str| input[field].as_str().map(str::to_owned);
+    let here = |text: &str| {
+        text.replace("/proj/sub", "/proj")
+            .replace("/proj", DIRECTORY)
+    };
+    let tool = text("tool").or(text("toolName"));
+    let mut row = Row {
+        command: text("command").map(|command| here(&command)),
+        read: text("filePath").map(|path| here(&path)),
+        url: text("domain").map(|domain| format!("https://{domain}/")),
+        tool: tool.map(|tool| canonical_tool(&tool).to_owned()),
+        ..Row::default()
+    };
+    if let Some(specifier) = input.get("specifier") {
+        row.input
+            .insert("subagent_type".to_owned(), specifier.clone());
+    }
+    if row.read.is_some() {
+        row.tool = None;
+    }
+    row
 }

@@ -34,8 +34,8 @@ pub(super) struct Surroundings<'a> {
     real_paths: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-/// Removes `.` and `..` without following links.
-pub(super) fn normalised(path: &Path) -> PathBuf {
+/// Removes `.` and `..` from a path lexically, without following links.
+pub fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

@@ -3,6 +3,10 @@
 /// Stands in a text for what is only known when the command runs. No command line holds this character.
 pub(super) const GAP: char = '\0';
 
+/// The time for texts with gaps grows with their length and that of the pattern. What is longer may be
+/// anything.
+const LONGEST_COMPARED: usize = 1024;
+
 /// A text in which every `*` stands for any characters, or none.
 #[derive(Debug, Clone)]
 pub(super) struct Wildcard {
@@ -64,6 +68,9 @@ impl Wildcard {
         let first = self.pieces.first().map_or("", String::as_str);
         if !first.starts_with(known) && !known.starts_with(first) {
             return false;
+        }
+        if text.len() > LONGEST_COMPARED {
+            return true;
         }
         // `None` is a star or a gap. Row by row from the end: may what follows in both be the same?
         let mut pattern: Vec<Option<u8>> = Vec::new();

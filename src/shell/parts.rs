@@ -108,6 +108,11 @@ impl CommandPart {
         Ok((!is_empty || !opens_nothing).then_some(part))
     }
 
+    /// This command and those that it starts in its place, one inside the other.
+    pub fn levels(self) -> Vec<Self> {
+        std::iter::successors(Some(self), Self::unwrapped).collect()
+    }
+
     /// The command that this one starts in its place, such as `rm x` in `timeout 5 rm x`. `None` if
     /// it starts none, or with options that are not understood.
     pub fn unwrapped(&self) -> Option<Self> {

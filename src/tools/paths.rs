@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::tool::AccessError;
 use super::{Access, ToolContext};
+pub(super) use crate::permission::normalised;
 
 /// As many symbolic links as the kernel follows before it gives up.
 const LINK_LIMIT: usize = 40;
@@ -27,23 +28,6 @@ pub(super) fn absolute(text: &str, context: &ToolContext) -> PathBuf {
 /// The same of a path that may be left out for the session's directory.
 pub(super) fn named_or_here(text: Option<&str>, context: &ToolContext) -> PathBuf {
     text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
-}
-
-/// Removes `.` and `..` from a path lexically, without resolving links.
-pub(super) fn normalised(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                result.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
-                result.push(component);
-            }
-        }
-    }
-    result
 }
 
 /// The one name of what `path` (absolute) leads to: every link on the way is followed, also one
@@ -119,6 +103,7 @@ pub(super) fn shown(path: &Path, directory: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::Component;
 
     use proptest::prelude::*;
 

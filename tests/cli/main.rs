@@ -5,6 +5,7 @@
 mod check_permission;
 mod check_shell;
 mod check_text;
+mod doctor;
 mod examples;
 mod help;
 mod hook;

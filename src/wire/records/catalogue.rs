@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
+    DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
     SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
     SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
@@ -19,7 +19,7 @@ use super::{
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 35] = [
+const RECORDS: [Entry; 36] = [
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-permission", schema_of::<CheckPermissionRecord>),
@@ -29,6 +29,7 @@ const RECORDS: [Entry; 35] = [
     ("control-cancel-request", schema_of::<ControlCancelRecord>),
     ("control-request", schema_of::<ControlRequestRecord>),
     ("control-response", schema_of::<ControlResponseRecord>),
+    ("doctor", schema_of::<DoctorRecord>),
     ("executor", schema_of::<ExecutorRecord>),
     ("hook-stopped-continuation", schema_of::<HookStoppedRecord>),
     ("plan", schema_of::<PlanRecord>),

@@ -7,6 +7,7 @@
 mod catalogue;
 mod check;
 mod constant;
+mod doctor;
 mod extension;
 mod run;
 mod session;
@@ -20,6 +21,7 @@ pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
     TextKind, TextRejection,
 };
+pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
     ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,

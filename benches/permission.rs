@@ -1,0 +1,81 @@
+//! How long a decision about a call takes with 200 rules.
+//!
+//! `cargo bench --bench permission` prints microseconds for typical calls: the best of several rounds.
+
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Map;
+use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source};
+use turnpipe::shell::analyse;
+
+const COMMANDS: &[&str] = &[
+    "ls -la",
+    "grep -rn 'fn main' src | head -20",
+    "npm run task99 -- --watch",
+    "cd src && cargo build --release 2>&1 | tee build.log",
+    "rm -rf target/debug/incremental",
+    "git commit -m \"$message\" && git push origin main",
+];
+
+fn main() -> io::Result<()> {
+    let source = Arc::new(Source {
+        name: "settings.json".to_owned(),
+        anchor: PathBuf::from("/work"),
+    });
+    let rules = (0..50).flat_map(|number| {
+        [
+            (format!("Bash(npm run task{number} *)"), Behavior::Allow),
+            (format!("Bash(deploy{number} *)"), Behavior::Deny),
+            (format!("Edit(src/module{number}/**)"), Behavior::Allow),
+            (format!("Read(secrets{number}/**)"), Behavior::Deny),
+        ]
+    });
+    let rules = rules.chain([("Bash(npm run task99 *)".to_owned(), Behavior::Allow)]);
+    let rules: Result<Vec<Rule>, _> = rules
+        .map(|(text, behavior)| Rule::parse(&text, behavior, &source))
+        .collect();
+    let rules = Rules::new(rules.map_err(io::Error::other)?);
+    let directory = PathBuf::from("/work/project");
+    let directories = [directory.clone()];
+    let input = Map::new();
+    let mut out = io::stdout().lock();
+    let mut measure = |name: &str, tool: &str, action: &Action| {
+        let request = Request {
+            tool,
+            input: &input,
+            action,
+            directory: &directory,
+            working_directories: &directories,
+            home: Some(Path::new("/home/somebody")),
+            real_path: &|path| Some(path.to_owned()),
+        };
+        let best = best_of(200, || rules.decide(Mode::Default, &request));
+        writeln!(out, "{:>9.1}  {name}", best.as_secs_f64() * 1e6)
+    };
+    for command in COMMANDS {
+        let action = Action::Command {
+            script: (*command).to_owned(),
+            only_reads: analyse(command).verdict.is_read_only(),
+        };
+        measure(command, "Bash", &action)?;
+    }
+    let action = Action::Files {
+        reads: Vec::new(),
+        writes: vec![directory.join("src/module49/lib.rs")],
+    };
+    measure("Edit src/module49/lib.rs", "Edit", &action)
+}
+
+fn best_of<T>(rounds: usize, mut run: impl FnMut() -> T) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..rounds {
+        let start = Instant::now();
+        black_box(run());
+        best = best.min(start.elapsed());
+    }
+    best
+}

@@ -1,0 +1,243 @@
+//! `doctor`.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::turnpipe::command;
+
+/// The status, standard output, and the records on it.
+fn doctor(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, String) {
+    let output = command()
+        .env("HOME", home)
+        .envs(variables.iter().copied())
+        .arg("doctor")
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+fn records(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn named<'a>(records: &'a [Value], subject: &str, name: &str) -> &'a Value {
+    let is_it = |record: &&Value| record["subject"] == subject && record["name"] == name;
+    let found = records.iter().find(is_it);
+    assert!(found.is_some(), "no {subject} {name} in {records:?}");
+    found.unwrap()
+}
+
+#[test]
+fn every_value_has_its_source_and_keys_stay_secret() {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join(".config/turnpipe/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(
+        &config,
+        "max_concurrency = 3\nbash_default_timeout_ms = 5000\nfast_model = \"lab:m\"\n\
+         [providers.lab]\npreset = \"openai\"\nbase_url = \"http://localhost:1/v1?key=canary\"\n\
+         api_key_env = \"LAB_KEY\"\n",
+    )
+    .unwrap();
+    let sessions = home.path().join(".claude/projects/p");
+    fs::create_dir_all(&sessions).unwrap();
+    fs::write(sessions.join("a.jsonl"), "{}\n").unwrap();
+    let variables = [
+        ("TURNPIPE_MAX_TOOL_CONCURRENCY", "7"),
+        ("TURNPIPE_MODEL", "openai:gpt-5"),
+        ("OPENAI_API_KEY", "canary-canary"),
+        ("LAB_KEY", "canary-canary"),
+        ("https_proxy", "http://canary:canary@proxy/"),
+        ("BASH_MAX_TIMEOUT_MS", "nonsense"),
+    ];
+    let (status, text) = doctor(home.path(), &variables, &[]);
+    assert!(!text.contains("canary"), "{text}");
+    let records = records(&text);
+    assert_eq!(status, 0, "{text}");
+    let config = config.to_str().unwrap();
+    for (subject, name, value, source) in [
+        (
+            "setting",
+            "max_concurrency",
+            "7",
+            "TURNPIPE_MAX_TOOL_CONCURRENCY",
+        ),
+        ("setting", "bash_default_timeout_ms", "5000", config),
+        ("setting", "bash_max_timeout_ms", "600000", "default"),
+        ("setting", "fast_model", "lab:m", config),
+        ("setting", "model", "openai:gpt-5", "TURNPIPE_MODEL"),
+        ("setting", "https_proxy", "set", "https_proxy"),
+        (
+            "setting",
+            "providers.lab.base_url",
+            "http://localhost:1/v1",
+            config,
+        ),
+        ("file", "configuration", config, "default"),
+        ("key", "openai", "found", "OPENAI_API_KEY"),
+        ("key", "lab", "found", "LAB_KEY"),
+        ("model", "lab:m", "configured", "fast_model"),
+        (
+            "sessions",
+            sessions.parent().unwrap().to_str().unwrap(),
+            "1",
+            "claude",
+        ),
+    ] {
+        let expected = json!({
+            "type": "doctor", "subject": subject, "name": name, "value": value,
+            "source": source, "condition": "ok",
+        });
+        assert_eq!(named(&records, subject, name), &expected);
+    }
+    let missing = home.path().join(".codex/sessions");
+    let missing = named(&records, "sessions", missing.to_str().unwrap());
+    assert_eq!(missing["condition"], "absent");
+    assert!(
+        records
+            .iter()
+            .any(|record| record["subject"] == "enforcement")
+    );
+}
+
+#[test]
+fn what_is_configured_and_cannot_work_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let at_home = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let unusable = at_home("unusable.toml", "max_concurency = 1\n");
+    let gone = home.path().join("gone.toml").to_str().unwrap().to_owned();
+    at_home("tools.toml", "nonsense = 1\n");
+    at_home("state", "");
+    let state = home.path().join("state");
+    let rows = [
+        (String::new(), "file", "configuration", unusable.as_str()),
+        (String::new(), "file", "configuration", gone.as_str()),
+        ("tools = [\"tools.toml\"]".to_owned(), "file", "tools", ""),
+        ("prices = \"gone.toml\"".to_owned(), "file", "prices", ""),
+        (
+            "[http]\nca_file = \"gone.pem\"".to_owned(),
+            "file",
+            "http.ca_file",
+            "",
+        ),
+        (format!("state_dir = {state:?}"), "file", "state_dir", ""),
+        ("model = \"gpt-5\"".to_owned(), "model", "gpt-5", ""),
+        (
+            "model = \"openai:gpt-5\"".to_owned(),
+            "model",
+            "openai:gpt-5",
+            "",
+        ),
+        (
+            "fast_model = \"nobody:m\"".to_owned(),
+            "model",
+            "nobody:m",
+            "",
+        ),
+        (
+            "[providers.lab]\nbase_url = \"http://a\"".to_owned(),
+            "model",
+            "lab",
+            "",
+        ),
+        (
+            "[providers.lab]\npreset = \"openai\"\nbase_url = \"http://a\"\napi_key_file = \"k\""
+                .to_owned(),
+            "file",
+            "providers.lab.api_key_file",
+            "",
+        ),
+        (
+            "[permissions]\ndefault_mode = \"off\"".to_owned(),
+            "file",
+            "configuration",
+            "",
+        ),
+    ];
+    for (text, subject, name, path) in rows {
+        let written = at_home("config.toml", &text);
+        let path = if path.is_empty() { &written } else { path };
+        let (status, told) = doctor(home.path(), &[], &["--config", path]);
+        let records = records(&told);
+        let broken: Vec<&Value> = records
+            .iter()
+            .filter(|record| record["condition"] == "broken")
+            .collect();
+        assert_eq!(status, 1, "{text}: {told}");
+        assert!(
+            broken
+                .iter()
+                .any(|record| record["subject"] == subject && record["name"] == name),
+            "{text}: {broken:?}"
+        );
+        assert!(
+            broken.iter().all(|record| record["problem"] != ""),
+            "{broken:?}"
+        );
+        let (status, table) = doctor(home.path(), &[], &["--config", path, "-o", "text"]);
+        assert_eq!(status, 1);
+        assert!(table.starts_with("SUBJECT "), "{table}");
+        assert!(table.contains("broken: "), "{table}");
+    }
+}
+
+#[test]
+fn a_probe_asks_each_model_once() {
+    let home = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let reply = json!({
+            "choices": [{
+                "index": 0, "finish_reason": "stop",
+                "message": { "role": "assistant", "content": "ready" },
+            }],
+            "usage": { "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 },
+        })
+        .to_string();
+        for (status, body) in [("200 OK", reply.as_str()), ("401 Unauthorized", "{}")] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"}") {
+                let mut buffer = [0; 4096];
+                let count = stream.read(&mut buffer).unwrap();
+                request.extend_from_slice(&buffer[..count]);
+            }
+            write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
+                 content-length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+        }
+    });
+    let variables = [
+        ("OPENAI_BASE_URL", address.as_str()),
+        ("TURNPIPE_FAST_MODEL", "openai:small"),
+    ];
+    for (status, value, condition) in [(0, "answered", "ok"), (1, "configured", "broken")] {
+        let (told, text) = doctor(home.path(), &variables, &["--probe"]);
+        assert_eq!(told, status, "{text}");
+        let records = records(&text);
+        let model = named(&records, "model", "openai:small");
+        assert_eq!(
+            (&model["value"], &model["condition"]),
+            (&json!(value), &json!(condition))
+        );
+    }
+    server.join().unwrap();
+}
