@@ -14,6 +14,7 @@ mod children;
 mod composition;
 mod damage;
 mod endings;
+mod example_hooks;
 mod first_process;
 mod fixtures;
 mod hooks;
