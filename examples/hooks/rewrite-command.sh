@@ -1,8 +1,8 @@
 #!/bin/sh
-# PreToolUse: runs npm without its progress bar.
+# PreToolUse: lets the model only try out a push.
 jq -c '
-  select(.tool_input.command | test("^npm "))
+  select(.tool_input.command | test("^git push( |$)"))
   | {hookSpecificOutput: {
       hookEventName: "PreToolUse",
-      updatedInput: (.tool_input + {command: (.tool_input.command + " --no-progress")})
+      updatedInput: (.tool_input | .command |= sub("^git push"; "git push --dry-run"))
     }}'

@@ -143,7 +143,7 @@ fn separated(digits: &str) -> String {
 }
 
 /// A number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
-fn shortened(number: u64) -> String {
+pub(super) fn shortened(number: u64) -> String {
     let (unit, size) = match number {
         0..1_000 => return number.to_string(),
         1_000..1_000_000 => ("k", 1_000),

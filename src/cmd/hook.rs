@@ -173,7 +173,7 @@ fn reason(decided: &Decided) -> String {
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
         DecidedBy::Mode { mode } => format!("{verb} in the mode `{mode}`"),
-        _ => "it only reads".to_owned(),
+        _ => return "it only reads".to_owned(),
     };
     let mut parts = decided.parts.iter();
     let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);

@@ -1,13 +1,16 @@
 //! Prints a dialog in one of its forms.
 
+use std::fmt::Write;
+
 use clap::ValueEnum;
 
 use super::output::RecordWriter;
 use crate::dialog::{
     About, Density, Grouping, Html, Markdown, Message, Outline, PageHead, Piece, PlainText,
-    Selection, Style, markdown_title, to_record,
+    Selection, Style, ToolGroup, markdown_head, to_record,
 };
 use crate::jsonl::WriteError;
+use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
 use crate::wire::records::{AboutSession, SessionStartRecord};
 
@@ -38,6 +41,8 @@ pub(super) struct Look {
 pub(super) struct Printer {
     pub(super) look: Look,
     outline: Outline,
+    /// Where the session began.
+    cwd: Option<String>,
     pub(super) writer: RecordWriter,
 }
 
@@ -47,37 +52,37 @@ impl Printer {
         Self {
             look,
             outline: Outline::new(grouping),
+            cwd: None,
             writer,
         }
     }
 
-    /// What comes before the first message.
-    pub(super) fn head(&mut self, about: &AboutSession) -> Result<(), WriteError> {
+    /// What comes before the first message. Records hold no facts but those `about` the session.
+    pub(super) fn head(
+        &mut self,
+        about: &AboutSession,
+        facts: Vec<(&'static str, String)>,
+    ) -> Result<(), WriteError> {
+        self.cwd.clone_from(&about.cwd);
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
         let title = title.unwrap_or("Session");
         match self.look.form {
             DialogForm::Jsonl => self.writer.record(&SessionStartRecord::new(about.clone())),
-            DialogForm::Md => self.writer.echo(markdown_title(title).as_bytes()),
+            DialogForm::Md => {
+                let head = markdown_head(title, &facts);
+                self.writer.echo(head.as_bytes())
+            }
             DialogForm::Text => {
-                let title = terminal_safe_line(title);
-                self.writer.echo(format!("{title}\n\n").as_bytes())
+                let mut head = format!("{}\n", terminal_safe_line(title));
+                for (name, value) in facts {
+                    let value = terminal_safe_line(&value);
+                    let _ = writeln!(head, "  {name:9}  {value}");
+                }
+                head.push('\n');
+                self.writer.echo(head.as_bytes())
             }
             DialogForm::Html => {
-                let facts = [
-                    ("agent", Some(about.agent.clone())),
-                    (
-                        "session",
-                        about.session_id.as_ref().map(ToString::to_string),
-                    ),
-                    ("directory", about.cwd.clone()),
-                    ("branch", about.git_branch.clone()),
-                    ("model", about.model.clone()),
-                ];
-                let facts = facts
-                    .into_iter()
-                    .filter_map(|(name, value)| Some((name, value?)))
-                    .collect();
-                let head = Html.head(&PageHead {
+                let head = Html::default().head(&PageHead {
                     title: title.to_owned(),
                     facts,
                 });
@@ -95,24 +100,37 @@ impl Printer {
             return self.writer.record(&to_record(message, about));
         }
         let pieces = self.outline.push(message);
-        self.pieces(&pieces)
+        self.pieces(pieces)
     }
 
-    fn pieces(&mut self, pieces: &[Piece]) -> Result<(), WriteError> {
+    fn pieces(&mut self, mut pieces: Vec<Piece>) -> Result<(), WriteError> {
         let Look {
             density,
             style,
             selection: Selection { tools, .. },
             ..
         } = self.look;
-        for piece in pieces {
+        let cwd = self.cwd.as_deref();
+        let has_headings = density == Density::Compact || self.look.form == DialogForm::Html;
+        for piece in &mut pieces {
+            if let Piece::Tools(group) = piece
+                && has_headings
+            {
+                group.label = group.label.take().or_else(|| builtin_label(group, cwd));
+            }
             let page = match self.look.form {
-                DialogForm::Md => Markdown { density, tools }.piece(piece),
-                DialogForm::Html => Html.piece(piece),
+                DialogForm::Md => Markdown {
+                    density,
+                    tools,
+                    cwd,
+                }
+                .piece(piece),
+                DialogForm::Html => Html { cwd }.piece(piece),
                 DialogForm::Text | DialogForm::Jsonl => PlainText {
                     style,
                     density,
                     tools,
+                    cwd,
                 }
                 .piece(piece),
             };
@@ -124,10 +142,26 @@ impl Printer {
     /// What comes after the last message.
     pub(super) fn finish(&mut self) -> Result<(), WriteError> {
         let pieces = self.outline.finish();
-        self.pieces(&pieces)?;
+        self.pieces(pieces)?;
         if self.look.form == DialogForm::Html {
-            self.writer.echo(Html.foot().as_bytes())?;
+            self.writer.echo(Html::default().foot().as_bytes())?;
         }
         self.writer.flush()
     }
+}
+
+/// The label by rules of a group that has none; `None` if no call of it has a result.
+fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
+    let answered = group.calls.iter();
+    let answered = answered.filter_map(|(call, result)| Some((call, result.as_ref()?)));
+    let texts: Vec<_> = answered
+        .map(|(call, result)| (call, result, result.text()))
+        .collect();
+    let calls = texts.iter().map(|(call, result, text)| FinishedCall {
+        name: &call.name,
+        input: &call.input,
+        text,
+        failed: result.failed,
+    });
+    Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
 }

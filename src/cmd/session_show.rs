@@ -7,16 +7,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::command::Run;
+use super::cost_table::{cost_cell, shortened};
 use super::session_printer::{DialogForm, Look, Printer};
 use super::session_range::MessageRange;
 use super::session_source::{SourceArguments, about};
+use super::times::spelled;
 use super::{Globals, Outcome, UsageError, output};
 use crate::dialog::{About, Density, Grouping, Message, Origin, Selection, Thinking, ToolDetail};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::session::Scope;
+use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::wire::records::{AboutSession, SessionCostRecord};
 
 /// Show the dialog of a session
 ///
@@ -75,11 +80,15 @@ impl Run for SessionShowArguments {
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
         let about = about(path.clone(), session.agent(), facts.clone());
         let form = self.form(io.terminal);
-        let scope = match (self.all_branches, self.since_compact) {
-            (true, _) => Scope::AllBranches,
-            (false, true) => Scope::SinceCompaction,
-            (false, false) => Scope::Live,
+        let known = match form {
+            DialogForm::Jsonl => Vec::new(),
+            DialogForm::Text | DialogForm::Md | DialogForm::Html => {
+                let prices = globals.config(&io.environment)?.prices(None);
+                let cost = cost_of(&session, &prices.map_err(UsageError::reason)?);
+                known(&about, &facts, &cost.map_err(failed)?)
+            }
         };
+        let scope = self.scope();
         let mut parts = self.source.ancestors(&session, &facts, io);
         parts.push(session);
         let range = match self.range {
@@ -119,7 +128,7 @@ impl Run for SessionShowArguments {
             Density::Full => Grouping::Batches,
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
-        printer.head(&about)?;
+        printer.head(&about, known)?;
         let about = About {
             session_id: about.session_id,
             ..About::default()
@@ -178,6 +187,14 @@ impl SessionShowArguments {
         }
     }
 
+    fn scope(&self) -> Scope {
+        match (self.all_branches, self.since_compact) {
+            (true, _) => Scope::AllBranches,
+            (false, true) => Scope::SinceCompaction,
+            (false, false) => Scope::Live,
+        }
+    }
+
     fn selection(&self, form: DialogForm) -> Selection {
         let usual = match form {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
@@ -192,6 +209,59 @@ impl SessionShowArguments {
         };
         Selection { tools, thinking }
     }
+}
+
+/// What a session cost, with its subagents.
+pub(super) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
+    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+    tally.add(session)?;
+    tally.price(prices);
+    Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
+}
+
+/// What people want to know before they read a session.
+fn known(
+    about: &AboutSession,
+    facts: &Facts,
+    cost: &SessionCostRecord,
+) -> Vec<(&'static str, String)> {
+    let usage = &cost.usage;
+    let tokens = [
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    ];
+    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
+    let tokens: Vec<String> = tokens
+        .map(|(name, count)| format!("{} {name}", shortened(*count)))
+        .collect();
+    let duration = facts.started.zip(facts.last_activity);
+    let has_tokens = !tokens.is_empty();
+    let known = [
+        (
+            "session",
+            about.session_id.as_ref().map(ToString::to_string),
+        ),
+        ("agent", Some(about.agent.clone())),
+        ("directory", about.cwd.clone()),
+        ("branch", about.git_branch.clone()),
+        ("model", about.model.clone()),
+        (
+            "duration",
+            duration.map(|(start, end)| spelled(end.duration_since(start))),
+        ),
+        ("tokens", has_tokens.then(|| tokens.join(", "))),
+        (
+            "cost",
+            has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
+        ),
+        ("resume", about.resume.clone()),
+    ];
+    let known = known.into_iter();
+    known
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
 
 /// The file for a page.

@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::UsageError;
 use super::cost_table::cost_cell;
 use super::inputs::take_stdin;
+use super::session_show::cost_of;
 use super::session_source::SourceArguments;
-use super::times::Moment;
+use super::times::{Moment, spelled};
 use crate::io::Io;
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally};
 use crate::text::terminal_safe_line;
@@ -71,24 +72,19 @@ pub(super) fn statusline(
             sum.usage.cost = Some(cost);
             Some(sum)
         }
-        None => transcript.and_then(|path| cost_of_file(Path::new(path), prices)),
+        None => transcript.and_then(|path| {
+            let session = Session::open(Path::new(path)).ok()?;
+            cost_of(&session, prices).ok()
+        }),
     };
     parts.extend(session.map(|sum| spent(&sum, "session")));
     parts.push(spent(&tally.cost_since(midnight), "today"));
     if let Some(block) = tally.block_at(now) {
-        let left = block.end.duration_since(now).as_mins();
+        let left = spelled(block.end.duration_since(now));
         let sum = spent(&tally.cost_since(block.start), "block");
-        parts.push(format!("{sum} ({} h {:02} min left)", left / 60, left % 60));
+        parts.push(format!("{sum} ({left} left)"));
     }
     let used = member("/context_window/used_percentage").and_then(Value::as_f64);
     parts.extend(used.map(|used| format!("{used:.0}% context")));
     Ok(parts.join(" · ") + "\n")
-}
-
-/// What a session cost, with its subagents.
-fn cost_of_file(path: &Path, prices: &Prices) -> Option<SessionCostRecord> {
-    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
-    tally.add(&Session::open(path).ok()?).ok()?;
-    tally.price(prices);
-    Some(tally.cost_since(Timestamp::MIN))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp, ToSpan};
 
 /// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
@@ -112,6 +112,17 @@ pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
+/// A length of time for people, in its two largest units.
+pub(super) fn spelled(length: SignedDuration) -> String {
+    let minutes = length.as_mins();
+    match minutes {
+        ..1 => format!("{} s", length.as_secs()),
+        1..60 => format!("{minutes} min"),
+        60..1440 => format!("{} h {:02} min", minutes / 60, minutes % 60),
+        1440.. => format!("{} d {} h", minutes / 1440, minutes / 60 % 24),
+    }
+}
+
 /// A time for people, without its seconds.
 pub(super) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
     let zoned = time.to_zoned(zone.clone());
@@ -173,6 +184,20 @@ mod tests {
         assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
         let today: Moment = "today".parse().unwrap();
         assert_eq!(today.time(now, &east).to_string(), "2026-01-01T15:00:00Z");
+    }
+
+    #[test]
+    fn lengths_have_their_largest_units() {
+        let rows = [
+            (5, "5 s"),
+            (119, "1 min"),
+            (3600, "1 h 00 min"),
+            (86_399, "23 h 59 min"),
+            (200_000, "2 d 7 h"),
+        ];
+        for (seconds, expected) in rows {
+            assert_eq!(spelled(SignedDuration::from_secs(seconds)), expected);
+        }
     }
 
     #[test]

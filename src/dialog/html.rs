@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::outline::{gist, media_word, pretty_input, result_text};
+use super::gist::{gist, input_in_full};
+use super::outline::{media_word, result_text};
 use super::rich_text::rich_text;
 use super::text::word;
 use super::{Call, CallResult, Media, Origin, Piece, Role};
@@ -25,9 +26,12 @@ pub struct PageHead {
 
 /// Writes pieces of an outline. What hides or reorders text is taken out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Html;
+pub struct Html<'a> {
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
+}
 
-impl Html {
+impl Html<'_> {
     /// Everything before the first piece.
     pub fn head(self, head: &PageHead) -> String {
         let title = line(&head.title);
@@ -97,7 +101,7 @@ impl Html {
                     line(&group.header())
                 );
                 for (answered, result) in &group.calls {
-                    page.push_str(&call(answered, result.as_ref()));
+                    page.push_str(&call(answered, result.as_ref(), self.cwd));
                 }
                 page.push_str("</section>\n");
                 page
@@ -105,7 +109,7 @@ impl Html {
             Piece::Call(unanswered) => {
                 format!(
                     "<section class=\"tools\">{}</section>\n",
-                    call(unanswered, None)
+                    call(unanswered, None, self.cwd)
                 )
             }
             Piece::Result(result) => format!(
@@ -116,7 +120,7 @@ impl Html {
     }
 }
 
-fn call(call: &Call, result: Option<&CallResult>) -> String {
+fn call(call: &Call, result: Option<&CallResult>, cwd: Option<&str>) -> String {
     let class = match result {
         Some(result) if result.failed => "failed",
         Some(_) => "done",
@@ -126,8 +130,8 @@ fn call(call: &Call, result: Option<&CallResult>) -> String {
         "<details class=\"call {class}\"><summary><b>{}</b> <code>{}</code></summary>\n\
          <pre class=\"input\">{}</pre>\n{}</details>\n",
         line(&call.name),
-        line(&gist(call)),
-        block(&pretty_input(call)),
+        line(&gist(call, cwd)),
+        block(&input_in_full(call).1),
         output(result)
     )
 }
@@ -234,11 +238,11 @@ mod tests {
             title: evil.to_owned(),
             facts: vec![("model", evil.to_owned())],
         };
-        let mut page = Html.head(&head);
+        let mut page = Html::default().head(&head);
         for piece in &pieces {
-            page.push_str(&Html.piece(piece));
+            page.push_str(&Html::default().piece(piece));
         }
-        page.push_str(Html.foot());
+        page.push_str(Html::default().foot());
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page}");
         assert!(page.contains("&lt;script&gt;"), "{page}");

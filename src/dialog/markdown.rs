@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::gist::{gist, input_in_full};
 use super::harmless_markdown::{harmless_line, harmless_markdown};
-use super::outline::{gist, media_word, pretty_input, result_text};
+use super::outline::{media_word, result_text};
 use super::text::{Density, word};
 use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
 use crate::text::{terminal_safe, terminal_safe_line};
@@ -11,19 +12,26 @@ use crate::text::{terminal_safe, terminal_safe_line};
 /// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
 /// neither HTML nor images.
 #[derive(Debug, Clone, Copy)]
-pub struct Markdown {
+pub struct Markdown<'a> {
     /// Whether groups of calls are one heading with a list.
     pub density: Density,
     /// Whether the inputs of calls are shown.
     pub tools: ToolDetail,
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
 }
 
-/// The heading above the conversation.
-pub fn markdown_title(title: &str) -> String {
-    format!("# {}\n\n", harmless_line(title))
+/// The heading above the conversation, and a list of facts about it.
+pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
+    let mut page = format!("# {}\n\n", harmless_line(title));
+    for (name, value) in facts {
+        let _ = writeln!(page, "- {name}: {}", code(&terminal_safe_line(value)));
+    }
+    page.push_str(if facts.is_empty() { "" } else { "\n" });
+    page
 }
 
-impl Markdown {
+impl Markdown<'_> {
     /// The paragraphs for one piece.
     pub fn piece(self, piece: &Piece) -> String {
         let mut page = String::new();
@@ -90,10 +98,11 @@ impl Markdown {
 
     fn call(self, call: &Call, page: &mut String) {
         let name = harmless_line(&call.name);
-        let about = code(&terminal_safe_line(&gist(call)));
+        let about = code(&terminal_safe_line(&gist(call, self.cwd)));
         let _ = writeln!(page, "- **{name}** {about}");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            add_block("json", &pretty_input(call), page);
+            let (language, input) = input_in_full(call);
+            add_block(language, &input, page);
         }
     }
 }
@@ -155,9 +164,10 @@ mod tests {
     use super::*;
     use crate::dialog::{Part, ToolGroup};
 
-    const FULL: Markdown = Markdown {
+    const FULL: Markdown<'_> = Markdown {
         density: Density::Full,
         tools: ToolDetail::Full,
+        cwd: None,
     };
 
     #[test]
@@ -188,9 +198,12 @@ mod tests {
                 None,
             )],
         };
-        let page = markdown_title("Fix *it* <script>") + &FULL.piece(&Piece::Tools(group));
+        let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])
+            + &FULL.piece(&Piece::Tools(group));
         let expected = "\
 # Fix \\*it\\* \\<script\\>
+
+- model: `` <b>` ``
 
 - **\\!\\[x\\](http://a/b)** `<b>`
 

@@ -4,6 +4,7 @@
 
 mod block;
 mod exit_code;
+mod gist;
 mod harmless_markdown;
 mod html;
 mod injected;
@@ -23,7 +24,7 @@ pub use exit_code::exit_code;
 pub use html::{Html, PageHead};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::Joiner;
-pub use markdown::{Markdown, markdown_title};
+pub use markdown::{Markdown, markdown_head};
 pub use message::{Message, Origin, Role, Thread};
 pub use outline::{Grouping, Outline, Piece, ToolGroup};
 pub use pairs::Pairs;

@@ -179,33 +179,6 @@ impl ToolGroup {
     }
 }
 
-/// The most telling members of inputs, the best first.
-const TELLING: &str = "command cmd file_path absolute_path path pattern query url description \
-    prompt dir_path notebook_path name input";
-
-/// What a call is about, on one line: the most telling member of its input.
-pub(super) fn gist(call: &Call) -> String {
-    let input = call.input.get();
-    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(input) else {
-        return input.to_owned();
-    };
-    let mut names = TELLING.split_ascii_whitespace();
-    let telling = names.find_map(|name| members.get(name));
-    match telling.or_else(|| members.values().next()) {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => String::new(),
-    }
-}
-
-/// The input of a call, one member per line.
-pub(super) fn pretty_input(call: &Call) -> String {
-    let raw = call.input.get();
-    serde_json::from_str::<serde_json::Value>(raw)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| raw.to_owned())
-}
-
 /// The text of a result, with a word for each attachment.
 pub(super) fn result_text(result: &CallResult) -> String {
     let parts: Vec<String> = result
@@ -355,13 +328,5 @@ mod tests {
             })
             .collect();
         assert_eq!(answered, [vec![true, true], vec![false]]);
-    }
-
-    #[test]
-    fn the_gist_of_a_call_is_its_telling_member() {
-        let Block::Call(read) = call("1") else {
-            return;
-        };
-        assert_eq!(gist(&read), "a.rs");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::outline::{gist, media_word, pretty_input, result_text};
+use super::gist::{gist, input_in_full};
+use super::outline::{media_word, result_text};
 use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
 use crate::text::{fitted, terminal_safe, terminal_safe_line};
 
@@ -29,16 +30,18 @@ pub enum Density {
 
 /// Writes pieces of an outline. All text is made safe for terminals.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainText {
+pub struct PlainText<'a> {
     /// Styles.
     pub style: Style,
     /// Groups.
     pub density: Density,
     /// Whether the inputs of calls are shown.
     pub tools: ToolDetail,
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
 }
 
-impl PlainText {
+impl PlainText<'_> {
     /// The lines for one piece.
     pub fn piece(self, piece: &Piece) -> String {
         let mut page = String::new();
@@ -95,10 +98,10 @@ impl PlainText {
 
     fn call(self, call: &Call, page: &mut String) {
         let name = terminal_safe_line(&call.name);
-        let gist = fitted(&terminal_safe_line(&gist(call)), GIST_COLUMNS);
+        let gist = fitted(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
         let _ = writeln!(page, "  {name}({gist})");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            let input = terminal_safe(&pretty_input(call));
+            let input = terminal_safe(input_in_full(call).1.trim_end());
             let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
         }
     }
@@ -178,6 +181,7 @@ mod tests {
             style: Style::Plain,
             density: Density::Full,
             tools: ToolDetail::Summary,
+            cwd: None,
         };
         let rows = [
             (
@@ -198,6 +202,7 @@ mod tests {
             style: Style::Ansi,
             density: Density::Full,
             tools: ToolDetail::Summary,
+            cwd: None,
         };
         let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");

@@ -41,6 +41,8 @@ pub(super) struct Command<'a> {
 /// A way to write a command, with gaps for what is not known.
 struct Known {
     text: String,
+    /// What is set before it, word for word, where a rule has to name that.
+    set: String,
     /// Whether it starts something that rules with a star do not see.
     starts_unseen: bool,
 }
@@ -79,13 +81,24 @@ impl<'a> Command<'a> {
         directories: Vec<PathBuf>,
     ) -> Self {
         let mut known = Vec::new();
-        for level in levels.iter().filter(|level| is_harmlessly_set(level)) {
+        for level in &levels {
             for by_value in [true, false] {
                 let text = joined(level.words.iter().map(|word| known_text(word, by_value)));
-                if !text.is_empty() && !text.starts_with(GAP) {
-                    let starts_unseen = starts_unseen(level);
+                if text.is_empty() || text.starts_with(GAP) {
+                    continue;
+                }
+                let starts_unseen = starts_unseen(level);
+                if !level.assigned.is_empty() {
+                    known.push(Known {
+                        text: format!("{}{text}", level.assigned),
+                        set: level.assigned.clone(),
+                        starts_unseen,
+                    });
+                }
+                if is_harmlessly_set(level) {
                     known.push(Known {
                         text,
+                        set: String::new(),
                         starts_unseen,
                     });
                 }
@@ -119,7 +132,9 @@ impl Command<'_> {
     /// Whether it is known to match, itself or behind programs that only start it.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
         self.known.iter().any(|known| {
-            pattern.covers(&known.text) && (pattern.is_literal() || !known.starts_unseen)
+            pattern.begins_with(&known.set)
+                && pattern.covers(&known.text)
+                && (pattern.is_literal() || !known.starts_unseen)
         })
     }
 

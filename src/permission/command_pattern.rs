@@ -5,6 +5,7 @@ use super::wildcard::Wildcard;
 /// The commands of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
+    text: String,
     pattern: Wildcard,
     /// Without its arguments, if they may be missing.
     without_arguments: Option<Wildcard>,
@@ -24,9 +25,15 @@ impl CommandPattern {
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
         Self {
+            text: pattern,
             pattern: wildcard,
             without_arguments,
         }
+    }
+
+    /// Whether it begins with this, word for word.
+    pub(super) fn begins_with(&self, text: &str) -> bool {
+        self.text.starts_with(text)
     }
 
     /// Whether it is one command, word for word.

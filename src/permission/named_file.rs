@@ -49,7 +49,8 @@ impl NamedFile {
                 if name.contains(GAP) {
                     Self::Outlined {
                         path: normalised(&path),
-                        is_glob: !word.text.contains(['{', '$', '`']),
+                        // Some shells look for `**` in all directories below.
+                        is_glob: !word.text.contains(['{', '$', '`']) && !word.text.contains("**"),
                     }
                 } else {
                     Self::Known(surroundings.place(&path))

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::named_file::NamedFile;
 use super::surroundings::{Place, Surroundings};
-use super::wildcard::{GAP, Wildcard, escaped};
+use super::wildcard::{Wildcard, escaped};
 use super::{Behavior, Source};
 
 /// The files of a rule.
@@ -134,30 +134,25 @@ impl PathPattern {
 
     /// Whether it may restrict a file of a command line.
     pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
-        let path = match file {
+        let (path, is_glob) = match file {
             NamedFile::Known(place) => return self.restricts(place, surroundings),
             // Too little is known but for names without a directory.
             NamedFile::Somewhere(path) => return self.covers(path, surroundings),
-            NamedFile::Outlined { path, .. } => path.to_string_lossy(),
+            NamedFile::Outlined { path, is_glob } => (path.to_string_lossy(), *is_glob),
         };
-        let begins_hidden = |name: &str| {
-            name.rsplit('/')
-                .next()
-                .is_some_and(|name| name.starts_with('.'))
+        let may_cover = |pattern: &str| {
+            let pattern = Wildcard::parse(pattern);
+            if is_glob {
+                pattern.may_cover_glob(&path)
+            } else {
+                pattern.may_cover(&path)
+            }
         };
-        if matches!(file, NamedFile::Outlined { is_glob: true, .. })
-            && path.ends_with(&format!("/{GAP}"))
-            && begins_hidden(&self.outlines[0])
-        {
-            // A glob does not find it.
-            return false;
-        }
         self.roots(surroundings).into_iter().any(|root| {
             let root = escaped(&root.to_string_lossy());
             self.outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
-                Wildcard::parse(&itself).may_cover(&path)
-                    || Wildcard::parse(&format!("{itself}/*")).may_cover(&path)
+                may_cover(&itself) || may_cover(&format!("{itself}/*"))
             })
         })
     }

@@ -62,6 +62,20 @@ impl Wildcard {
 
     /// Whether it stands for a text that this one may become, when anything may fill the gaps.
     pub(super) fn may_cover(&self, text: &str) -> bool {
+        self.may_cover_filled(text, |_, _| true)
+    }
+
+    /// The same of a path whose gaps are filled as the shell fills `*`: with no `/`, and with no full
+    /// stop at the beginning of a name.
+    pub(super) fn may_cover_glob(&self, path: &str) -> bool {
+        self.may_cover_filled(path, |before, next| {
+            next != b'/' && !(next == b'.' && before == Some(b'/'))
+        })
+    }
+
+    /// `may_fill` says whether a gap may become a letter of the pattern, where the letter before it is
+    /// known unless it is a star.
+    fn may_cover_filled(&self, text: &str, may_fill: impl Fn(Option<u8>, u8) -> bool) -> bool {
         let Some((known, _)) = text.split_once(GAP) else {
             return self.covers(text);
         };
@@ -89,7 +103,11 @@ impl Wildcard {
                 row[index] = match (pattern.get(at), text.get(index)) {
                     (None, None) => true,
                     (Some(None), None) => below[index],
-                    (Some(None), Some(_)) | (Some(_), Some(None)) => below[index] || row[index + 1],
+                    (Some(None), Some(_)) => below[index] || row[index + 1],
+                    (Some(Some(next)), Some(None)) => {
+                        let before = at.checked_sub(1).and_then(|before| pattern[before]);
+                        (may_fill(before, *next) && below[index]) || row[index + 1]
+                    }
                     (None, Some(None)) => row[index + 1],
                     (Some(one), Some(other)) => one == other && below[index + 1],
                     (Some(_), None) | (None, Some(_)) => false,
@@ -129,6 +147,26 @@ mod tests {
         for (pattern, text, expected) in rows {
             let found = Wildcard::parse(pattern).may_cover(text);
             assert_eq!(found, expected, "{pattern} {text:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_of_globs_stay_within_a_name_and_find_nothing_hidden() {
+        let rows = [
+            ("/*/.env", "/a/\0", false),
+            ("/*/.env", "/a/\0.rs", false),
+            ("/*/.env/*", "/a/\0.rs", false),
+            ("/*/.env", "/a/\0/b.rs", false),
+            ("/*/.env", "/a/.\0", true),
+            ("/*/.env", "/a/.e\0v", true),
+            ("/*/a.env", "/b/\0", true),
+            ("/*/secrets/*", "/a/\0.rs", false),
+            ("/*/secrets/*", "/a/\0/b", true),
+            ("/*/secrets/*", "/a/s\0/b", true),
+        ];
+        for (pattern, path, expected) in rows {
+            let found = Wildcard::parse(pattern).may_cover_glob(path);
+            assert_eq!(found, expected, "{pattern} {path:?}");
         }
     }
 

@@ -21,6 +21,8 @@ pub struct CommandPart {
     pub words: Vec<PartWord>,
     /// The names of the variables that are assigned before it.
     pub assignments: Vec<String>,
+    /// These assignments as they are written, with a blank behind each.
+    pub assigned: String,
     /// The files that it is redirected from.
     pub reads: Vec<PartWord>,
     /// The files that it is redirected to.
@@ -79,10 +81,15 @@ impl CommandPart {
             range.end - written.trim_start().len()..range.end
         };
         let names = simple.assignments.iter().map(|given| given.name.clone());
+        let assigned = simple.assignments.iter().map(|given| {
+            let written = text.get(given.span.clone()).unwrap_or_default();
+            format!("{written} ")
+        });
         let mut part = Self {
             span,
             words,
             assignments: names.collect(),
+            assigned: assigned.collect(),
             reads: Vec::new(),
             writes: Vec::new(),
         };
@@ -116,10 +123,12 @@ impl CommandPart {
         let options = options::read(wrapper, name, &arguments_read).ok()?.read;
         let mut inner = arguments.get(options + wrapper.most_operands.unwrap_or(0)..)?;
         let mut assignments = self.assignments.clone();
+        let mut assigned = self.assigned.clone();
         while let Some((word, rest)) = inner.split_first()
             && let Some(variable) = word.assigned_by(name)
         {
             assignments.push(variable.to_owned());
+            assigned = assigned + &word.text + " ";
             inner = rest;
         }
         let mut words = inner.to_vec();
@@ -135,6 +144,7 @@ impl CommandPart {
             span: start..self.span.end,
             words,
             assignments,
+            assigned,
             ..self.clone()
         })
     }

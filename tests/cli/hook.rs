@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::turnpipe::{command, run};
+use crate::turnpipe::{command, run, shell};
 
 /// Rows with `arguments`, the `input` of a hook, and its `answer`; `null` is silence.
 fn rows(name: &str) -> Vec<Value> {
@@ -132,4 +132,40 @@ fn rules_are_relative_to_the_project_of_the_agent() {
     assert_eq!(asked(project.path(), "secret/key"), "deny");
     assert_eq!(asked(&below, "../secret/key"), "deny");
     assert_eq!(asked(&below, "secret/key"), "allow");
+}
+
+/// The settings that `examples/hooks` has for each agent name commands that work.
+#[test]
+fn the_settings_in_the_examples_work() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks");
+    let input = json!({
+        "hook_event_name": "PermissionRequest", "tool_name": "Bash", "cwd": "/",
+        "tool_input": { "command": "cat .env" },
+    });
+    let mut commands = 0;
+    for name in ["claude", "qwen", "gemini", "codex"] {
+        let is_toml = name == "codex";
+        let file = if is_toml {
+            "codex-config.toml"
+        } else {
+            &format!("{name}-settings.json")
+        };
+        let text = fs::read_to_string(examples.join(file)).unwrap();
+        let settings: Value = if is_toml {
+            toml::from_str(&text).unwrap()
+        } else {
+            serde_json::from_str(&text).unwrap()
+        };
+        let groups = settings["hooks"].as_object().unwrap().values();
+        for group in groups.flat_map(|groups| groups.as_array().unwrap()) {
+            let line = group["hooks"][0]["command"].as_str().unwrap();
+            let told = shell(&format!("printf '%s' '{input}' | {line}"));
+            assert!(
+                told.stdout.contains("\"behavior\":\"deny\""),
+                "{line}: {told:?}"
+            );
+            commands += 1;
+        }
+    }
+    assert_eq!(commands, 6);
 }

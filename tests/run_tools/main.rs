@@ -14,12 +14,15 @@ mod children;
 mod composition;
 mod damage;
 mod endings;
+mod example_hooks;
 mod first_process;
 mod fixtures;
 mod hooks;
 mod identity;
 mod judging;
 mod lane;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod policies;
 #[path = "../schema/mod.rs"]

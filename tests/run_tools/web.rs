@@ -13,7 +13,7 @@ fn a_page_is_fetched_only_with_permission_and_only_from_where_it_is_allowed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = std::thread::spawn(move || {
-        for _ in 0..2 {
+        for _ in 0..3 {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.read(&mut [0; 4096]).unwrap();
             let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\
@@ -42,5 +42,11 @@ fn a_page_is_fetched_only_with_permission_and_only_from_where_it_is_allowed() {
         assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
         assert_eq!(run.content("a"), "# Here");
     }
+    let rule = ["--allow", "WebFetch(domain:127.0.0.1)", allowed];
+    let run = bench.run(&rule, input.clone());
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    let rule = ["--allow", "WebFetch(domain:docs.rs)", allowed];
+    let run = bench.run(&rule, input);
+    assert_eq!(run.outcomes(), pairs(&[("a", "denied")]), "{run:?}");
     server.join().unwrap();
 }

@@ -12,6 +12,16 @@ fn markdown_and_text_are_for_people() {
     let expected = "\
 # Compare files
 
+- session: `5e551011-0000-4000-8000-000000000001`
+- agent: `claude`
+- directory: `/home/me/demo`
+- branch: `feature`
+- model: `model-b`
+- duration: `5 s`
+- tokens: `30 input, 12 output, 3 cache read, 2 cache write`
+- cost: `?`
+- resume: `claude --resume 5e551011-0000-4000-8000-000000000001`
+
 ## User · 2026-01-01T10:00:00.000Z
 
 Compare the two files
@@ -51,10 +61,19 @@ They differ.
     let page = session(&["show", &file, "-o", "text", "--compact"]).text;
     let expected = "\
 Compare files
+  session    5e551011-0000-4000-8000-000000000001
+  agent      claude
+  directory  /home/me/demo
+  branch     feature
+  model      model-b
+  duration   5 s
+  tokens     30 input, 12 output, 3 cache read, 2 cache write
+  cost       ?
+  resume     claude --resume 5e551011-0000-4000-8000-000000000001
 
 > Compare the two files
 
-Read · 2 tools
+Read a.txt, read of b.txt failed · 2 tools
   Read(a.txt)
   Read(b.txt)
 
@@ -64,6 +83,43 @@ They differ.
     assert_eq!(page, expected);
     let page = session(&["show", &file, "-o", "text", "--tools", "none"]).text;
     assert!(!page.contains("Read"), "{page}");
+}
+
+#[test]
+fn calls_are_named_by_what_tells_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl").display().to_string();
+    let text = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    let search = r#"{"pattern":"shouldFilterFile","path":"/home/me/demo/cli"}"#;
+    let edit =
+        r#"{"file_path":"/home/me/demo/a.txt","old_string":"one\nsame","new_string":"two\nsame"}"#;
+    let text = text
+        .replace(
+            r#""name":"Read","input":{"file_path":"a.txt"}"#,
+            &format!(r#""name":"Grep","input":{search}"#),
+        )
+        .replace(
+            r#""name":"Read","input":{"file_path":"b.txt"}"#,
+            &format!(r#""name":"Edit","input":{edit}"#),
+        );
+    std::fs::write(&path, text).unwrap();
+    let page =
+        |arguments: &[&str]| session(&[&["show", &path, "-o", "text"], arguments].concat()).text;
+    let full = page(&["--tools", "full"]);
+    assert!(full.contains("  Grep(shouldFilterFile in cli)\n"), "{full}");
+    assert!(
+        full.contains("  Edit(a.txt (+1 -1))\n    -one\n    +two\n     same\n"),
+        "{full}"
+    );
+    let compact = page(&["--compact"]);
+    assert!(compact.contains(" · 2 tools\n  Grep("), "{compact}");
+    assert!(!compact.contains("Grep, Edit · 2 tools"), "{compact}");
+    // Records say what the file says.
+    let records = session(&["show", &path]).text;
+    assert!(
+        records.contains(search) && records.contains("resume"),
+        "{records}"
+    );
 }
 
 #[test]

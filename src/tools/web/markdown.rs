@@ -138,6 +138,8 @@ fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn converted(html: &str) -> Result<String, String> {
@@ -209,6 +211,72 @@ mod tests {
         );
         assert!(converted(&table).unwrap().len() < 50_000);
     }
+
+    proptest! {
+        #[test]
+        fn no_page_is_too_broken(
+            parts in proptest::collection::vec((0..TAGS.len(), 0..6_u8, "[a-z|*`_<&\\]\\[(){}#ä€😀\u{a0}\u{301} \n\t]{0,6}"), 0..40)
+        ) {
+            let page: String = parts
+                .iter()
+                .map(|(tag, form, text)| {
+                    let tag = TAGS[*tag];
+                    match form {
+                        0 | 1 => format!("<{tag}>{text}"),
+                        2 => format!("</{tag}>{text}"),
+                        3 => format!("<{tag} href='{text}' src=\"{text}\" title={text} alt='{text}'>"),
+                        4 => format!("<{tag} start=-9 class='language-{text}' rowspan=9 colspan=99999>{text}"),
+                        _ => format!("<!--{text}--><![CDATA[{text}]]>&#{text};"),
+                    }
+                })
+                .collect();
+            prop_assert!(converted(&page).is_ok(), "{page}");
+        }
+    }
+
+    const TAGS: &[&str] = &[
+        "a",
+        "b",
+        "blockquote",
+        "body",
+        "br",
+        "caption",
+        "code",
+        "dd",
+        "div",
+        "dl",
+        "em",
+        "form",
+        "frameset",
+        "h1",
+        "h6",
+        "head",
+        "hr",
+        "html",
+        "i",
+        "img",
+        "input",
+        "li",
+        "math",
+        "ol",
+        "p",
+        "pre",
+        "script",
+        "select",
+        "span",
+        "strong",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "template",
+        "th",
+        "thead",
+        "title",
+        "tr",
+        "ul",
+        "video",
+    ];
 
     #[test]
     fn pieces_do_not_cut_characters() {
