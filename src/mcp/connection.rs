@@ -116,7 +116,7 @@ impl Connection {
         let peer = self.peer.clone();
         let listed = run(&self.engine, async move {
             match timeout(limit, peer.list_all_tools()).await {
-                Ok(result) => result.map_err(|error| error.to_string()),
+                Ok(result) => result.map_err(|error| innermost(&error)),
                 Err(_) => Err(no_answer(limit)),
             }
         });
