@@ -1204,7 +1204,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --mcp-config --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1224,6 +1224,10 @@ _turnpipe() {
                     ;;
                 --enforce)
                     COMPREPLY=($(compgen -W "auto require off" -- "${cur}"))
+                    return 0
+                    ;;
+                --mcp-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --settings)
@@ -2296,7 +2300,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-o -q -v -h --format --output --json --tools --mcp-config --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2315,6 +2319,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mcp-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

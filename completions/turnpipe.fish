@@ -58,6 +58,7 @@ cancel-all\t'Any failing call cancels all others of its turn'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l enforce -d 'Whether the kernel must keep parallel calls from writing' -r -f -a "auto\t'As much as the kernel can do; every record says how much that was'
 require\t'All of it, or nothing runs'
 off\t'None'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l mcp-config -d 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l settings -d 'Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l allow -d 'Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l ask -d 'Ask about the calls that a rule matches; repeatable' -r
@@ -623,6 +624,7 @@ gemini\t'`tools` of Gemini\'s `generateContent`'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s o -l output -d 'What to print [default: text on a terminal, else json]' -r -f -a "text\t'A list of names and descriptions'
 json\t'The declarations'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l mcp-config -d 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'

@@ -30,6 +30,9 @@ pub mod hooks;
 
 pub mod tools;
 
+#[cfg(feature = "mcp")]
+pub mod mcp;
+
 pub mod results;
 
 pub mod exec;

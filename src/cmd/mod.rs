@@ -25,6 +25,7 @@ mod label_printer;
 mod lane_arguments;
 mod line_reader;
 mod man;
+mod mcp_arguments;
 mod model_arguments;
 mod model_failures;
 mod outcome;

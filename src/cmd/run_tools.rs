@@ -16,6 +16,7 @@ use super::command::Run;
 use super::guards;
 use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
+use super::mcp_arguments::McpArguments;
 use super::permission_arguments::PermissionArguments;
 use super::permission_prompt::PermissionPrompt;
 use super::progress::observer;
@@ -77,6 +78,8 @@ pub(super) struct RunToolsArguments {
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,
+    #[command(flatten)]
+    mcp: McpArguments,
     #[command(flatten)]
     permissions: PermissionArguments,
     /// Who is asked about calls that are neither allowed nor denied
@@ -143,7 +146,13 @@ impl Run for RunToolsArguments {
             allow_private_addresses: self.allow_private_addresses,
         };
         let settings = globals.settings(overrides, &io.environment)?;
-        let registry = registry(&settings)?;
+        let here = match &self.cwd {
+            Some(path) => directory("--cwd", path)?,
+            None => std::env::current_dir().context("cannot find the working directory")?,
+        };
+        let registry = self
+            .mcp
+            .add_servers(registry(&settings)?, &here, globals, io)?;
         let tools_only = self.tools_only.as_ref().map(|names| {
             let names = names.iter().map(|name| tool_named(&registry, name));
             names.collect::<Result<_, _>>()
@@ -151,10 +160,6 @@ impl Run for RunToolsArguments {
         let tools_only = tools_only.transpose()?;
         let options = self.options(&settings, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let here = match &self.cwd {
-            Some(path) => directory("--cwd", path)?,
-            None => std::env::current_dir().context("cannot find the working directory")?,
-        };
         let permissions = self.permissions.load(&here, globals, io)?;
         let context = self.context(here, &permissions, &settings, lane, io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
@@ -203,7 +208,7 @@ impl Run for RunToolsArguments {
 }
 
 /// Makes sure that no process outlives the run.
-fn guard_children(messages: &Messages) {
+pub(super) fn guard_children(messages: &Messages) {
     #[cfg(target_os = "linux")]
     {
         crate::process::plan_guardian(GUARDIAN);
@@ -325,6 +330,10 @@ impl RunToolsArguments {
 
 /// The tool's own name.
 fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
+    // Not known before its server runs.
+    if registry.is_slow(name) {
+        return Ok(name.to_owned());
+    }
     match registry.resolve(name, ToolInput::new()) {
         Ok(resolved) => Ok(resolved.tool.name().to_owned()),
         Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))

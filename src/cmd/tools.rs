@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::command::Run;
+use super::mcp_arguments::McpArguments;
+use super::run_tools::guard_children;
 use super::table::table;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
@@ -35,6 +38,8 @@ pub(super) struct ToolsArguments {
     /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
+    #[command(flatten)]
+    mcp: McpArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,7 +57,11 @@ impl Run for ToolsArguments {
             ..Overrides::default()
         };
         let settings = globals.settings(overrides, &io.environment)?;
-        let registry = registry(&settings)?;
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let registry = self
+            .mcp
+            .add_servers(registry(&settings)?, &here, globals, io)?;
+        guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,
             None if io.terminal.stdout && !self.json => OutputForm::Text,
@@ -66,6 +75,7 @@ impl Run for ToolsArguments {
                 writer.flush()?;
             }
         }
+        registry.end();
         Ok(Outcome::Done)
     }
 }
@@ -86,7 +96,7 @@ pub(super) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
 
 /// A line for each tool: its name and the first sentence of its description.
 fn list(registry: &Registry) -> String {
-    let rows = registry.iter().map(|tool| {
+    let rows = registry.all().into_iter().map(|tool| {
         let description = terminal_safe_line(tool.description());
         let sentence = description.split(". ").next().unwrap_or_default();
         let summary = sentence.trim_end_matches('.').to_owned();

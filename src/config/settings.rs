@@ -9,6 +9,8 @@ use super::models::http;
 use super::variables::{
     CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
 };
+#[cfg(feature = "mcp")]
+use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
 use crate::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::results::ToolLimits;
@@ -115,6 +117,19 @@ impl Config {
             },
             http: http(&file.http, None, environment),
             temporary_directory,
+        }
+    }
+
+    /// How long MCP servers are waited for.
+    #[cfg(feature = "mcp")]
+    pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
+        let of = |variable: Variable, default: Duration| {
+            let set = variable.positive(&self.environment);
+            set.map_or(default, Duration::from_millis)
+        };
+        crate::mcp::Timeouts {
+            start: of(SERVER_START_TIMEOUT, Duration::from_secs(30)),
+            call: of(SERVER_CALL_TIMEOUT, Duration::from_mins(10)),
         }
     }
 

@@ -299,7 +299,7 @@ impl Calls {
                 Content::Text(text) => text
                     .split_once(" was denied: ")
                     .map_or(&**text, |(_, why)| why),
-                Content::Image(_) => "",
+                Content::Blocks(_) => "",
             };
             self.messages
                 .note(&format!("{} was denied: {why}", call.label));

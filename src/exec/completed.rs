@@ -91,11 +91,7 @@ impl Completed {
 
     /// About how much memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
-        let content = match &self.content {
-            Content::Text(text) => text.len(),
-            Content::Image(image) => image.data.len(),
-        };
-        content + weight(&self.structured)
+        self.content.weight() + weight(&self.structured)
     }
 
     /// Whether the result goes to the model as an error.

@@ -184,7 +184,7 @@ fn candidate(call: &Call) -> Candidate {
                 let replaceable = completed.persisted.is_none() && completed.replaceable;
                 (text.as_str(), replaceable)
             }
-            Content::Image(_) => ("", false),
+            Content::Blocks(_) => ("", false),
         },
         CallStage::Waiting(_) | CallStage::Checking(_) | CallStage::Running(_) => ("", false),
     };

@@ -10,7 +10,7 @@ use super::intake::Boundary;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Witnessed;
-use crate::tools::Content;
+use crate::tools::{Block, Content};
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
     ImageSource, Persisted, Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport,
@@ -188,12 +188,19 @@ impl<Sink: Write> Emitter<Sink> {
 fn content(content: Content) -> ResultContent {
     match content {
         Content::Text(text) => ResultContent::Text(text),
-        Content::Image(image) => ResultContent::Blocks(vec![ResultBlock::Image {
+        Content::Blocks(blocks) => ResultContent::Blocks(blocks.into_iter().map(block).collect()),
+    }
+}
+
+fn block(block: Block) -> ResultBlock {
+    match block {
+        Block::Text(text) => ResultBlock::Text { text },
+        Block::Image(image) => ResultBlock::Image {
             source: ImageSource {
-                media_type: image.media_type.to_owned(),
+                media_type: image.media_type.into_owned(),
                 data: image.data,
             },
-        }]),
+        },
     }
 }
 

@@ -245,7 +245,7 @@ pub(super) fn member(call: &Call, completed: &Completed) -> Value {
     };
     let response = match &completed.content {
         Content::Text(text) => text,
-        Content::Image(_) => "[image]",
+        Content::Blocks(_) => "[image]",
     };
     json!({
         "tool_name": call.name, "tool_input": input, "tool_use_id": call.id,

@@ -224,7 +224,7 @@ impl Lifecycle {
             .registry
             .resolve(name, input)
             .map_err(|error| match error {
-                LookupError::Unknown { .. } => {
+                LookupError::Unknown { .. } | LookupError::Unavailable { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
                     refused(Outcome::UnknownTool, text)
                 }

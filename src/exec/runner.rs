@@ -145,6 +145,7 @@ pub fn run<Sink: Write>(
             runner.messages.note(&failure);
         }
     }
+    runner.lifecycle.registry.end();
     Spawners::kill_all();
     RunEnd {
         cause,

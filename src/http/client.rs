@@ -63,7 +63,7 @@ impl Client {
     /// The address may not be reached, or no answer arrived in time.
     pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
         let redaction = Redaction::of(&address.secrets());
-        let request = self.client(address)?.get(address.url.clone());
+        let request = self.for_address(address)?.get(address.url.clone());
         // What is never unpacked cannot grow.
         let request = request
             .header("accept-encoding", "identity")
@@ -105,7 +105,7 @@ impl Client {
         outgoing: &Outgoing,
         redaction: &Redaction,
     ) -> Result<reqwest::RequestBuilder, HttpFailure> {
-        let client = self.client(&outgoing.address)?;
+        let client = self.for_address(&outgoing.address)?;
         let mut request = client
             .post(outgoing.address.url.clone())
             .header("content-type", "application/json");
@@ -128,7 +128,11 @@ impl Client {
         Ok(request.body(outgoing.body.clone()))
     }
 
-    fn client(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
+    /// What sends requests to an address, for those who speak another protocol over HTTP.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub fn for_address(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
         let client = if address.is_encrypted() || self.settings.proxies.has_encrypted() {
             self.encrypted
                 .get_or_init(|| self.build(tls::with_roots(&self.settings)?))

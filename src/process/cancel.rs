@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 /// Fires once; clones share the state. A child that runs under a token is ended (TERM to its
 /// group, grace, KILL) as soon as it fires; a second, [`CancelToken::kill`], skips the grace.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +18,7 @@ pub struct CancelToken {
 struct Shared {
     level: Mutex<Level>,
     changed: Condvar,
+    tasks: Notify,
     on_cancel: Waker,
     on_kill: Waker,
 }
@@ -74,6 +77,17 @@ impl CancelToken {
         }
     }
 
+    /// Waits until it fires, in a task.
+    pub async fn fired(&self) {
+        // Registered before looking, so that a `raise` between the two is not missed.
+        let changed = self.shared.tasks.notified();
+        tokio::pin!(changed);
+        changed.as_mut().enable();
+        if !self.is_cancelled() {
+            changed.await;
+        }
+    }
+
     pub(super) fn level(&self) -> Level {
         *self.lock()
     }
@@ -106,6 +120,7 @@ impl CancelToken {
         let mut level = self.lock();
         *level = (*level).max(to);
         self.shared.changed.notify_all();
+        self.shared.tasks.notify_waiters();
         {
             self.shared.on_cancel.wake();
             if *level == Level::Killed {

@@ -57,6 +57,7 @@ pub use guardian::{GuardianPlan, guard, plan_guardian};
 #[cfg(target_os = "linux")]
 pub use orphans::adopt_orphans;
 pub use pager::Pager;
+pub use pipes::Conversation;
 pub use signals::{EndSignal, outlive_file_size_limit, report_departure, report_end_signals};
 pub use spawners::{LaneOptions, Spawners};
 pub use thread_pool::{Job, NoThread, ThreadPool};

@@ -17,7 +17,25 @@ pub(super) struct ChildEnds {
     pub(super) report: Option<(RawFd, OwnedFd)>,
 }
 
+/// What a child is given as its standard input and output, by somebody who talks to it.
+#[derive(Debug)]
+pub struct Conversation {
+    /// The end that the child reads.
+    pub stdin: OwnedFd,
+    /// The end that it writes.
+    pub stdout: OwnedFd,
+}
+
 impl ChildEnds {
+    /// The same with another input and output.
+    pub(super) fn with(self, conversation: Conversation) -> io::Result<Self> {
+        Ok(Self {
+            stdin: Arc::new(above_standard_streams(conversation.stdin)?),
+            stdout: above_standard_streams(conversation.stdout)?,
+            ..self
+        })
+    }
+
     /// Each with its number in the child, in rising order.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = (RawFd, &OwnedFd)> {
         let report = self.report.as_ref().map(|(number, end)| (*number, end));

@@ -11,7 +11,8 @@ use super::spawner_pool::SpawnerPool;
 use super::start::{self, Start};
 use super::supervise::supervise;
 use super::{
-    CancelToken, Command, Confinement, Enforcement, Finished, NotEnforced, SpawnError, Witnessed,
+    CancelToken, Command, Confinement, Conversation, Enforcement, Finished, NotEnforced,
+    SpawnError, Witnessed,
 };
 
 /// A few long-lived threads that start children. They end when the last of the clones that share
@@ -134,12 +135,30 @@ impl Spawners {
     /// # Errors
     /// The program could not be started; nothing has run.
     pub fn run(&self, command: &Command, cancel: &CancelToken) -> Result<Finished, SpawnError> {
+        self.run_with(command, None, cancel)
+    }
+
+    /// Runs a command whose input and output somebody else holds the other ends of; only its stderr
+    /// is captured.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn run_with(
+        &self,
+        command: &Command,
+        conversation: Option<Conversation>,
+        cancel: &CancelToken,
+    ) -> Result<Finished, SpawnError> {
         if cancel.is_cancelled() {
             return Ok(Finished::never_started());
         }
         let (theirs, ours) = self
             .pipes
             .make(command)
+            .and_then(|(theirs, ours)| match conversation {
+                Some(conversation) => Ok((theirs.with(conversation)?, ours)),
+                None => Ok((theirs, ours)),
+            })
             .map_err(|source| start::system_error(command, source))?;
         let mut start = Start::prepare(command, theirs)?;
         let temporary = self.pool.temporary_directory();

@@ -23,6 +23,7 @@ impl ToolLimits {
             ResultLimit::Unlimited => None,
             ResultLimit::Default => Some(DEFAULT_LIMIT),
             ResultLimit::Characters(units) => Some(units.min(DEFAULT_LIMIT)),
+            ResultLimit::Raised(units) => Some(units),
         }
     }
 }
@@ -38,6 +39,7 @@ mod tests {
         assert_eq!(of(ResultLimit::Default), Some(50_000));
         assert_eq!(of(ResultLimit::Characters(20_000)), Some(20_000));
         assert_eq!(of(ResultLimit::Characters(100_000)), Some(50_000));
+        assert_eq!(of(ResultLimit::Raised(100_000)), Some(100_000));
         assert_eq!(of(ResultLimit::Unlimited), None);
     }
 

@@ -61,10 +61,7 @@ pub(super) fn child_environment(session: &ToolContext) -> Variables {
 }
 
 /// With the marker `TURNPIPE=1`, and a `PATH` that does not depend on the working directory.
-pub(super) fn cleaned(
-    environment: &Environment,
-    kept: &BTreeSet<OsString>,
-) -> Vec<(OsString, OsString)> {
+pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<_> = environment
         .iter()
         .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")

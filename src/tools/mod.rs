@@ -18,6 +18,7 @@ mod printed;
 mod registry;
 mod reply;
 mod schema;
+mod source;
 #[cfg(test)]
 mod test_context;
 #[cfg(test)]
@@ -29,14 +30,15 @@ mod web;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::{GitProbe, settled as settled_analysis};
-pub use child_environment::ChildVariables;
+pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use paths::real_path;
 pub use registry::{LookupError, NameClash, Registry, Resolved};
-pub use reply::{CallStatus, Content, FullText, ImageBlock, ToolReply};
+pub use reply::{Block, CallStatus, Content, FullText, ImageBlock, ToolReply};
 pub(crate) use schema::gemini_schema;
 pub use schema::{Format, declarations};
+pub use source::{ToolSource, Unavailable};
 pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
     ToolFailure, ToolKind,

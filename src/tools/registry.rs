@@ -13,7 +13,7 @@ use super::files::{Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
 use super::web::WebFetch;
-use super::{Input, ManifestError, Tool, load_manifest};
+use super::{Input, ManifestError, Tool, ToolSource, Unavailable, load_manifest};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).
@@ -24,6 +24,8 @@ pub struct Registry {
     builtin: usize,
     /// From further names of the tools that are not built in to their names.
     aliases: HashMap<String, String>,
+    /// Tools that are asked for by name when a call needs them.
+    source: Option<Arc<dyn ToolSource>>,
 }
 
 struct Entry {
@@ -54,6 +56,14 @@ pub enum LookupError {
     /// An alias whose arguments cannot be mapped (e.g. a field of the wrong type).
     #[error("{0}")]
     Unmappable(String),
+    /// Where the tool would come from, nobody answers.
+    #[error("No such tool available: {name}: {reason}")]
+    Unavailable {
+        /// What the model called.
+        name: String,
+        /// Why.
+        reason: Unavailable,
+    },
 }
 
 /// Two tools of one name.
@@ -100,6 +110,28 @@ impl Registry {
             builtin: tools.len(),
             tools,
             aliases: HashMap::new(),
+            source: None,
+        }
+    }
+
+    /// The same with the tools of a source, behind the others.
+    #[must_use]
+    pub fn with_source(self, source: Arc<dyn ToolSource>) -> Self {
+        Self {
+            source: Some(source),
+            ..self
+        }
+    }
+
+    /// Whether [`Registry::resolve`] may have to wait for this tool.
+    pub fn is_slow(&self, name: &str) -> bool {
+        self.source_of(name).is_some()
+    }
+
+    /// Ends what the source has started.
+    pub fn end(&self) {
+        if let Some(source) = &self.source {
+            source.end();
         }
     }
 
@@ -172,10 +204,22 @@ impl Registry {
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
-        Err(LookupError::Unknown {
-            name: name.to_owned(),
-            suggestion: self.similar(short),
-        })
+        let found = match self.source_of(name) {
+            None => None,
+            Some(source) => source
+                .find(short)
+                .map_err(|reason| LookupError::Unavailable {
+                    name: name.to_owned(),
+                    reason,
+                })?,
+        };
+        match found {
+            Some(tool) => Ok(Resolved { tool, input }),
+            None => Err(LookupError::Unknown {
+                name: name.to_owned(),
+                suggestion: self.similar(short),
+            }),
+        }
     }
 
     /// Checks arguments against the tool's schema (compiled once per tool).
@@ -204,9 +248,22 @@ impl Registry {
         Err(message(name, &problems) + &deferred_hint(tool))
     }
 
-    /// Every tool, in declaration order.
+    /// Every tool, in declaration order, those of the source last. May wait for servers.
+    pub fn all(&self) -> Vec<Arc<dyn Tool>> {
+        let sourced = self.source.iter().flat_map(|source| source.tools());
+        self.iter().cloned().chain(sourced).collect()
+    }
+
+    /// Every tool but those of the source, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter().map(|entry| &entry.tool)
+    }
+
+    fn source_of(&self, name: &str) -> Option<&Arc<dyn ToolSource>> {
+        let short = without_namespace(name);
+        let is_fixed = || self.entry(name).or_else(|| self.entry(short)).is_some();
+        let source = self.source.as_ref();
+        source.filter(|source| source.covers(short) && !is_fixed())
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {

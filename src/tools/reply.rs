@@ -1,5 +1,6 @@
 //! What a tool gives back.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -59,6 +60,31 @@ pub enum CallStatus {
 pub enum Content {
     /// Text.
     Text(String),
+    /// Several texts or images, or an image.
+    Blocks(Vec<Block>),
+}
+
+impl Content {
+    /// About how much memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Blocks(blocks) => {
+                let weights = blocks.iter().map(|block| match block {
+                    Block::Text(text) => text.len(),
+                    Block::Image(image) => image.data.len(),
+                });
+                weights.sum()
+            }
+        }
+    }
+}
+
+/// A part of the content of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Text.
+    Text(String),
     /// An image.
     Image(ImageBlock),
 }
@@ -67,7 +93,7 @@ pub enum Content {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageBlock {
     /// e.g. `image/png`.
-    pub media_type: &'static str,
+    pub media_type: Cow<'static, str>,
     /// Base64 of the bytes.
     pub data: String,
 }

@@ -135,7 +135,7 @@ impl Session {
         assert_eq!(reply.status, CallStatus::Ok, "{reply:?}");
         match reply.content {
             Content::Text(text) => (text, reply.structured),
-            Content::Image(_) => panic!("an image"),
+            Content::Blocks(_) => panic!("not a text"),
         }
     }
 

@@ -83,6 +83,6 @@ pub(crate) fn object(input: &Value) -> Input {
 pub(crate) fn text(reply: &ToolReply) -> &str {
     match &reply.content {
         Content::Text(text) => text,
-        Content::Image(_) => panic!("an image"),
+        Content::Blocks(_) => panic!("not a text"),
     }
 }

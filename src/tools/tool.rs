@@ -143,6 +143,8 @@ pub enum ResultLimit {
     Default,
     /// At most this much, and never more than the global limit.
     Characters(usize),
+    /// At most this much, even if that is more than the global limit.
+    Raised(usize),
     /// No limit: the tool bounds itself.
     Unlimited,
 }

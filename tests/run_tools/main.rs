@@ -21,6 +21,8 @@ mod hooks;
 mod identity;
 mod judging;
 mod lane;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod policies;
 #[path = "../schema/mod.rs"]

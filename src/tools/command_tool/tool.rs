@@ -241,7 +241,9 @@ impl CommandCall {
 /// How much of the output stays inline, in UTF-16 units.
 fn inline_limit(limit: ResultLimit) -> usize {
     match limit {
-        ResultLimit::Characters(characters) => characters.min(DEFAULT_INLINE_LIMIT),
+        ResultLimit::Characters(characters) | ResultLimit::Raised(characters) => {
+            characters.min(DEFAULT_INLINE_LIMIT)
+        }
         ResultLimit::Default | ResultLimit::Unlimited => DEFAULT_INLINE_LIMIT,
     }
 }

@@ -38,7 +38,10 @@ pub(in crate::tools) fn image_block(
         )));
     }
     let data = STANDARD.encode(bytes);
-    Ok(ImageBlock { media_type, data })
+    Ok(ImageBlock {
+        media_type: media_type.into(),
+        data,
+    })
 }
 
 /// The media type of an image, from the first bytes of a file (twelve are enough).

@@ -16,7 +16,7 @@ use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
-    Assessment, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
+    Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
     ToolContext, ToolFailure, ToolReply, paths,
 };
 
@@ -144,7 +144,7 @@ fn image(
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
     Ok(ToolReply {
-        content: Content::Image(image),
+        content: Content::Blocks(vec![Block::Image(image)]),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))
     })
 }

@@ -178,7 +178,10 @@ fn images_are_told_by_content() {
     session.write("picture.txt", &png);
     let input = json!({ "file_path": session.name("picture.txt") });
     let reply = session.call::<Read>(input).unwrap();
-    let Content::Image(image) = reply.content else {
+    let Content::Blocks(blocks) = reply.content else {
+        panic!("no image");
+    };
+    let [Block::Image(image)] = blocks.as_slice() else {
         panic!("no image");
     };
     assert_eq!(image.media_type, "image/png");

@@ -22,7 +22,8 @@ pub enum Format {
 /// Deferred tools are marked `defer_loading` for Anthropic, whose API searches them; the other
 /// APIs have no such search; deferred tools are left out there.
 pub fn declarations(registry: &Registry, format: Format) -> Value {
-    let tools = registry.iter().map(|tool| tool.as_ref() as &dyn Tool);
+    let all = registry.all();
+    let tools = all.iter().map(|tool| &**tool);
     match format {
         Format::Anthropic => tools.map(anthropic).collect(),
         Format::OpenAi => tools

@@ -13,8 +13,8 @@ use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::printed::milliseconds;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
-    ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall,
+    ResultLimit, ToolContext, ToolFailure, ToolReply,
 };
 
 /// The most characters of a page that one call shows.
@@ -86,7 +86,11 @@ impl PreparedCall for FetchPage {
             "codeText": reason(status),
             "result": match &content {
                 Content::Text(text) => text,
-                Content::Image(image) => image.media_type,
+                Content::Blocks(blocks) => match blocks.first() {
+                    Some(Block::Image(image)) => &*image.media_type,
+                    Some(Block::Text(text)) => text,
+                    None => "",
+                },
             },
             "durationMs": milliseconds(took),
             "url": self.address.to_string(),
@@ -101,7 +105,7 @@ impl PreparedCall for FetchPage {
 impl FetchPage {
     fn content(&self, page: &Page) -> Result<Content, ToolFailure> {
         let text = match &page.body {
-            Body::Image(image) => return Ok(Content::Image(image.clone())),
+            Body::Image(image) => return Ok(Content::Blocks(vec![Block::Image(image.clone())])),
             Body::Text(text) if text.trim().is_empty() => "The page has no text.",
             Body::Text(text) => text,
         };

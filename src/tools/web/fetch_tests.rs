@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::http::{HttpSettings, Reach, TimeLimits};
-use crate::tools::Web;
 use crate::tools::test_context::Session;
+use crate::tools::{Block, Web};
 
 /// A server on this machine. `answer` gets the path of each request, and the connection.
 struct Server {
@@ -87,7 +87,10 @@ fn fetched(session: &Session, url: &str) -> Result<String, String> {
     match session.call::<WebFetch>(json!({ "url": url })) {
         Ok(reply) => match reply.content {
             Content::Text(text) => Ok(text),
-            Content::Image(image) => Ok(image.media_type.to_owned()),
+            Content::Blocks(blocks) => match blocks.as_slice() {
+                [Block::Image(image)] => Ok(image.media_type.clone().into_owned()),
+                other => panic!("{other:?}"),
+            },
         },
         Err(failure) => Err(failure.0),
     }

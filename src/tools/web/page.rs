@@ -130,7 +130,7 @@ mod tests {
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
         match shown(header, bytes, &CancelToken::default())? {
             Body::Text(text) => Ok(text),
-            Body::Image(image) => Ok(image.media_type.to_owned()),
+            Body::Image(image) => Ok(image.media_type.into_owned()),
         }
     }
 

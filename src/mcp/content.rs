@@ -1,0 +1,119 @@
+//! What a server answers, as a result of ours.
+
+use std::borrow::Cow;
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::text::{truncate_utf16, utf16_length};
+use crate::tools::{Block, CallStatus, Content, ImageBlock, ToolReply};
+
+/// The images that the APIs of models take.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The most text beside images, and of a text in the structured output, in UTF-16 units. Text alone
+/// is saved to a file when it is too long.
+const LONGEST_TEXT: usize = 50_000;
+
+/// The reply of a call that the server answered.
+pub(super) fn reply(result: CallToolResult) -> ToolReply {
+    let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
+    shorten(&mut structured);
+    let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
+    if blocks.is_empty()
+        && let Some(value) = result.structured_content
+    {
+        blocks.push(Block::Text(value.to_string()));
+    }
+    let content = if blocks.iter().all(|block| matches!(block, Block::Text(_))) {
+        let texts = blocks.into_iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text),
+            Block::Image(_) => None,
+        });
+        Content::Text(texts.collect::<Vec<_>>().join("\n"))
+    } else {
+        for block in &mut blocks {
+            if let Block::Text(text) = block {
+                cut(text);
+            }
+        }
+        Content::Blocks(blocks)
+    };
+    ToolReply {
+        status: if result.is_error == Some(true) {
+            CallStatus::Error
+        } else {
+            CallStatus::Ok
+        },
+        content,
+        ..ToolReply::text("", structured)
+    }
+}
+
+fn block(content: ContentBlock) -> Block {
+    match content {
+        ContentBlock::Text(text) => Block::Text(text.text),
+        ContentBlock::Image(image) => binary("image", None, Some(image.mime_type), image.data),
+        ContentBlock::Audio(audio) => binary("audio", None, Some(audio.mime_type), audio.data),
+        ContentBlock::Resource(embedded) => match embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                Block::Text(format!("[resource {uri}]\n{text}"))
+            }
+            ResourceContents::BlobResourceContents {
+                uri,
+                mime_type,
+                blob,
+                ..
+            } => binary("resource", Some(uri), mime_type, blob),
+            other => unknown(&other),
+        },
+        ContentBlock::ResourceLink(link) => {
+            let description = link.description.map(|text| format!(": {text}"));
+            let (name, uri) = (link.name, link.uri);
+            let description = description.unwrap_or_default();
+            Block::Text(format!("[link to resource {name}, {uri}{description}]"))
+        }
+        other => unknown(&other),
+    }
+}
+
+/// Content of a kind that this program does not know yet.
+fn unknown(content: &impl Serialize) -> Block {
+    Block::Text(serde_json::to_string(content).unwrap_or_default())
+}
+
+/// An image that models can see; of anything else, only what it is.
+fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: String) -> Block {
+    let media_type = media_type.unwrap_or_else(|| "unknown type".to_owned());
+    if IMAGES.contains(&media_type.as_str()) {
+        return Block::Image(ImageBlock {
+            media_type: Cow::Owned(media_type),
+            data,
+        });
+    }
+    let uri = uri.map_or_else(String::new, |uri| format!(" {uri}"));
+    let bytes = data.len() / 4 * 3;
+    Block::Text(format!(
+        "[{kind}{uri} not shown: {media_type}, {bytes} bytes]"
+    ))
+}
+
+/// Cuts what is long in a structured output. Images are whole in the content.
+fn shorten(structured: &mut Value) {
+    match structured {
+        Value::String(text) => cut(text),
+        Value::Array(values) => values.iter_mut().for_each(shorten),
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Cuts a text that is too long.
+pub(super) fn cut(text: &mut String) {
+    if utf16_length(text) > LONGEST_TEXT {
+        let kept = truncate_utf16(text, LONGEST_TEXT).len();
+        text.truncate(kept);
+        text.push_str("\n[the rest was cut]");
+    }
+}

@@ -1,0 +1,141 @@
+//! A server that is a program of ours.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::config::Program;
+use super::server::World;
+use crate::process::{
+    CancelToken, Capture, Captured, Command, Conversation, ExitStatus, Finished, Limits,
+    SpawnError, Stdin,
+};
+use crate::text::{fitted, terminal_safe_line};
+
+/// What is kept of its stderr, for the message when it fails.
+const KEPT: Capture = Capture {
+    memory_bytes: 8 * 1024,
+    total_bytes: 8 * 1024,
+};
+
+/// How long it may go on after it was asked to end.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How much of its last words, or of an error, is shown, in columns.
+pub(super) const SHOWN: usize = 200;
+
+/// A program, from its start to its end.
+#[derive(Debug)]
+pub(super) struct ServerProcess {
+    cancel: CancelToken,
+    /// Closed when it has ended.
+    ended: Mutex<Receiver<()>>,
+    ending: Arc<OnceLock<String>>,
+}
+
+/// What to write to it and to read from it.
+pub(super) type Ends = (OwnedFd, OwnedFd);
+
+impl ServerProcess {
+    /// Starts it, on a thread that watches it to its end.
+    pub(super) fn start(program: &Program, world: &World) -> io::Result<(Self, Ends)> {
+        let (stdin, to_server) = io::pipe()?;
+        let (from_server, stdout) = io::pipe()?;
+        let mut environment: BTreeMap<OsString, OsString> =
+            world.variables.iter().cloned().collect();
+        let own = program.environment.iter();
+        environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+        let directory = program.directory.as_deref().unwrap_or(Path::new(""));
+        let command = Command {
+            program: program.command.clone().into(),
+            arguments: program.arguments.iter().map(OsString::from).collect(),
+            environment: environment.into_iter().collect(),
+            directory: world.directory.join(directory),
+            stdin: Stdin::Null,
+            report: None,
+            capture: KEPT,
+            limits: Limits {
+                timeout: Duration::MAX,
+                grace: GRACE,
+                drain: GRACE,
+            },
+        };
+        let conversation = Conversation {
+            stdin: stdin.into(),
+            stdout: stdout.into(),
+        };
+        let (cancel, ending) = (CancelToken::default(), Arc::<OnceLock<String>>::default());
+        let (alive, ended) = channel::<()>();
+        let watcher = (
+            Arc::clone(&world.spawners),
+            cancel.clone(),
+            Arc::clone(&ending),
+        );
+        thread::Builder::new()
+            .name("server".to_owned())
+            .spawn(move || {
+                let (spawners, cancel, ending) = watcher;
+                let finished = spawners.run_with(&command, Some(conversation), &cancel);
+                // Nobody else sets it.
+                let _ = ending.set(description(finished));
+                drop(alive);
+            })?;
+        let process = Self {
+            cancel,
+            ended: Mutex::new(ended),
+            ending,
+        };
+        Ok((process, (to_server.into(), from_server.into())))
+    }
+
+    /// How it ended, if it does so within `patience`.
+    pub(super) fn ending(&self, patience: Duration) -> Option<&str> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = ended.recv_timeout(patience);
+        self.ending.get().map(String::as_str)
+    }
+
+    /// Waits for its end, which it should reach by itself since its input is closed, and asks for it
+    /// after a while.
+    pub(super) fn end(&self) {
+        if self.ending(GRACE).is_none() {
+            self.cancel.cancel();
+            // After the grace it is killed.
+            self.ending(3 * GRACE);
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+fn description(finished: Result<Finished, SpawnError>) -> String {
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(error) => return error.to_string(),
+    };
+    let ending = match finished.status {
+        ExitStatus::Code(code) => format!("it ended with status {code}"),
+        ExitStatus::Signal(signal) => format!("it was ended by signal {signal}"),
+    };
+    match last_line(&finished.stderr) {
+        Some(line) => format!("{ending}: {line}"),
+        None => ending,
+    }
+}
+
+fn last_line(stderr: &Captured) -> Option<String> {
+    let bytes = stderr.suffix(KEPT.total_bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(fitted(&terminal_safe_line(line.trim()), SHOWN))
+}

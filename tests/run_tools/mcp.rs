@@ -1,0 +1,593 @@
+//! Tools of MCP servers: a scripted one that behaves badly on request, and one over HTTP.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use serde_json::{Value, json};
+
+use crate::bench::{BYPASS, Bench, Driver, Run, call, pairs, wait_for};
+
+/// The entry of a scripted server that writes to `log`.
+fn scripted(log: &str, words: &[&str]) -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");
+    let arguments: Vec<&str> = [script, log]
+        .into_iter()
+        .chain(words.iter().copied())
+        .collect();
+    json!({"command": "python3", "args": arguments, "env": {"OWN": "${OWN:-own}"}})
+}
+
+/// A file with servers.
+fn config(bench: &Bench, servers: &Value) -> PathBuf {
+    bench.write("servers.json", json!({ "mcpServers": servers }).to_string())
+}
+
+/// `run-tools` with the servers, where everything may run.
+fn command(bench: &Bench, servers: &Value, further: &[&str]) -> Command {
+    let file = config(bench, servers);
+    let servers = ["--mcp-config", file.to_str().unwrap(), "--no-echo"];
+    bench.run_tools(&[&BYPASS[..], &servers, further].concat())
+}
+
+fn finish(mut command: Command, variables: &[(&str, &str)], calls: &str) -> Run {
+    command.envs(variables.iter().copied());
+    let mut driver = Driver::start(command);
+    driver.send(calls);
+    driver.finish()
+}
+
+/// A run with one scripted server `s`.
+fn run(bench: &Bench, variables: &[(&str, &str)], calls: &str) -> Run {
+    let servers = json!({"s": scripted("log", &[])});
+    finish(command(bench, &servers, &[]), variables, calls)
+}
+
+/// A call of a tool of the server `s`.
+fn tool(id: &str, name: &str) -> String {
+    call(id, &format!("mcp__s__{name}"), &json!({"text": id}))
+}
+
+/// How often the server has started, and whether the last one still lives.
+fn starts(bench: &Bench) -> (usize, bool) {
+    let log = bench.read("log");
+    let started: Vec<&str> = log
+        .lines()
+        .filter(|line| line.starts_with("started "))
+        .collect();
+    let pid = started.last().unwrap().split(' ').nth(1).unwrap();
+    (
+        started.len(),
+        std::path::Path::new("/proc").join(pid).exists(),
+    )
+}
+
+#[test]
+fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[]), "other": scripted("other", &[])});
+    let variables = [("MY_TOKEN", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz")];
+    let none = finish(command(&bench, &servers, &[]), &variables, "");
+    assert_eq!(none.status, Some(0), "{none:?}");
+    assert!(!bench.work().join("log").exists());
+
+    let one = finish(
+        command(&bench, &servers, &[]),
+        &variables,
+        &tool("a", "echo"),
+    );
+    assert_eq!(one.content("a"), "echo: a");
+    assert_eq!(starts(&bench), (1, false));
+    let log = bench.read("log");
+    assert!(log.contains("mark=1 token=None own=own"), "{log}");
+    assert!(log.ends_with("ended\n"), "{log}");
+    assert!(!bench.work().join("other").exists());
+}
+
+#[test]
+fn answers_become_results() {
+    let bench = Bench::new();
+    let rows = [
+        ("echo", "ok", json!("echo: echo")),
+        ("data", "ok", json!("{\"degrees\":21}")),
+        ("fail", "error", json!("no such table")),
+        (
+            "refuse",
+            "error",
+            json!("<tool_use_error>MCP server s: not today</tool_use_error>"),
+        ),
+        ("chatter", "ok", json!("said all")),
+        (
+            "missing",
+            "unknown_tool",
+            json!(
+                "<tool_use_error>Error: No such tool available: mcp__s__missing</tool_use_error>"
+            ),
+        ),
+    ];
+    let calls: String = rows.iter().map(|(name, ..)| tool(name, name)).collect();
+    let run = run(&bench, &[], &calls);
+    for (name, outcome, content) in rows {
+        let result = run.result(name);
+        assert_eq!(result["turnpipe"]["outcome"], outcome, "{name}: {run:?}");
+        assert_eq!(
+            result["message"]["content"][0]["content"], content,
+            "{name}"
+        );
+        assert_eq!(
+            result["message"]["content"][0]["is_error"],
+            outcome != "ok",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn images_and_resources_become_blocks() {
+    let bench = Bench::new();
+    let run = run(&bench, &[], &tool("a", "blocks"));
+    let result = run.result("a");
+    let blocks = result["message"]["content"][0]["content"]
+        .as_array()
+        .unwrap();
+    assert_eq!(blocks[0], json!({"type": "text", "text": "before"}));
+    assert_eq!(blocks[1]["source"]["media_type"], "image/png");
+    assert!(
+        blocks[1]["source"]["data"]
+            .as_str()
+            .unwrap()
+            .starts_with("iVBOR")
+    );
+    let texts: Vec<&str> = blocks[2..]
+        .iter()
+        .map(|block| block["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "[audio not shown: audio/wav, 3 bytes]",
+            "[resource file:///a]\ninside",
+            "[resource file:///b not shown: application/zip, 3 bytes]",
+            "[link to resource see, file:///c]",
+        ]
+    );
+}
+
+#[test]
+fn a_tool_can_ask_for_room_for_its_results() {
+    let bench = Bench::new();
+    let run = run(
+        &bench,
+        &[],
+        &(tool("big", "big_file") + &tool("long", "long")),
+    );
+    assert_eq!(run.content("big").len(), 60000);
+    assert!(
+        run.content("long").starts_with("<persisted-output>"),
+        "{run:?}"
+    );
+    let structured = run.result("long")["tool_use_result"].to_string();
+    assert!(structured.len() < 51_000, "{}", structured.len());
+}
+
+#[test]
+fn calls_that_only_read_run_together() {
+    let bench = Bench::new();
+    // Each waits for the other.
+    let run = run(
+        &bench,
+        &[("MCP_TOOL_TIMEOUT", "30000")],
+        &(tool("a", "meet") + &tool("b", "meet")),
+    );
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "ok")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn what_a_server_says_about_itself_permits_nothing() {
+    let bench = Bench::new();
+    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let servers = ["--mcp-config", file.to_str().unwrap()];
+    let rows: [(&[&str], &str); 5] = [
+        (&[], "denied"),
+        (&["--allow", "mcp__s__echo"], "ok"),
+        (&["--allow", "mcp__s"], "ok"),
+        (&["--allow", "mcp__s", "--deny", "mcp__s__echo"], "denied"),
+        (&["--permission-mode", "plan"], "denied"),
+    ];
+    for (rules, outcome) in rows {
+        let run = bench.run(&[&servers[..], rules].concat(), tool("a", "echo"));
+        assert_eq!(
+            run.outcomes(),
+            pairs(&[("a", outcome)]),
+            "{rules:?} {run:?}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_dies_costs_one_call_and_is_started_again() {
+    let rows = [
+        (
+            "die",
+            "MCP server s: it ended with status 3: the database is gone",
+        ),
+        ("killed", "MCP server s: it was ended by signal 9"),
+        ("flood", "MCP server s: it wrote a line that is too long"),
+    ];
+    for (name, error) in rows {
+        let bench = Bench::new();
+        let run = run(&bench, &[], &(tool("a", name) + &tool("b", "echo")));
+        assert_eq!(
+            run.outcomes(),
+            pairs(&[("a", "error"), ("b", "ok")]),
+            "{run:?}"
+        );
+        assert!(run.content("a").contains(error), "{run:?}");
+        assert_eq!(starts(&bench), (2, false), "{name}");
+    }
+}
+
+#[test]
+fn a_call_without_an_answer_ends_with_its_time() {
+    for name in ["hang", "deaf"] {
+        let bench = Bench::new();
+        let run = run(&bench, &[("MCP_TOOL_TIMEOUT", "300")], &tool("a", name));
+        assert_eq!(run.outcomes(), pairs(&[("a", "timeout")]), "{run:?}");
+        let text = run.content("a");
+        assert!(text.contains("was not answered within 0.3 s"), "{text}");
+        assert_eq!(starts(&bench), (1, false), "{name}");
+        let told = bench.read("log").contains("notifications/cancelled");
+        assert_eq!(told, name == "hang");
+    }
+}
+
+#[test]
+fn an_interrupt_is_passed_on() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    driver.send(&tool("a", "hang"));
+    let has_logged = |text: &str| {
+        let log = std::fs::read_to_string(bench.work().join("log"));
+        log.is_ok_and(|log| log.contains(text))
+    };
+    wait_for("the call", || has_logged("tools/call"));
+    driver.signal("INT");
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "interrupted");
+    wait_for("the cancellation", || has_logged("notifications/cancelled"));
+    drop(driver.finish());
+    assert_eq!(starts(&bench), (1, false));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn servers_end_when_the_run_is_killed() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    driver.send(&tool("a", "deaf"));
+    let is_called = || {
+        let log = std::fs::read_to_string(bench.work().join("log"));
+        log.is_ok_and(|log| log.contains("tools/call"))
+    };
+    wait_for("the call", is_called);
+    driver.signal("KILL");
+    drop(driver.wait());
+    wait_for("the end of the server", || !starts(&bench).1);
+}
+
+#[test]
+fn a_server_that_cannot_be_used_gives_an_error_and_is_not_tried_again() {
+    let bench = Bench::new();
+    let servers = json!({
+        "silent": scripted("log", &["silent"]),
+        "missing": {"command": "no-such-program"},
+        "text": {"command": "sh", "args": ["-c", "echo hello; echo why >&2; exit 4"]},
+        "away": {"url": "http://127.0.0.1:9/mcp"},
+        "plain": {"url": "http://example.com/mcp", "headers": {"Authorization": "Bearer x"}},
+    });
+    let calls: String = ["silent", "silent", "missing", "text", "away", "plain"]
+        .iter()
+        .enumerate()
+        .map(|(number, server)| {
+            call(
+                &format!("{server}{number}"),
+                &format!("mcp__{server}__x"),
+                &json!({}),
+            )
+        })
+        .collect();
+    let run = finish(
+        command(&bench, &servers, &[]),
+        &[("MCP_TIMEOUT", "1500")],
+        &calls,
+    );
+    let rows = [
+        (
+            "silent0",
+            "MCP server silent: it did not answer within 1.5 s",
+        ),
+        (
+            "silent1",
+            "MCP server silent: it did not answer within 1.5 s",
+        ),
+        (
+            "missing2",
+            "MCP server missing: no-such-program: command not found",
+        ),
+        ("text3", "MCP server text: it ended with status 4: why"),
+        ("away4", "MCP server away: "),
+        (
+            "plain5",
+            "MCP server plain: a key is not sent to example.com without https",
+        ),
+    ];
+    for (id, error) in rows {
+        assert_eq!(
+            run.result(id)["turnpipe"]["outcome"],
+            "unknown_tool",
+            "{run:?}"
+        );
+        assert!(run.content(id).contains(error), "{id}: {run:?}");
+    }
+    assert_eq!(starts(&bench), (1, false));
+}
+
+#[test]
+fn a_list_of_tools_that_changes_is_read_again() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    driver.send(&tool("a", "grow"));
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
+    driver.send(&tool("b", "grown"));
+    let run = driver.finish();
+    assert_eq!(run.outcomes(), pairs(&[("b", "ok")]), "{run:?}");
+}
+
+#[test]
+fn malformed_files_end_the_run_before_it_begins() {
+    let bench = Bench::new();
+    let file = bench.write(
+        "servers.json",
+        r#"{"mcpServers": {"s": {"command": "${NONE}"}}}"#,
+    );
+    let run = bench.run(&["--mcp-config", file.to_str().unwrap()], tool("a", "echo"));
+    assert_eq!(run.status, Some(2));
+    assert!(run.stdout.is_empty());
+    assert!(
+        run.stderr.contains("server s: ${NONE} is not set"),
+        "{run:?}"
+    );
+}
+
+/// The declarations that `turnpipe tools` prints, and what it says on stderr.
+fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) {
+    config(bench, servers);
+    let run = bench.shell(&format!(
+        "turnpipe tools --mcp-config servers.json --json --format {format}"
+    ));
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let tools = run.records().remove(0);
+    (tools.as_array().unwrap().clone(), run.stderr)
+}
+
+#[test]
+fn tools_are_listed_behind_the_others_and_servers_that_fail_are_reported() {
+    let bench = Bench::new();
+    let servers = json!({"b.x": scripted("log", &[]), "a": scripted("other", &[]), "broken": {"command": "false"}});
+    let (tools, messages) = listed(&bench, &servers, "anthropic");
+    let names: Vec<&str> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    let first = names
+        .iter()
+        .position(|name| name.starts_with("mcp__"))
+        .unwrap();
+    assert!(names[..first].contains(&"Write") && !names.contains(&"ToolSearch"));
+    assert!(names[first..].is_sorted() && names[first].starts_with("mcp__a__"));
+    assert!(names.contains(&"mcp__b_x__big_file"), "{names:?}");
+    let echo = tools
+        .iter()
+        .find(|tool| tool["name"] == "mcp__a__echo")
+        .unwrap();
+    assert_eq!(echo["description"], "Does echo. Really.");
+    assert_eq!(echo["input_schema"]["properties"]["text"]["type"], "string");
+    assert!(
+        messages.contains("MCP server broken: it ended with status 1"),
+        "{messages}"
+    );
+    assert_eq!(starts(&bench), (1, false));
+}
+
+#[test]
+fn schemas_of_a_long_list_are_found_by_search() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &["many"])});
+    let (tools, _) = listed(&bench, &servers, "openai");
+    let names = tools
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap());
+    let names: Vec<&str> = names
+        .filter(|name| !name.chars().next().unwrap().is_lowercase())
+        .collect();
+    assert_eq!(
+        names.len(),
+        tools.len(),
+        "the tools of the server are deferred"
+    );
+    assert!(names.contains(&"ToolSearch"));
+    let (tools, _) = listed(&bench, &servers, "anthropic");
+    let echo = tools
+        .iter()
+        .find(|tool| tool["name"] == "mcp__s__echo")
+        .unwrap();
+    assert_eq!(echo["defer_loading"], true);
+
+    let search =
+        |id: &str, query: &str| call(id, "ToolSearch", &json!({"query": query, "max_results": 3}));
+    let calls = search("exact", "select:mcp__s__echo, mcp__s__die")
+        + &search("words", "really EXTRA7")
+        + &search("nothing", "select:mcp__s__none")
+        + &call("wrong", "mcp__s__echo", &json!({"text": 1}));
+    let run = finish(command(&bench, &servers, &[]), &[], &calls);
+    let names = |id: &str| run.result(id)["tool_use_result"]["matches"].clone();
+    assert_eq!(
+        names("exact"),
+        json!(["mcp__s__die", "mcp__s__echo"]),
+        "{run:?}"
+    );
+    assert_eq!(names("words")[0], "mcp__s__extra7");
+    assert_eq!(names("words").as_array().unwrap().len(), 3);
+    assert_eq!(run.content("nothing"), "No tool matches.");
+    let declared = run.content("exact");
+    let declaration: Value = serde_json::from_str(declared.lines().next().unwrap()).unwrap();
+    assert_eq!(declaration["input_schema"]["additionalProperties"], false);
+    assert!(
+        run.content("wrong").contains("select:mcp__s__echo"),
+        "{run:?}"
+    );
+}
+
+/// A request to the server over HTTP: its method, headers and body.
+struct Request {
+    method: String,
+    headers: String,
+    body: Value,
+}
+
+fn read_request(stream: &TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    loop {
+        let begin = head.len();
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+        if head[begin..].trim().is_empty() {
+            break;
+        }
+    }
+    let headers = head.to_lowercase();
+    let length = headers
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.trim().parse().unwrap())];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request {
+        method: head.split(' ').next()?.to_owned(),
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    })
+}
+
+fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
+    let length = body.len();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+}
+
+/// A server over HTTP that answers calls of `echo` in a stream of events and never those of `hang`.
+fn serve(listener: &TcpListener, requests: &Sender<Request>) {
+    for stream in listener.incoming() {
+        let stream = stream.unwrap();
+        let Some(request) = read_request(&stream) else {
+            continue;
+        };
+        let (method, id) = (request.body["method"].clone(), request.body["id"].clone());
+        let result =
+            |result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+        let json_type = "content-type: application/json\r\n";
+        match (request.method.as_str(), method.as_str().unwrap_or_default()) {
+            ("POST", "initialize") => {
+                let version = &request.body["params"]["protocolVersion"];
+                let body = result(
+                    json!({"protocolVersion": version, "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "web", "version": "1"}}),
+                );
+                respond(
+                    &stream,
+                    "200 OK",
+                    &format!("{json_type}mcp-session-id: s-1\r\n"),
+                    &body,
+                );
+            }
+            ("POST", "tools/list") => {
+                let tools = ["echo", "hang"]
+                    .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
+                respond(
+                    &stream,
+                    "200 OK",
+                    json_type,
+                    &result(json!({"tools": tools})),
+                );
+            }
+            ("POST", "tools/call") if request.body["params"]["name"] == "echo" => {
+                let body = result(json!({"content": [{"type": "text", "text": "from afar"}]}));
+                let events = format!("event: message\ndata: {body}\n\n");
+                respond(
+                    &stream,
+                    "200 OK",
+                    "content-type: text/event-stream\r\n",
+                    &events,
+                );
+            }
+            ("POST", "tools/call") => std::mem::forget(stream.try_clone().unwrap()),
+            ("GET", _) => respond(&stream, "405 Method Not Allowed", "", ""),
+            _ => respond(&stream, "202 Accepted", "", ""),
+        }
+        if requests.send(request).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn servers_are_reached_over_http() {
+    let bench = Bench::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, requests): (_, Receiver<Request>) = channel();
+    std::thread::spawn(move || serve(&listener, &sender));
+    let servers = json!({"web": {"type": "http", "url": format!("http://{address}/mcp"),
+        "headers": {"X-Key": "${KEY}"}}});
+    let calls = call("a", "mcp__web__echo", &json!({})) + &call("b", "mcp__web__hang", &json!({}));
+    let variables = [("KEY", "secret-1"), ("MCP_TOOL_TIMEOUT", "1500")];
+    let run = finish(command(&bench, &servers, &[]), &variables, &calls);
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "ok"), ("b", "timeout")]),
+        "{run:?}"
+    );
+    assert_eq!(run.content("a"), "from afar");
+    let requests: Vec<Request> = requests.try_iter().collect();
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.headers.contains("x-key: secret-1"))
+    );
+    let with_session = requests
+        .iter()
+        .filter(|request| request.headers.contains("mcp-session-id: s-1"));
+    assert!(with_session.count() >= requests.len() - 1);
+    let has = |method: &str, name: &str| {
+        let mut all = requests.iter();
+        all.any(|request| {
+            request.method == method && request.body["method"].as_str().unwrap_or_default() == name
+        })
+    };
+    assert!(
+        has("POST", "notifications/cancelled"),
+        "the server hears of the end of the call"
+    );
+    assert!(has("DELETE", ""), "the session is ended");
+}
