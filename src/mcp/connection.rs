@@ -99,16 +99,23 @@ impl Connection {
             let connecting = timeout(limit, connect(listener, route, flood));
             connecting.await.map_err(|_| no_answer(limit))
         });
-        match opened? {
-            Ok(service) => Ok(Self {
-                engine: engine.clone(),
-                peer: service.peer().clone(),
-                service: Mutex::new(Some(service)),
-                process,
-                flooded,
-            }),
-            Err(reason) => Err(cause(&flooded, process.as_ref()).unwrap_or(reason)),
+        let failed = match opened {
+            Ok(Ok(service)) => {
+                return Ok(Self {
+                    engine: engine.clone(),
+                    peer: service.peer().clone(),
+                    service: Mutex::new(Some(service)),
+                    process,
+                    flooded,
+                });
+            }
+            Ok(Err(reason)) => cause(&flooded, process.as_ref()).unwrap_or(reason),
+            Err(reason) => reason,
+        };
+        if let Some(process) = process {
+            process.end();
         }
+        Err(failed)
     }
 
     /// Its tools.
