@@ -72,11 +72,14 @@ def call(number, name, arguments):
         os._exit(3)
     elif name == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+        return
     elif name == "hang":
         return
     elif name == "deaf":
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         os.kill(os.getpid(), signal.SIGSTOP)
+        # This thread may go on for a moment.
+        return
     elif name == "flood":
         with writing:
             while True:

@@ -99,16 +99,23 @@ impl Connection {
             let connecting = timeout(limit, connect(listener, route, flood));
             connecting.await.map_err(|_| no_answer(limit))
         });
-        match opened? {
-            Ok(service) => Ok(Self {
-                engine: engine.clone(),
-                peer: service.peer().clone(),
-                service: Mutex::new(Some(service)),
-                process,
-                flooded,
-            }),
-            Err(reason) => Err(cause(&flooded, process.as_ref()).unwrap_or(reason)),
+        let failed = match opened {
+            Ok(Ok(service)) => {
+                return Ok(Self {
+                    engine: engine.clone(),
+                    peer: service.peer().clone(),
+                    service: Mutex::new(Some(service)),
+                    process,
+                    flooded,
+                });
+            }
+            Ok(Err(reason)) => cause(&flooded, process.as_ref()).unwrap_or(reason),
+            Err(reason) => reason,
+        };
+        if let Some(process) = process {
+            process.end();
         }
+        Err(failed)
     }
 
     /// Its tools.
@@ -116,7 +123,7 @@ impl Connection {
         let peer = self.peer.clone();
         let listed = run(&self.engine, async move {
             match timeout(limit, peer.list_all_tools()).await {
-                Ok(result) => result.map_err(|error| error.to_string()),
+                Ok(result) => result.map_err(|error| innermost(&error)),
                 Err(_) => Err(no_answer(limit)),
             }
         });

@@ -92,6 +92,7 @@ impl Server {
                     state.tools = tools.map(Arc::new).collect();
                 }
                 Err(reason) => {
+                    connection.end();
                     state.connection = None;
                     return Err(state.failure.insert(self.reason(&reason)).clone());
                 }
