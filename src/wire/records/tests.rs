@@ -238,6 +238,61 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","tool_use_ids":["a"],"calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
         ),
         (
+            "check-permission",
+            line(&CheckPermissionRecord::of(
+                "Bash".to_owned(),
+                Decision::Ask,
+                DecidedBy::Rule {
+                    rule: "Bash(git push *)".to_owned(),
+                    behavior: Decision::Ask,
+                    source: "s.json".to_owned(),
+                },
+            )),
+            r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
+        ),
+        (
+            "doctor",
+            line(&DoctorRecord {
+                subject: Subject::Key,
+                name: "openai".to_owned(),
+                value: "set".to_owned(),
+                source: "OPENAI_API_KEY".to_owned(),
+                condition: Condition::Ok,
+                problem: None,
+            }),
+            r#"{"type":"doctor","subject":"key","name":"openai","value":"set","source":"OPENAI_API_KEY","condition":"ok"}"#,
+        ),
+        (
+            "hook-stopped-continuation",
+            line(&HookStoppedRecord::new(
+                id("a"),
+                "enough".to_owned(),
+                "u".to_owned(),
+                SessionId::from("s"),
+            )),
+            r#"{"type":"system","subtype":"hook_stopped_continuation","tool_use_id":"a","content":"enough","uuid":"u","session_id":"s"}"#,
+        ),
+        (
+            "control-request",
+            line(&ControlRequestRecord {
+                request_id: "r".to_owned(),
+                request: ControlRequest::CanUseTool {
+                    tool_name: "Bash".to_owned(),
+                    input: json!({"command": "ls"}),
+                    tool_use_id: id("a"),
+                    decision_reason: "why".to_owned(),
+                },
+            }),
+            r#"{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"a","decision_reason":"why"}}"#,
+        ),
+        (
+            "control-cancel-request",
+            line(&ControlCancelRecord {
+                request_id: "r".to_owned(),
+            }),
+            r#"{"type":"control_cancel_request","request_id":"r"}"#,
+        ),
+        (
             "control-response",
             line(&ControlResponseRecord {
                 response: ControlResponse::Success {
