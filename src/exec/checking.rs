@@ -64,10 +64,9 @@ fn is_open(by: &DecidedBy) -> bool {
         DecidedBy::Default { .. } => true,
         // Planning is not acting, whoever approves.
         DecidedBy::Mode { mode } => mode != "plan",
-        DecidedBy::Rule { .. }
-        | DecidedBy::Builtin { .. }
-        | DecidedBy::Hook { .. }
-        | DecidedBy::Prompt { .. } => false,
+        // No rule forbids it, and no rule can allow it.
+        DecidedBy::Builtin { builtin } => builtin == "unparsable",
+        DecidedBy::Rule { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => false,
     }
 }
 
@@ -405,7 +404,7 @@ mod tests {
                 behavior: decision,
                 source: "s".to_owned(),
             },
-            "critical-path" => DecidedBy::Builtin {
+            "critical-path" | "unparsable" => DecidedBy::Builtin {
                 builtin: by.to_owned(),
             },
             mode => DecidedBy::Mode {
@@ -434,6 +433,7 @@ mod tests {
             (Some(Allow), "ask by default", RunByHook),
             (Some(Allow), "ask by rule", asked(false)),
             (Some(Allow), "ask by critical-path", asked(false)),
+            (Some(Allow), "ask by unparsable", RunByHook),
             (Some(Allow), "ask by plan", asked(false)),
             (Some(Allow), "deny by rule", Denied),
             (Some(Allow), "deny by plan", Denied),
