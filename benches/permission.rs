@@ -39,7 +39,7 @@ fn main() -> io::Result<()> {
         .map(|(text, behavior)| Rule::parse(&text, behavior, &source))
         .collect();
     let rules = Rules::new(rules.map_err(io::Error::other)?);
-    let directory = PathBuf::from("/work/project");
+    let directory = PathBuf::from("/home/somebody/project");
     let directories = [directory.clone()];
     let input = Map::new();
     let mut out = io::stdout().lock();
