@@ -151,7 +151,7 @@ impl SourceArguments {
             let problem = if root.is_dir() {
                 std::fs::read_dir(root).err().map(UsageError::reason)
             } else {
-                Session::open(root).err().map(UsageError::reason)
+                Session::open(&absolute(root)).err().map(UsageError::reason)
             };
             if let Some(problem) = problem {
                 errors.report(root.display(), &problem);

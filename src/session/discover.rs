@@ -48,7 +48,7 @@ const UNREAD: FolderContext = FolderContext {
 };
 
 /// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
-/// are empty, links are not followed, and files of subagents are left out.
+/// are empty, only a root itself may be a link, and files of subagents are left out.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
     discover_with(NonZeroUsize::MIN, roots)
 }
@@ -98,9 +98,14 @@ fn files_in<File: Send>(
 ) -> Vec<File> {
     let mut found = Vec::new();
     for root in roots {
-        match fs::symlink_metadata(&root.path) {
-            Ok(metadata) if metadata.is_file() => found.extend(named(root.path.clone())),
-            Ok(metadata) if metadata.is_dir() => found.extend(walk(&root.path, threads, keep)),
+        let path = if root.path.is_symlink() {
+            fs::canonicalize(&root.path)
+        } else {
+            Ok(root.path.clone())
+        };
+        match path {
+            Ok(path) if path.is_file() => found.extend(named(path)),
+            Ok(path) if path.is_dir() => found.extend(walk(&path, threads, keep)),
             _ => {}
         }
     }
@@ -187,6 +192,11 @@ mod tests {
                 Path::new("p/one.jsonl")
             ]
         );
+        let linked = discover(&[Root {
+            agent: None,
+            path: root.path().join("link"),
+        }]);
+        assert_eq!(linked.len(), 2);
         let session = root.path().join("p/one.jsonl");
         assert_eq!(
             subagent_files(&session, Agent::Claude),
