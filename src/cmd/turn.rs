@@ -62,8 +62,8 @@ pub(super) struct TurnArguments {
     /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
-    /// Offer only these tools; an empty list offers none
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..=1)]
+    /// Offer only these tools, separated by commas; an empty list offers none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
     #[command(flatten)]
     mcp: McpArguments,
