@@ -409,3 +409,178 @@ fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
         fs::remove_file(&path).unwrap();
     }
 }
+
+/// What a recorded stream of an agent says, in its own words.
+struct RecordedStream {
+    name: &'static str,
+    session: &'static str,
+    model: Option<&'static str>,
+    labels: usize,
+    /// Names of tools, in order.
+    calls: &'static [&'static str],
+    /// Parts of texts, of results, and of errors, in order of the stream.
+    said: &'static [&'static str],
+    failed: usize,
+    output_tokens: u64,
+}
+
+const RECORDED_STREAMS: [RecordedStream; 6] = [
+    RecordedStream {
+        name: "claude-stream",
+        session: "5b1e0f6c-0d5c-4f3e-9a53-6a0d4a2f9f01",
+        model: Some("claude-sonnet-4-5"),
+        labels: 1,
+        calls: &["Bash"],
+        said: &[
+            "I run the tests.",
+            "parses_quotes ... FAILED",
+            "One test fails.",
+        ],
+        failed: 1,
+        output_tokens: 26,
+    },
+    RecordedStream {
+        name: "qwen-stream",
+        session: "37378db2-8d96-44cf-9bef-90dd6619b6df",
+        model: Some("demo-model"),
+        labels: 1,
+        calls: &["run_shell_command"],
+        said: &["parses_quotes ... FAILED", "exit code 3"],
+        failed: 1,
+        output_tokens: 33,
+    },
+    RecordedStream {
+        name: "codex-stream",
+        session: "01a1ffef-903c-7483-b6e0-47cca357d950",
+        model: None,
+        labels: 1,
+        calls: &["Bash", "Bash", "Bash"],
+        said: &[
+            "to-stderr",
+            "cat: no/such",
+            "pub fn fields",
+            "Two of four calls failed.",
+        ],
+        failed: 2,
+        output_tokens: 154,
+    },
+    RecordedStream {
+        name: "gemini-cli-stream",
+        session: "2b959a4e-7a24-41cd-8f71-ece70de8d9e0",
+        model: Some("gemini-2.5-flash"),
+        labels: 1,
+        calls: &[
+            "read_file",
+            "read_file",
+            "run_shell_command",
+            "no_such_tool",
+        ],
+        said: &[
+            "File not found.",
+            "not found. Did you mean",
+            "Two of four calls failed.",
+        ],
+        failed: 2,
+        output_tokens: 50,
+    },
+    RecordedStream {
+        name: "pi-stream",
+        session: "01a1fff1-5990-7566-ab9c-2aac816aa839",
+        model: Some("demo-model"),
+        labels: 1,
+        calls: &["bash"],
+        said: &[
+            "parses_quotes ... FAILED",
+            "Command exited with code 3",
+            "exit code 3",
+        ],
+        failed: 1,
+        output_tokens: 33,
+    },
+    RecordedStream {
+        name: "opencode-stream",
+        session: "ses_e000dc035ffeD30LDk8C8ch6K5",
+        model: None,
+        labels: 3,
+        calls: &["read", "read", "read", "edit", "bash"],
+        said: &[
+            "I will read the three files first.",
+            "A small comma parser.",
+            "Now the fix.",
+            "Edit applied successfully.",
+            "1 file changed",
+            "Fixed: fields are now trimmed",
+        ],
+        failed: 0,
+        output_tokens: 63,
+    },
+];
+
+#[test]
+fn streams_of_six_agents_are_labelled_recorded_and_shown() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
+    for expected in RECORDED_STREAMS {
+        let name = expected.name;
+        let bench = Bench::new();
+        let input = fs::read(data.join(name).with_extension("jsonl")).unwrap();
+        fs::write(bench.path("stream"), &input).unwrap();
+        let run = bench.shell(
+            "turnpipe run-tools --plan < stream | turnpipe summarize-batch --model builtin |
+                 turnpipe session append s.jsonl > copy || exit
+             grep -v '\"turnpipe\":' copy | cmp - stream || exit
+             turnpipe session show s.jsonl -o jsonl > shown
+             turnpipe session stats s.jsonl -o jsonl 2>/dev/null > stats",
+        );
+        let messages = text(&run.stderr);
+        assert!(
+            run.status.success() && messages.is_empty(),
+            "{name}: {messages}"
+        );
+
+        let shown = records(&bench.path("shown"));
+        let recorded = records(&bench.path("s.jsonl"));
+        let labels = recorded
+            .iter()
+            .filter(|line| line["type"] == "tool_use_summary");
+        assert_eq!(labels.count(), expected.labels, "{name}");
+        let session = &shown[0]["session_id"];
+        assert!(
+            expected.session.is_empty() || session == expected.session,
+            "{name}: {session}"
+        );
+        let blocks = |kind: &str| -> Vec<&Value> {
+            let contents = shown
+                .iter()
+                .filter_map(|record| record["message"]["content"].as_array());
+            contents
+                .flatten()
+                .filter(|block| block["type"] == kind)
+                .collect()
+        };
+        let calls: Vec<&str> = blocks("tool_use")
+            .iter()
+            .filter_map(|call| call["name"].as_str())
+            .collect();
+        assert_eq!(calls, expected.calls, "{name}");
+        let results = blocks("tool_result");
+        assert_eq!(results.len(), calls.len(), "{name}");
+        let failed = results.iter().filter(|result| result["is_error"] == true);
+        assert_eq!(failed.count(), expected.failed, "{name}");
+        let all: String = shown.iter().map(Value::to_string).collect();
+        let mut rest = all.as_str();
+        for said in expected.said {
+            let at = rest.find(said);
+            assert!(at.is_some(), "{name}: {said} in {all}");
+            rest = &rest[at.unwrap_or_default()..];
+        }
+        assert_eq!(
+            shown[0]["model"].as_str(),
+            expected.model,
+            "{name}: {}",
+            shown[0]
+        );
+        let stats = &records(&bench.path("stats"))[0];
+        let tokens = &stats["usage"]["output_tokens"];
+        assert_eq!(*tokens, expected.output_tokens, "{name}: {stats}");
+    }
+}

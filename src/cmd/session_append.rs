@@ -22,7 +22,7 @@ use crate::session::record::{
     ownership,
 };
 use crate::text::redact;
-use crate::wire::{Decoder, Event, Understanding, prefilter_needles};
+use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, apart from those about calls.
 const KEPT: [&str; 5] = [
@@ -99,7 +99,7 @@ impl Run for SessionAppendArguments {
             arguments: &self,
             target,
             watch: TurnWatch::default(),
-            decoder: Decoder::detecting(),
+            decoder: Decoder::detecting().with_message_ids(message_ids(io)),
             facts,
             named: self.session_id.is_some(),
             messages_left_out: 0,
@@ -211,6 +211,9 @@ impl Recording<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
+                    if let Some(text) = self.decoder.unfinished_text() {
+                        self.record(&text)?;
+                    }
                     for event in self.decoder.finish() {
                         self.watch.event(&event);
                     }
@@ -231,21 +234,31 @@ impl Recording<'_> {
             self.messages.note(&damage.to_string());
         }
         for record in records {
-            let text = record.text(piece.raw());
-            let events = self.decoder.record(text);
-            self.understanding.note(&[], &events);
-            for event in events {
-                if let Event::Session(id) = &event
-                    && !std::mem::replace(&mut self.named, true)
-                {
-                    self.facts.session_id.clone_from(&id.0);
+            let mut decoder = std::mem::take(&mut self.decoder);
+            let mut taken = Ok(());
+            decoder.decode(record.text(piece.raw()), |decoded| {
+                if taken.is_ok() {
+                    taken = self.take_record(decoded);
                 }
-                self.watch.event(&event);
-            }
-            self.watch.record(text);
-            self.record(text)?;
+            });
+            self.decoder = decoder;
+            taken?;
         }
         Ok(())
+    }
+
+    fn take_record(&mut self, decoded: Decoded<'_>) -> anyhow::Result<()> {
+        self.understanding.note(&[], &decoded.events);
+        for event in decoded.events {
+            if let Event::Session(id) = &event
+                && !std::mem::replace(&mut self.named, true)
+            {
+                self.facts.session_id.clone_from(&id.0);
+            }
+            self.watch.event(&event);
+        }
+        self.watch.record(decoded.record);
+        self.record(decoded.record)
     }
 
     fn record(&mut self, text: &str) -> anyhow::Result<()> {
@@ -320,6 +333,12 @@ fn listen(stdin: Input) -> anyhow::Result<Receiver<LoopEvent>> {
         })
         .context("cannot read input")?;
     Ok(events)
+}
+
+/// How the ids of messages begin whose agent gives them none: not as in any other recording, since
+/// the rows of one message have one id in the file.
+fn message_ids(io: &Io) -> String {
+    format!("msg_{}", io.ids.uuid().simple())
 }
 
 /// The record with masks in place of secrets, in whichever of its strings they stand.

@@ -8,14 +8,18 @@ use similar::{ChangeTag, TextDiff};
 use super::Call;
 
 /// The most telling members of inputs, the best first.
-const TELLING: &str = "command cmd pattern file_path absolute_path path query url description \
+const TELLING: &str = "command cmd pattern file_path absolute_path filePath path query url description \
     prompt dir_path notebook_path name input";
 
 /// Members that name a file or a directory.
-const PATHS: &str = "file_path absolute_path path dir_path notebook_path";
+const PATHS: &str = "file_path absolute_path filePath path dir_path notebook_path";
 
 /// Members of edits: the old text and the new one.
-const EDITS: [(&str, &str); 2] = [("old_string", "new_string"), ("oldText", "newText")];
+const EDITS: [(&str, &str); 3] = [
+    ("old_string", "new_string"),
+    ("oldText", "newText"),
+    ("oldString", "newString"),
+];
 
 /// What a call is about, on one line: the most telling member of its input; of a search its pattern and
 /// its place, of an edit its file and how many lines it adds and removes. Paths are shown below `cwd`.

@@ -51,10 +51,10 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
         r#type: speaker,
         message: SpokenMessage {
             id: message.id.map(MessageId),
-            role: speaker,
             model: message.model,
             content: message.blocks.into_iter().map(block).collect(),
             usage: message.usage,
+            ..SpokenMessage::new(speaker)
         },
         parent_tool_use_id: None,
         uuid: message.uuid,

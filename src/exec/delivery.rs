@@ -181,7 +181,10 @@ fn candidate(call: &Call) -> Candidate {
             }
             Content::Blocks(_) => ("", false),
         },
-        CallStage::Waiting(_) | CallStage::Checking(_) | CallStage::Running(_) => ("", false),
+        CallStage::Waiting(_)
+        | CallStage::Resolving
+        | CallStage::Checking(_)
+        | CallStage::Running(_) => ("", false),
     };
     Candidate {
         key: decision_key(&call.id, text),

@@ -149,13 +149,8 @@ pub(super) fn read_all(
 /// What the records in a piece mean, and what is wrong with it.
 pub(super) fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
-    let damage = piece.visit_records(|record| {
-        let Some((more, _)) = decoder.record_with_contents(record) else {
-            return false;
-        };
-        events.extend(more);
-        true
-    });
+    let damage = piece
+        .visit_records(|record| decoder.decode(record, |decoded| events.extend(decoded.events)));
     (events, damage)
 }
 

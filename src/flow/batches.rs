@@ -239,11 +239,12 @@ mod tests {
             }
         };
         for line in lines {
-            let (events, contents) = decoder.record_with_contents(line).unwrap();
-            if Batches::is_boundary(&events) {
-                take(&mut batches, &mut found);
-            }
-            batches.record(&contents, events);
+            decoder.decode(line, |decoded| {
+                if Batches::is_boundary(&decoded.events) {
+                    take(&mut batches, &mut found);
+                }
+                batches.record(&decoded.contents, decoded.events);
+            });
         }
         take(&mut batches, &mut found);
         found
@@ -311,8 +312,9 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Both);
         for line in lines {
-            let (events, contents) = decoder.record_with_contents(line).unwrap();
-            batches.record(&contents, events);
+            decoder.decode(line, |decoded| {
+                batches.record(&decoded.contents, decoded.events);
+            });
         }
         let due = batches.take_before_boundary();
         let numbers: Vec<u64> = due.iter().map(|(batch, _)| batch.number).collect();
@@ -337,8 +339,9 @@ mod tests {
         let mut decoder = Decoder::detecting();
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
-            let (events, contents) = decoder.record_with_contents(&line).unwrap();
-            batches.record(&contents, events);
+            decoder.decode(&line, |decoded| {
+                batches.record(&decoded.contents, decoded.events);
+            });
         }
         assert!(batches.take_settled(false).is_empty());
         assert_eq!(batches.take_settled(true).len(), 1);

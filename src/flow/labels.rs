@@ -15,7 +15,7 @@ use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
 use crate::jsonl::{Piece, Prefilter};
 use crate::process::EndSignal;
-use crate::wire::{Decoder, SessionId, Understanding};
+use crate::wire::{Decoded, Decoder, SessionId, Understanding};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;
@@ -191,29 +191,33 @@ impl<'a> Labels<'a> {
     }
 
     fn take(&mut self, piece: Piece, sink: &mut dyn LabelSink) {
-        let damage = piece.visit_records(|record| {
-            let Some((events, contents)) = self.decoder.record_with_contents(record) else {
-                return false;
-            };
-            self.understanding.note(&[], &events);
-            let labelled = contents.labelled_calls();
-            if labelled.is_empty() {
-                self.settle(self.timing.placing == Placing::WhenReady);
-            } else {
-                self.batches.leave_labelled(&labelled);
-            }
-            if Batches::is_boundary(&events) {
-                self.place_labels();
-            }
-            self.batches.record(&contents, events);
-            true
-        });
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let damage =
+            piece.visit_records(|record| decoder.decode(record, |decoded| self.read(decoded)));
+        self.decoder = decoder;
         for damage in damage {
             sink.damage(&damage);
         }
         let raw = piece.into_raw();
         self.understanding.note(&raw, &[]);
         self.queue.push_bytes(raw);
+    }
+
+    fn read(&mut self, decoded: Decoded<'_>) {
+        let Decoded {
+            events, contents, ..
+        } = decoded;
+        self.understanding.note(&[], &events);
+        let labelled = contents.labelled_calls();
+        if labelled.is_empty() {
+            self.settle(self.timing.placing == Placing::WhenReady);
+        } else {
+            self.batches.leave_labelled(&labelled);
+        }
+        if Batches::is_boundary(&events) {
+            self.place_labels();
+        }
+        self.batches.record(&contents, events);
     }
 
     /// Starts the labels of complete batches: when a record follows that is no label itself, or when

@@ -90,6 +90,7 @@ object! {
         prompt_id = "prompt_id",
         model = "model_used",
         usage = "usage",
+        origin = "origin",
     }
 }
 
@@ -233,20 +234,25 @@ fn model(said: &Said<'_>) -> Option<String> {
 
 fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
     let model = model(said);
+    let recorded = Extension::of(row.turnpipe).and_then(|extension| text(extension.origin));
     // The agent itself speaks for the model where no request was made.
-    let origin = if is_true(row.api_error) {
-        Origin::Error
-    } else if model.is_none() && string(said.model).is_some() {
-        Origin::Injected
-    } else {
-        Origin::Reply
+    let is_synthetic = model.is_none() && string(said.model).is_some();
+    let origin = match recorded.as_deref() {
+        Some("meter") => {
+            return Message {
+                usage: anthropic_usage(said.usage),
+                ..Message::new(Role::System, Origin::Meter)
+            };
+        }
+        Some("error") => Origin::Error,
+        _ if is_true(row.api_error) => Origin::Error,
+        _ if is_synthetic => Origin::Injected,
+        _ => Origin::Reply,
     };
+    let usage = anthropic_usage(said.usage).filter(|_| !is_synthetic);
     Message {
         id: string(said.id),
-        usage: model
-            .is_some()
-            .then(|| anthropic_usage(said.usage))
-            .flatten(),
+        usage,
         model,
         blocks: match detail {
             Detail::Costs => Vec::new(),

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
 use super::ids::ToolUseId;
-use super::items::Item;
 use super::object::{
     Member, Members, Object, Perhaps, Wanted, elements, is, is_array, is_true, non_null, object,
     read, text, unescaped,
@@ -182,12 +181,6 @@ impl<'a> Contents<'a> {
     /// The results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
-        if let Some(item) = Item::of(record.item) {
-            return vec![ResultBody {
-                content: non_null(item.output.or(item.result)),
-                failed: item.has_failed(),
-            }];
-        }
         let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
         if is_bare || is(record.role, "tool") || is(record.role, "function") {
             return vec![ResultBody {
@@ -226,9 +219,6 @@ impl<'a> Contents<'a> {
         let record = &self.record;
         if non_null(record.parent_tool_use_id).is_some() || self.is_sidechain() {
             return None;
-        }
-        if let Some(item) = Item::of(record.item).filter(|item| item.is("agent_message")) {
-            return text(item.text).map(|said| AssistantText::Whole(said.into_owned()));
         }
         let event = Holder::of(record.event);
         let (kind, delta) = event.map_or((record.kind, record.delta), |event| {

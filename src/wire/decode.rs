@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
+use super::agents::{Translation, Translator};
 use super::contents::Contents;
 use super::envelope::Envelope;
-use super::foreign::{Sign, sign};
+use super::foreign::{PI_FILE, Sign, sign};
 use super::object::{non_empty, non_null, object, text};
 use super::reply::Reply;
 use super::shape::{Shape, shape};
@@ -34,9 +37,22 @@ object! {
 #[derive(Debug, Default)]
 pub struct Decoder {
     pinned: Option<Dialect>,
+    translator: Translator,
     reply: Reply,
     opening: Option<Opening>,
     session: Option<SessionId>,
+}
+
+/// A record as it was decoded: as it stands in the input, or in stream-json what a row of another
+/// agent's stream says.
+#[derive(Debug)]
+pub struct Decoded<'a> {
+    /// Its text.
+    pub record: &'a str,
+    /// What it means.
+    pub events: Vec<Event>,
+    /// What stands in it.
+    pub contents: Contents<'a>,
 }
 
 impl Decoder {
@@ -45,8 +61,8 @@ impl Decoder {
         Self::default()
     }
 
-    /// Reads one dialect only. Openings, executors, `result` records, interrupts, prompts and
-    /// texts are read in any case.
+    /// Reads one dialect only, and no agent's stream that has a vocabulary of its own. Openings,
+    /// executors, `result` records, interrupts, prompts and texts are read in any case.
     pub fn pinned(dialect: Dialect) -> Self {
         Self {
             pinned: Some(dialect),
@@ -61,39 +77,83 @@ impl Decoder {
         self
     }
 
+    /// Sets how the ids of messages begin that a row of another agent's stream is translated to, if
+    /// that agent gives them none.
+    #[must_use]
+    pub fn with_message_ids(mut self, prefix: String) -> Self {
+        self.translator.set_message_ids(prefix);
+        self
+    }
+
     /// The events of one record: a JSON object. A record of no known dialect has none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
-        let read = self.record_with_contents(record);
-        read.map_or_else(Vec::new, |(events, _)| events)
+        let mut events = Vec::new();
+        self.decode(record, |decoded| events.extend(decoded.events));
+        events
     }
 
-    /// The events of one record, and its contents; `None` if it is not an object.
-    pub fn record_with_contents<'a>(
-        &mut self,
-        record: &'a str,
-    ) -> Option<(Vec<Event>, Contents<'a>)> {
-        let contents = Contents::of(record)?;
-        Some((self.events(&contents), contents))
+    /// Decodes one record. It is visited as it is, or as the records that it stands for, of which
+    /// there may be none. Returns whether it is an object.
+    pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
+        let Some(contents) = Contents::of(record) else {
+            return false;
+        };
+        let envelope = &contents.record;
+        let kind = text(envelope.kind);
+        let mut events = self.signs(kind.as_deref(), &contents);
+        let translation = match (&kind, self.pinned) {
+            (Some(kind), None) => {
+                let opening = self.opening.as_ref();
+                self.translator.row(kind, record, envelope, opening)
+            }
+            _ => Translation::default(),
+        };
+        for record in &translation.records {
+            if let Some(contents) = Contents::of(record) {
+                let mut events = std::mem::take(&mut events);
+                self.content(&contents, &mut events);
+                visit(Decoded {
+                    record,
+                    events,
+                    contents,
+                });
+            }
+        }
+        if !translation.is_all {
+            self.content(&contents, &mut events);
+        }
+        if !translation.is_all || !events.is_empty() {
+            visit(Decoded {
+                record,
+                events,
+                contents,
+            });
+        }
+        true
     }
 
-    fn events(&mut self, contents: &Contents<'_>) -> Vec<Event> {
+    /// What a record says about its stream, if it is of a known kind.
+    fn signs(&mut self, kind: Option<&str>, contents: &Contents<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let record = &contents.record;
-        let kind = text(record.kind);
-        let sign = sign(kind.as_deref(), record);
-        let shape = self.readable(shape(kind.as_deref(), record), contents.has_blocks());
-        if sign.is_none() && matches!(shape, Shape::Other) {
+        let sign = sign(kind, record);
+        if sign.is_none() && matches!(self.shape(contents), Shape::Other) {
             return events;
         }
+        let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
         if let Some(sign) = sign {
             self.opening(sign, &mut events);
         }
-        // The traffic of a subagent has its own calls, results and session.
+        // The traffic of a subagent has its own session.
         if non_null(record.parent_tool_use_id).is_none() {
-            self.session(record, &mut events);
-            self.content(&shape, contents, &mut events);
+            self.session(record, record.id.filter(|_| names_session), &mut events);
         }
         events
+    }
+
+    /// The record of a text whose end the input did not reach, to be asked for at its end.
+    pub fn unfinished_text(&mut self) -> Option<String> {
+        self.translator.finish()
     }
 
     /// The events of the end of the input: open streamed calls are cut off, the turn ends.
@@ -103,8 +163,11 @@ impl Decoder {
         events
     }
 
-    fn readable<'a>(&self, shape: Shape<'a>, has_blocks: bool) -> Shape<'a> {
-        match (self.pinned, shape.dialect(has_blocks)) {
+    /// What stands in a record that is to be read.
+    fn shape<'a>(&self, contents: &Contents<'a>) -> Shape<'a> {
+        let kind = text(contents.record.kind);
+        let shape = shape(kind.as_deref(), &contents.record);
+        match (self.pinned, shape.dialect(contents.has_blocks())) {
             (Some(pinned), Some(dialect)) if pinned != dialect => Shape::Other,
             _ => shape,
         }
@@ -132,9 +195,21 @@ impl Decoder {
         events.push(Event::Opening(opening));
     }
 
-    fn session(&mut self, record: &Envelope<'_>, events: &mut Vec<Event>) {
-        let id = non_empty(record.session_id).or_else(|| non_empty(record.session_id_camel));
-        if let Some(id) = id
+    /// Takes the id of the session, which agents call by several names.
+    fn session(
+        &mut self,
+        record: &Envelope<'_>,
+        own_id: Option<&RawValue>,
+        events: &mut Vec<Event>,
+    ) {
+        let ids = [
+            record.session_id,
+            record.session_id_camel,
+            record.session_id_opencode,
+            record.thread_id,
+            own_id,
+        ];
+        if let Some(id) = ids.into_iter().find_map(non_empty)
             && self.session.as_ref().is_none_or(|known| *known.0 != *id)
         {
             let id = SessionId::from(&*id);
@@ -143,15 +218,20 @@ impl Decoder {
         }
     }
 
-    fn content(&mut self, shape: &Shape<'_>, contents: &Contents<'_>, events: &mut Vec<Event>) {
-        let reply = &mut self.reply;
+    fn content(&mut self, contents: &Contents<'_>, events: &mut Vec<Event>) {
         let record = &contents.record;
+        // The traffic of a subagent has its own calls and results.
+        if non_null(record.parent_tool_use_id).is_some() {
+            return;
+        }
+        let shape = self.shape(contents);
+        let reply = &mut self.reply;
         match shape {
             Shape::Assistant(message) => {
-                anthropic::assistant(message, contents.blocks(), reply, events);
+                anthropic::assistant(&message, contents.blocks(), reply, events);
             }
             Shape::User => anthropic::user(contents.blocks(), reply, events),
-            Shape::StreamEvent(event) => anthropic::stream_event(event, reply, events),
+            Shape::StreamEvent(event) => anthropic::stream_event(&event, reply, events),
             Shape::BareCall => {
                 let call = anthropic::bare_call(record.id, record.name, record.input);
                 if let Some(call) = call {
@@ -159,7 +239,7 @@ impl Decoder {
                 }
             }
             Shape::BareResult => reply.result(text(record.tool_use_id).as_deref(), None, events),
-            Shape::OpenaiAssistant(message) => openai::assistant(message, reply, events),
+            Shape::OpenaiAssistant(message) => openai::assistant(&message, reply, events),
             Shape::OpenaiResult => {
                 let (id, name) = (
                     text(record.tool_call_id),
@@ -182,7 +262,7 @@ impl Decoder {
             Shape::Completion => openai::completion(record.id, record.choices, reply, events),
             Shape::Content(content) => {
                 let id = non_empty(record.uuid).map(|id| MessageId::from(&*id));
-                gemini::content(content, id, reply, events);
+                gemini::content(&content, id, reply, events);
             }
             Shape::Response => {
                 gemini::response(record.response_id, record.candidates, reply, events);
@@ -200,10 +280,7 @@ impl Decoder {
                 request_id: text(record.request_id).unwrap_or_default().into_owned(),
             }),
             Shape::ControlResponse => {
-                let response = record
-                    .response
-                    .map(serde_json::value::RawValue::get)
-                    .map(serde_json::from_str);
+                let response = record.response.map(RawValue::get).map(serde_json::from_str);
                 events.extend(response.and_then(Result::ok).map(Event::ControlResponse));
             }
             Shape::Other => {}

@@ -9,7 +9,7 @@ object! {
         kind = "type", subtype = "subtype", role = "role", message: Message<'a> = "message",
         content = "content", event = "event", parent_tool_use_id = "parent_tool_use_id",
         session_id = "session_id", session_id_camel = "sessionId",
-        session_id_opencode = "sessionID", turnpipe = "turnpipe", id = "id", uuid = "uuid",
+        session_id_opencode = "sessionID", thread_id = "thread_id", turnpipe = "turnpipe", id = "id", uuid = "uuid",
         name = "name", input = "input", tool_use_id = "tool_use_id", choices = "choices",
         candidates = "candidates", response_id = "responseId", parts = "parts",
         tool_calls = "tool_calls", function_call = "function_call", tool_call_id = "tool_call_id",

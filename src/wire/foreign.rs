@@ -23,13 +23,13 @@ const CLAUDE_STREAM: &str = "Claude Code stream";
 const QWEN_FILE: &str = "Qwen Code session";
 const QWEN_STREAM: &str = "Qwen Code stream";
 const CODEX_FILE: &str = "Codex session";
-const CODEX_STREAM: &str = "Codex stream";
+pub(super) const CODEX_STREAM: &str = "Codex stream";
 const GEMINI_FILE: &str = "Gemini CLI session";
-const GEMINI_STREAM: &str = "Gemini CLI stream";
-const OPENCODE_STREAM: &str = "opencode stream";
+pub(super) const GEMINI_STREAM: &str = "Gemini CLI stream";
+pub(super) const OPENCODE_STREAM: &str = "opencode stream";
 const OPENCODE_FILE: &str = "opencode export";
-const PI_FILE: &str = "pi session";
-const PI_STREAM: &str = "pi stream";
+pub(super) const PI_FILE: &str = "pi session";
+pub(super) const PI_STREAM: &str = "pi stream";
 const UNNAMED_STREAM: &str = "another agent's stream";
 
 /// What a record must have in addition to its type.
@@ -49,7 +49,7 @@ enum Requires {
 }
 
 /// Type, what else it requires, whether it opens, name.
-const BY_TYPE: [(&str, Requires, bool, &str); 24] = [
+const BY_TYPE: [(&str, Requires, bool, &str); 25] = [
     ("thread.started", Requires::Nothing, true, CODEX_STREAM),
     ("turn.started", Requires::Nothing, false, CODEX_STREAM),
     ("turn.completed", Requires::Nothing, false, CODEX_STREAM),
@@ -73,6 +73,7 @@ const BY_TYPE: [(&str, Requires, bool, &str); 24] = [
     ("agent_start", Requires::Nothing, false, PI_STREAM),
     ("turn_start", Requires::Nothing, false, PI_STREAM),
     ("message_update", Requires::Nothing, false, PI_STREAM),
+    ("message_end", Requires::Nothing, false, PI_STREAM),
     ("tool_execution_start", Requires::Nothing, false, PI_STREAM),
 ];
 
@@ -157,7 +158,8 @@ fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
         let is_qwen = has_parts || record.system_payload.is_some();
         return Some(Sign::Marks(if is_qwen { QWEN_FILE } else { CLAUDE_FILE }));
     }
-    if record.session_id_opencode.is_some() && is_object(record.part) {
+    let is_opencode = is_object(record.part) || kind == "error";
+    if record.session_id_opencode.is_some() && is_opencode {
         return Some(Sign::Marks(OPENCODE_STREAM));
     }
     match kind {

@@ -1,6 +1,4 @@
-//! Items: what the Responses API answers with, and what `codex exec --json` prints.
-
-use serde_json::json;
+//! Items: what the Responses API answers with.
 
 use super::MessageId;
 use super::arguments::{Arguments, settle};
@@ -12,18 +10,8 @@ use super::reply::{Reply, Whole};
 use super::{CutOff, Event};
 
 object! {
-    /// An item, of the API or of Codex.
-    Item {
-        kind = "type", id = "id", call_id = "call_id", name = "name", arguments = "arguments",
-        status = "status", text = "text", command = "command", output = "aggregated_output",
-        exit_code = "exit_code", changes = "changes", tool = "tool", query = "query",
-        result = "result",
-    }
-}
-
-object! {
-    /// A changed file.
-    Change { path = "path" }
+    /// An item.
+    Item { kind = "type", call_id = "call_id", name = "name", arguments = "arguments" }
 }
 
 object! {
@@ -39,46 +27,15 @@ object! {
 }
 
 impl Item<'_> {
-    pub(super) fn is(&self, kind: &str) -> bool {
+    fn is(&self, kind: &str) -> bool {
         is(self.kind, kind)
     }
 
-    /// Whether it says that the call failed.
-    pub(super) fn has_failed(&self) -> bool {
-        let is_zero = |code: &serde_json::value::RawValue| matches!(code.get(), "0" | "null");
-        text(self.status).is_some_and(|status| status == "failed" || status == "declined")
-            || !self.exit_code.is_none_or(is_zero)
-    }
-
-    /// The call of the API's form.
     fn call(&self, message: Option<&MessageId>) -> Event {
         let arguments = bytes(self.arguments).unwrap_or_default().into_owned();
         let name = text(self.name).unwrap_or_default();
         let arguments = Arguments::Text(from_wtf8(arguments));
         settle(text(self.call_id).as_deref(), &name, arguments, message)
-    }
-
-    /// The call that Codex made, in the terms of our tools.
-    fn codex_call(&self) -> Option<Event> {
-        let kind = text(self.kind)?;
-        let (name, input) = match &*kind {
-            "command_execution" => (
-                "Bash".into(),
-                json!({"command": script(&text(self.command)?)}),
-            ),
-            "file_change" => {
-                let changes = Change::list(self.changes);
-                (
-                    "Edit".into(),
-                    json!({"file_path": text(changes.first()?.path)?}),
-                )
-            }
-            "web_search" => ("WebSearch".into(), json!({"query": text(self.query)?})),
-            "mcp_tool_call" => (text(self.tool)?, json!(self.arguments)),
-            _ => return None,
-        };
-        let input = Arguments::Text(input.to_string());
-        Some(settle(text(self.id).as_deref(), &name, input, None))
     }
 }
 
@@ -96,14 +53,6 @@ impl Response<'_> {
             Some("failed" | "cancelled") => Ending::Cut(CutOff::Stopped("failed".to_owned())),
             _ => Ending::Complete,
         }
-    }
-}
-
-/// What a command line like `/bin/bash -lc 'git status'` runs.
-fn script(command: &str) -> String {
-    match shlex::split(command).as_deref() {
-        Some([_, option, script]) if option == "-lc" => script.clone(),
-        _ => command.to_owned(),
     }
 }
 
@@ -126,7 +75,7 @@ pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply, events: &mut Ve
     reply.whole(whole, events);
 }
 
-/// One streaming event of the API, or a line of Codex.
+/// One streaming event.
 pub(super) fn event(kind: &str, record: &Envelope<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
     let response = Response::of(record.response).unwrap_or_default();
     let item = Item::of(record.item).unwrap_or_default();
@@ -136,17 +85,6 @@ pub(super) fn event(kind: &str, record: &Envelope<'_>, reply: &mut Reply, events
             reply.begin_stream(id, events);
         }
         "response.output_item.done" => output_item(&item, reply, events),
-        "item.completed" if item.is("agent_message") => reply.whole(Whole::default(), events),
-        "item.started" | "item.completed" => {
-            let Some(call) = item.codex_call() else {
-                return;
-            };
-            reply.bare(call, events);
-            if kind == "item.completed" {
-                reply.result(text(item.id).as_deref(), None, events);
-            }
-        }
-        "turn.completed" | "turn.failed" => reply.stop(0, Ending::Complete, events),
         _ => reply.stop(0, response.ending(), events),
     }
 }

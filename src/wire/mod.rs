@@ -3,6 +3,7 @@
 //! Reads every dialect, recognised line by line, and joins streamed deltas. Executes nothing and
 //! reads no files. What a stage does about an event is not decided here.
 
+mod agents;
 mod anthropic;
 mod arguments;
 mod balance;
@@ -25,7 +26,7 @@ mod reply;
 mod shape;
 
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};
-pub use decode::{Decoder, Dialect};
+pub use decode::{Decoded, Decoder, Dialect};
 pub use event::{
     CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,
 };

@@ -15,7 +15,7 @@ const OF_EVENTS: &str = r#"
     "parentUuid" "parentId" "sessionID" "session_meta" "response_item" "event_msg" "turn_context"
     "call_id" "thread.started" "turn. "item. "record_type" "instructions" "projectHash"
     "$set" "$rewindTo" "gemini" "messages" "session" "agent_start" "turn_start" "message_update"
-    "tool_execution_start"
+    "tool_execution_start" "message_end" "error"
     \u002 \u004 \u005 \u006 \u007
 "#;
 

@@ -4,7 +4,7 @@ use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{is, is_array, is_object, is_true, non_empty, non_null, object, text};
+use super::object::{is, is_array, is_object, non_empty, non_null, object, text};
 use super::openai;
 
 object! {
@@ -35,7 +35,7 @@ pub(super) enum Shape<'a> {
     Ollama(Message<'a>),
     /// A response of `OpenAI`'s Responses API.
     Items,
-    /// A streaming event of that API, or a line of `codex exec --json`.
+    /// A streaming event of that API.
     ItemEvent,
     /// A content of Gemini.
     Content(Content<'a>),
@@ -103,16 +103,9 @@ pub(super) fn shape<'a>(kind: Option<&str>, record: &Envelope<'a>) -> Shape<'a> 
         "tool_result" if non_empty(record.tool_use_id).is_some() => Shape::BareResult,
         "stream_event" => StreamEvent::of(record.event).map_or(Shape::Other, stream_event),
         _ if STREAM_EVENTS.contains(&kind) => stream_event(record.as_stream_event()),
-        // Some agents send their text in pieces of this form.
-        "message" if is_true(record.delta) => Shape::Other,
         "message" => untyped(record),
         "result" => Shape::SessionResult,
-        "item.started" | "item.completed" | "response.output_item.done"
-            if is_object(record.item) =>
-        {
-            Shape::ItemEvent
-        }
-        "turn.completed" | "turn.failed" => Shape::ItemEvent,
+        "response.output_item.done" if is_object(record.item) => Shape::ItemEvent,
         "response.created" | "response.completed" | "response.incomplete" | "response.failed"
             if is_object(record.response) =>
         {

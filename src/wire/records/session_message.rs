@@ -59,6 +59,23 @@ pub struct SpokenMessage {
     /// What it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
+    /// Why it ended, in the agent's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+}
+
+impl SpokenMessage {
+    /// A message without content.
+    pub fn new(role: MessageRole) -> Self {
+        Self {
+            id: None,
+            role,
+            model: None,
+            content: Vec::new(),
+            usage: None,
+            stop_reason: None,
+        }
+    }
 }
 
 /// A part of a message.

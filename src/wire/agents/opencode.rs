@@ -1,0 +1,113 @@
+//! `opencode run --format json`: a row for each finished part of a message. A call comes with its
+//! result.
+
+use super::conversation::{Conversation, image};
+use crate::wire::object::{is, non_empty, non_null, number, object, text};
+use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
+
+object! { Row { time = "timestamp", part = "part", error = "error" } }
+
+object! {
+    Part {
+        id = "id", message = "messageID", text = "text", tool = "tool", call = "callID",
+        state = "state", reason = "reason", tokens = "tokens", cost = "cost",
+    }
+}
+
+object! {
+    State {
+        status = "status", input = "input", output = "output", error = "error",
+        metadata = "metadata", attachments = "attachments",
+    }
+}
+
+object! { Metadata { exit = "exit" } }
+object! { Attachment { media_type = "mime", address = "url" } }
+object! { Tokens { input = "input", output = "output", reasoning = "reasoning", cache = "cache" } }
+object! { Cache { read = "read", write = "write" } }
+object! { Failure { name = "name", message = "message", data = "data" } }
+
+/// Translates a row; `None` if it is none of these.
+pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {
+    let row = Row::read(row)?;
+    conversation.set_time(row.time);
+    if kind == "error" {
+        let failure = Failure::of(row.error)?;
+        let inner = Failure::of(failure.data).unwrap_or_default().message;
+        conversation.failure(&text(inner.or(failure.message).or(failure.name))?);
+        return Some(());
+    }
+    let part = Part::of(row.part)?;
+    if let Some(id) = non_empty(part.message) {
+        conversation.go_on(&id);
+    }
+    let said = || Some(text(part.text)?.into_owned());
+    match kind {
+        "text" => conversation.reply(vec![SpokenBlock::Text { text: said()? }]),
+        "reasoning" => {
+            let thinking = said()?;
+            conversation.reply(vec![SpokenBlock::Thinking { thinking }]);
+        }
+        "tool_use" => {
+            let state = State::of(part.state).unwrap_or_default();
+            let id = text(non_null(part.call).or(part.id))?;
+            conversation.call(&id, &text(part.tool)?, state.input);
+            // One that goes on has no result yet.
+            if !is(state.status, "running") {
+                conversation.result(&id, result(&state), has_failed(&state));
+            }
+        }
+        "step_finish" => {
+            let reason = text(part.reason);
+            conversation.used(used(&part), reason.as_deref());
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn result(state: &State<'_>) -> SpokenResult {
+    let said = text(state.output.or(state.error)).unwrap_or_default();
+    let images = Attachment::list(state.attachments).into_iter();
+    let images = images.filter_map(|attachment| {
+        let address = text(attachment.address)?;
+        let (_, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
+        let media_type = text(attachment.media_type)?.into_owned();
+        Some(image(media_type, data.to_owned()))
+    });
+    let mut blocks: Vec<SpokenBlock> = images.collect();
+    let text = said.into_owned();
+    if blocks.is_empty() {
+        return SpokenResult::Text(text);
+    }
+    blocks.insert(0, SpokenBlock::Text { text });
+    SpokenResult::Blocks(blocks)
+}
+
+/// For opencode, a command that failed is complete like any other.
+fn has_failed(state: &State<'_>) -> bool {
+    let metadata = Metadata::of(state.metadata).unwrap_or_default();
+    let is_zero = |code: &serde_json::value::RawValue| matches!(code.get(), "0" | "null");
+    is(state.status, "error") || !metadata.exit.is_none_or(is_zero)
+}
+
+fn used(part: &Part<'_>) -> TokenUsage {
+    let tokens = Tokens::of(part.tokens).unwrap_or_default();
+    let cache = Cache::of(tokens.cache).unwrap_or_default();
+    let [input, output, reasoning, read, write] = [
+        tokens.input,
+        tokens.output,
+        tokens.reasoning,
+        cache.read,
+        cache.write,
+    ]
+    .map(|count| number(count).unwrap_or_default());
+    TokenUsage {
+        input,
+        output: output + reasoning,
+        cache_read: read,
+        cache_write: write,
+        cost: part.cost.and_then(|cost| cost.get().parse().ok()),
+        ..TokenUsage::default()
+    }
+}

@@ -1,0 +1,101 @@
+//! `pi --mode json`: every message once more when it is complete, which is all that is read. What
+//! tools print, and what a message says so far, comes before that.
+
+use super::conversation::{Conversation, blocks, call};
+use crate::wire::object::{is, is_true, non_empty, number, object, text};
+use crate::wire::records::{MessageOrigin, SpokenBlock, SpokenMessage, SpokenResult, TokenUsage};
+
+object! { Row { message: Said<'a> = "message" } }
+
+object! {
+    Said {
+        role = "role", content = "content", model = "model", usage = "usage",
+        stop_reason = "stopReason", error = "errorMessage", time = "timestamp",
+        call = "toolCallId", is_error = "isError",
+    }
+}
+
+object! {
+    Block { kind = "type", thinking = "thinking", id = "id", name = "name", arguments = "arguments" }
+}
+
+object! {
+    Tokens {
+        input = "input", output = "output", read = "cacheRead", write = "cacheWrite", cost = "cost",
+    }
+}
+
+object! { Cost { total = "total" } }
+
+/// Translates a row; `None` if it is none of these.
+pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {
+    // Most rows repeat all that was said so far.
+    if !matches!(kind, "message_start" | "message_end") {
+        return None;
+    }
+    let said = Row::read(row)?.message?;
+    conversation.set_time(said.time);
+    match (kind, &*text(said.role)?) {
+        ("message_start", "assistant") => {
+            conversation.begin();
+            conversation.message_start();
+        }
+        ("message_end", "assistant") => assistant(&said, conversation),
+        ("message_end", "user") => conversation.prompt(blocks(said.content)),
+        ("message_end", "toolResult") => {
+            let content = SpokenResult::Blocks(blocks(said.content));
+            conversation.result(&text(said.call)?, content, is_true(said.is_error));
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
+    let mut content = Vec::new();
+    for raw in crate::wire::object::elements(said.content) {
+        let block = Block::of(Some(raw)).unwrap_or_default();
+        match text(block.kind).as_deref() {
+            Some("thinking") => content.extend(text(block.thinking).map(|thought| {
+                let thinking = thought.into_owned();
+                SpokenBlock::Thinking { thinking }
+            })),
+            Some("toolCall") => {
+                let (id, name) = (text(block.id), text(block.name));
+                let (id, name) = (id.unwrap_or_default(), name.unwrap_or_default());
+                content.push(call(&id, &name, block.arguments));
+            }
+            _ => content.extend(super::conversation::block(raw)),
+        }
+    }
+    let failure = non_empty(said.error).filter(|_| is(said.stop_reason, "error"));
+    let origin = if failure.is_some() {
+        MessageOrigin::Error
+    } else {
+        MessageOrigin::Reply
+    };
+    content.extend(failure.map(|reason| SpokenBlock::Text {
+        text: reason.into_owned(),
+    }));
+    conversation.model = text(said.model).map(std::borrow::Cow::into_owned);
+    let message = SpokenMessage {
+        content,
+        usage: Tokens::of(said.usage).as_ref().map(used),
+        stop_reason: text(said.stop_reason).map(std::borrow::Cow::into_owned),
+        ..conversation.message()
+    };
+    conversation.write(message, origin);
+}
+
+fn used(tokens: &Tokens<'_>) -> TokenUsage {
+    let [input, output, read, write] = [tokens.input, tokens.output, tokens.read, tokens.write]
+        .map(|count| number(count).unwrap_or_default());
+    TokenUsage {
+        input,
+        output,
+        cache_read: read,
+        cache_write: write,
+        cost: Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok()),
+        ..TokenUsage::default()
+    }
+}
