@@ -1,7 +1,7 @@
 """A scripted MCP server on standard input and output, with tools that behave badly.
 
 Arguments: LOG, a file for what arrives and happens, and words: `silent` answers nothing, `many` has
-many tools.
+many tools, `late` answers only when there is a file `LOG.go`.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 LOG, WORDS = sys.argv[1], sys.argv[2:]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -142,6 +143,8 @@ def answer(message):
 
 
 log(f"started {os.getpid()} mark={os.environ.get('TURNPIPE')} token={os.environ.get('MY_TOKEN')} own={os.environ.get('OWN')}")
+while "late" in WORDS and not os.path.exists(LOG + ".go"):
+    time.sleep(0.005)
 for line in sys.stdin:
     if "silent" not in WORDS:
         answer(json.loads(line))

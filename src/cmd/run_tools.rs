@@ -347,7 +347,7 @@ impl RunToolsArguments {
 /// The tool's own name.
 fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
     // Not known before its server runs.
-    if registry.is_slow(name) {
+    if let Some(name) = registry.slow_name(name) {
         return Ok(name.to_owned());
     }
     match registry.resolve(name, ToolInput::new()) {

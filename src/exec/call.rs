@@ -17,7 +17,8 @@ pub(super) struct Call {
     /// The tool's name as the model wrote it.
     pub(super) name: String,
     pub(super) turn: TurnNumber,
-    pub(super) batch: BatchNumber,
+    /// Known when its result is due.
+    pub(super) batch: Option<BatchNumber>,
     pub(super) lane: Lane,
     pub(super) children: Children,
     pub(super) stage: CallStage,
@@ -47,6 +48,8 @@ pub(super) enum Children {
 pub(super) enum CallStage {
     /// Waits for its start.
     Waiting(Prepared),
+    /// Whoever has its tool is asked for it.
+    Resolving,
     /// Hooks or a person are asked whether it may run.
     Checking(Arc<Ready>),
     /// A worker has it.
@@ -60,8 +63,9 @@ impl Call {
         matches!(self.stage, CallStage::Running(_))
     }
 
-    pub(super) fn is_checked(&self) -> bool {
-        matches!(self.stage, CallStage::Checking(_))
+    /// Whether somebody is being asked about it, before it can run.
+    pub(super) fn is_asked_about(&self) -> bool {
+        matches!(self.stage, CallStage::Resolving | CallStage::Checking(_))
     }
 
     /// Tells it to end. The first reason counts.
@@ -76,7 +80,9 @@ impl Call {
             CallStage::Waiting(Prepared::Ready(ready))
             | CallStage::Checking(ready)
             | CallStage::Running(ready) => Some(ready.tool.kind()),
-            CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => None,
+            CallStage::Waiting(Prepared::Unresolved(_) | Prepared::Refused(_))
+            | CallStage::Resolving
+            | CallStage::Done(_) => None,
         }
     }
 }

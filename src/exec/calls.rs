@@ -13,7 +13,7 @@ use super::call::{Call, CallStage};
 use super::channels::RunnerEvent;
 use super::completed::{CancelReason, Completed, ended_early, failure_text, never_started};
 use super::hooking::{Heard, member};
-use super::lifecycle::{Prepared, Ready};
+use super::lifecycle::{Prepared, Ready, Unresolved};
 use super::schedule::{CallIndex, Schedule};
 use super::session::Session;
 use super::turns::{TurnNumber, Turns};
@@ -47,6 +47,8 @@ pub(super) struct Calls {
     /// About how much memory the calls and their results take, in bytes.
     weight: usize,
     workers: ThreadPool,
+    /// Threads that find out what calls are.
+    resolvers: ThreadPool,
     /// Threads that ask whether calls may run.
     checkers: ThreadPool,
     events: Sender<RunnerEvent>,
@@ -78,12 +80,13 @@ struct Batch {
 }
 
 /// What a thread does with a call.
-#[derive(Debug, Clone, Copy)]
 enum Work {
+    /// Finds out what it is.
+    Resolve(Arc<Unresolved>),
     /// Asks whether it may run.
-    Check,
+    Check(Arc<Ready>),
     /// Runs it.
-    Run,
+    Run(Arc<Ready>),
 }
 
 impl Calls {
@@ -116,6 +119,7 @@ impl Calls {
             pending_changes: BTreeMap::new(),
             weight: 0,
             workers: ThreadPool::new("call", threads, || ()),
+            resolvers: ThreadPool::new("resolve", MOST_WAITING, || ()),
             checkers: ThreadPool::new("check", MOST_WAITING, || ()),
             events,
             batches,
@@ -125,19 +129,33 @@ impl Calls {
     }
 
     /// Takes in a call whose input has this many bytes.
-    pub(super) fn admit(&mut self, id: ToolUseId, name: String, weight: usize, prepared: Prepared) {
+    pub(super) fn admit(
+        &mut self,
+        id: ToolUseId,
+        name: String,
+        weight: usize,
+        prepared: Prepared,
+        session: &Session,
+    ) {
         let (access, lane) = (prepared.access(), prepared.lane());
-        let (turn, batch) = self.turns.call(id.clone(), lane);
+        let turn = self.turns.call(id.clone());
+        let unresolved = match &prepared {
+            Prepared::Unresolved(unresolved) => Some(Arc::clone(unresolved)),
+            Prepared::Ready(_) | Prepared::Refused(_) => None,
+        };
         let call = Call {
             label: prepared.label(&name),
             verdict: prepared.verdict(),
             id,
             name,
             turn,
-            batch,
+            batch: None,
             lane,
             children: prepared.children(),
-            stage: CallStage::Waiting(prepared),
+            stage: match &unresolved {
+                Some(_) => CallStage::Resolving,
+                None => CallStage::Waiting(prepared),
+            },
             weight,
             cancel: CancelToken::default(),
             cancel_reason: None,
@@ -145,7 +163,13 @@ impl Calls {
             started: None,
         };
         self.weight += weight;
-        self.by_index.insert(self.schedule.enqueue(access), call);
+        let index = self.schedule.enqueue(access);
+        self.by_index.insert(index, call);
+        if let Some(unresolved) = unresolved {
+            // Whatever stands before it, servers start at the same time.
+            self.schedule.hold(index);
+            self.hand_over(index, Work::Resolve(unresolved), session);
+        }
     }
 
     /// The calls of the present turn are all known.
@@ -175,25 +199,29 @@ impl Calls {
                     let ready = Arc::clone(ready);
                     call.stage = CallStage::Checking(Arc::clone(&ready));
                     self.schedule.check(index);
-                    self.hand_over(index, ready, Work::Check, session);
+                    self.hand_over(index, Work::Check(ready), session);
                 }
                 CallStage::Waiting(Prepared::Ready(ready)) => {
                     let ready = Arc::clone(ready);
                     call.stage = CallStage::Running(Arc::clone(&ready));
                     self.started += 1;
-                    self.hand_over(index, ready, Work::Run, session);
+                    self.hand_over(index, Work::Run(ready), session);
                 }
                 CallStage::Waiting(Prepared::Refused(completed)) => {
                     let completed = completed.clone();
                     self.complete(index, *completed, session);
                 }
-                CallStage::Checking(_) | CallStage::Running(_) | CallStage::Done(_) => {}
+                CallStage::Waiting(Prepared::Unresolved(_))
+                | CallStage::Resolving
+                | CallStage::Checking(_)
+                | CallStage::Running(_)
+                | CallStage::Done(_) => {}
             }
         }
     }
 
     /// Hands a call to a thread.
-    fn hand_over(&self, index: CallIndex, ready: Arc<Ready>, work: Work, session: &Session) {
+    fn hand_over(&self, index: CallIndex, work: Work, session: &Session) {
         let Some(call) = self.by_index.get(&index) else {
             return;
         };
@@ -202,6 +230,11 @@ impl Calls {
         let lifecycle = Arc::clone(&self.lifecycle);
         let events = self.events.clone();
         let session = session.id().clone();
+        let threads = match work {
+            Work::Resolve(_) => &self.resolvers,
+            Work::Check(_) => &self.checkers,
+            Work::Run(_) => &self.workers,
+        };
         let job = move |(): &()| {
             let context = CallContext {
                 id: &id,
@@ -209,11 +242,15 @@ impl Calls {
                 cancel: &cancel,
             };
             let event = match work {
-                Work::Check => RunnerEvent::Checked {
+                Work::Resolve(unresolved) => RunnerEvent::Prepared {
+                    call: index,
+                    prepared: Box::new(lifecycle.resolve(&unresolved, context.session)),
+                },
+                Work::Check(ready) => RunnerEvent::Prepared {
                     call: index,
                     prepared: Box::new(lifecycle.check(&ready, &context, &session)),
                 },
-                Work::Run => {
+                Work::Run(ready) => {
                     let worked = || {
                         let _ = events.send(RunnerEvent::Worked { call: index });
                     };
@@ -226,29 +263,25 @@ impl Calls {
             };
             let _ = events.send(event);
         };
-        let threads = match work {
-            Work::Check => &self.checkers,
-            Work::Run => &self.workers,
-        };
         if let Err(no_thread) = threads.run(Box::new(job)) {
             // Better late than never.
             (no_thread.job)(&());
         }
     }
 
-    /// A worker knows whether a call may run, and as what.
-    pub(super) fn checked(&mut self, index: CallIndex, prepared: Prepared, session: &mut Session) {
+    /// A thread knows what a call is, or whether it may run, and as what.
+    pub(super) fn prepared(&mut self, index: CallIndex, prepared: Prepared, session: &mut Session) {
         let Some(call) = self
             .by_index
             .get_mut(&index)
-            .filter(|call| call.is_checked())
+            .filter(|call| call.is_asked_about())
         else {
             // Its result was made up meanwhile.
             return;
         };
         match prepared {
             Prepared::Refused(completed) => self.complete(index, *completed, session),
-            Prepared::Ready(_) => {
+            Prepared::Unresolved(_) | Prepared::Ready(_) => {
                 let access = prepared.access();
                 call.label = prepared.label(&call.name);
                 call.verdict = prepared.verdict();
@@ -315,7 +348,7 @@ impl Calls {
         let weight = completed.weight();
         self.weight += weight;
         call.weight += weight;
-        if call.is_checked() {
+        if call.is_asked_about() {
             // Nobody waits for the answer any more.
             call.cancel.cancel();
         }
@@ -487,6 +520,7 @@ impl Calls {
         }
         let index = self.schedule.yield_next()?;
         let mut call = self.by_index.remove(&index)?;
+        call.batch = self.turns.batch(call.turn, call.lane);
         if self.turns.is_last(call.turn, &call.id)
             && let Some(batches) = &mut self.batches
             && let Some(heard) = batches.remove(&call.turn).and_then(|batch| batch.heard)

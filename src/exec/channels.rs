@@ -22,8 +22,8 @@ use crate::wire::records::{ControlCancelRecord, ControlRequestRecord};
 pub(super) enum RunnerEvent {
     /// Input.
     Arrival(Arrival),
-    /// A call was checked: it may run as it is now, or has its result.
-    Checked {
+    /// Somebody was asked about a call: it waits for its start as it is now, or has its result.
+    Prepared {
         call: CallIndex,
         prepared: Box<Prepared>,
     },

@@ -73,9 +73,23 @@ fn is_open(by: &DecidedBy) -> bool {
 impl Lifecycle {
     /// Whether something has to be waited for before the call can run.
     pub(super) fn asks_about(&self, ready: &Ready) -> bool {
+        ready.clearance.is_none() && self.asks_anybody()
+    }
+
+    /// Whether somebody but the rules decides about calls.
+    fn asks_anybody(&self) -> bool {
         let hooks = [HookEvent::PreToolUse, HookEvent::PermissionRequest];
         let anybody = self.prompter.is_some() || self.judge.is_some();
-        ready.clearance.is_none() && (anybody || hooks.iter().any(|event| self.hears(*event)))
+        anybody || hooks.iter().any(|event| self.hears(*event))
+    }
+
+    /// Whether a call about which this is decided will not run, whoever is asked.
+    pub(super) fn is_final(&self, decided: &Decided) -> bool {
+        match decided.decision {
+            Decision::Allow => false,
+            Decision::Ask => !self.asks_anybody(),
+            Decision::Deny => !self.asks_anybody() || !is_open(&decided.by),
+        }
     }
 
     /// Finds out whether a call may run, and as what. May take as long as a person does.
@@ -105,10 +119,12 @@ impl Lifecycle {
         call: &CallContext<'_>,
     ) -> Result<Permission, Box<Completed>> {
         let assessment = self.assessment_now(ready, call.session);
-        let decided = self.decide(ready, &assessment, call.session);
+        let decided = self.decide(&ready.request(&assessment, call.session));
         match decided.decision {
             Decision::Allow => Ok(permission(decided)),
-            Decision::Ask | Decision::Deny => Err(denied(ready, decided, &assessment.why)),
+            Decision::Ask | Decision::Deny => {
+                Err(denied(ready.tool.name(), decided, Some(&assessment.why)))
+            }
         }
     }
 
@@ -258,7 +274,7 @@ impl Lifecycle {
     ) -> Checked<'a> {
         let assessment = self.assessment_now(&ready, call.session);
         Checked {
-            decided: self.decide(&ready, &assessment, call.session),
+            decided: self.decide(&ready.request(&assessment, call.session)),
             ready,
             assessment,
             call,
@@ -298,7 +314,11 @@ impl Checked<'_> {
     }
 
     fn denied(self) -> Box<Completed> {
-        denied(&self.ready, self.decided, &self.assessment.why)
+        denied(
+            self.ready.tool.name(),
+            self.decided,
+            Some(&self.assessment.why),
+        )
     }
 
     /// The result of a call that a hook blocks.
@@ -374,8 +394,8 @@ fn by_judge() -> DecidedBy {
 }
 
 /// The result of a call that must not run.
-fn denied(ready: &Ready, decided: Decided, why: &str) -> Box<Completed> {
-    let text = decided.reason(ready.tool.name(), Some(why));
+pub(super) fn denied(tool: &str, decided: Decided, why: Option<&str>) -> Box<Completed> {
+    let text = decided.reason(tool, why);
     Box::new(Completed {
         permission: Some(Permission {
             decision: Decision::Deny,

@@ -111,7 +111,7 @@ impl<Sink: Write> Emitter<Sink> {
         let is_error = completed.is_error();
         let turnpipe = ToolResultExtension {
             lane: Some(call.lane),
-            batch: Some(call.batch.0),
+            batch: call.batch.map(|batch| batch.0),
             verdict: call.verdict,
             duration_ms: u64::try_from(completed.phases.run.as_millis()).unwrap_or(u64::MAX),
             permission: completed.permission,

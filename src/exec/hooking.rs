@@ -241,7 +241,9 @@ pub(super) fn member(call: &Call, completed: &Completed) -> Value {
         CallStage::Waiting(Prepared::Ready(ready))
         | CallStage::Checking(ready)
         | CallStage::Running(ready) => Value::Object(ready.input.clone()),
-        CallStage::Waiting(Prepared::Refused(_)) | CallStage::Done(_) => Value::Null,
+        CallStage::Waiting(Prepared::Unresolved(_) | Prepared::Refused(_))
+        | CallStage::Resolving
+        | CallStage::Done(_) => Value::Null,
     };
     let response = match &completed.content {
         Content::Text(text) => text,

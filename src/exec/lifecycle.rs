@@ -13,17 +13,15 @@ use serde_json::Value;
 
 use super::Prompter;
 use super::call::Children;
+use super::checking::denied;
 use super::completed::{Completed, Phases, error_output};
 use super::hooking::{Heard, RunHooks};
 use super::judging::JudgeSeat;
 use crate::hooks::HookEvent;
 use crate::permission::{Action, Decided, Mode, Request, Rules};
-use crate::results::{
-    PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
-    stale_read_hint, tool_use_error,
-};
+use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::StateRoot;
-use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
+use crate::text::{terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
@@ -69,6 +67,8 @@ pub enum ShellVerdicts {
 
 /// A call on its way to the scheduler.
 pub(super) enum Prepared {
+    /// Whoever has its tool has to be asked first. Until then it counts as touching everything.
+    Unresolved(Arc<Unresolved>),
     /// It can be scheduled.
     Ready(Arc<Ready>),
     /// It already has its result. It is scheduled as touching everything all the same, so that
@@ -81,7 +81,7 @@ impl Prepared {
     pub(super) fn access(&self) -> Access {
         match self {
             Self::Ready(ready) => ready.assessment.access.clone(),
-            Self::Refused(_) => Access::world(),
+            Self::Unresolved(_) | Self::Refused(_) => Access::world(),
         }
     }
 
@@ -145,6 +145,15 @@ impl Prepared {
     }
 }
 
+/// A call whose tool is known only when somebody has been asked, such as a server that starts.
+pub(super) struct Unresolved {
+    /// The name that the model called it by.
+    name: String,
+    input: Input,
+    /// The calls before it, for the judge.
+    earlier: Vec<String>,
+}
+
 /// A call that can run.
 #[derive(Clone)]
 pub(super) struct Ready {
@@ -172,15 +181,7 @@ impl Ready {
         assessed: &'a Assessment,
         session: &'a ToolContext,
     ) -> Request<'a> {
-        Request {
-            tool: self.tool.name(),
-            input: &self.input,
-            action: &assessed.action,
-            directory: &session.directory,
-            working_directories: &session.allowed_directories,
-            home: session.environment.text("HOME").map(Path::new),
-            real_path: &real_path,
-        }
+        request(self.tool.name(), &self.input, &assessed.action, session)
     }
 
     /// The same call, which may run, and what it touches now.
@@ -194,23 +195,65 @@ impl Ready {
 }
 
 impl Lifecycle {
-    /// Finds the tool, checks the input against its schema and asks what the call touches.
+    /// Finds the tool, checks the input against its schema and asks what the call touches; as far
+    /// as nothing has to be waited for.
     pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> Prepared {
-        match self.ready(call, session) {
-            Ok(mut ready) => {
-                if let Some(seat) = &self.judge {
-                    ready.earlier = seat.follow(&call.name, call.input.get());
-                }
-                Prepared::Ready(Arc::new(ready))
-            }
-            Err(refused) => Prepared::Refused(refused),
-        }
+        let prepared = self.prepared(call, session);
+        prepared.unwrap_or_else(Prepared::Refused)
     }
 
-    fn ready(&self, call: &ToolCall, session: &ToolContext) -> Result<Ready, Box<Completed>> {
+    fn prepared(&self, call: &ToolCall, session: &ToolContext) -> Result<Prepared, Box<Completed>> {
         let input: Input = serde_json::from_str(call.input.get())
             .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
-        self.ready_with(&call.name, input, session)
+        let earlier = || match &self.judge {
+            Some(seat) => seat.follow(&call.name, call.input.get()),
+            None => Vec::new(),
+        };
+        if let Some(tool) = self.registry.slow_name(&call.name) {
+            self.refuse_unasked(tool, &input, session)?;
+            return Ok(Prepared::Unresolved(Arc::new(Unresolved {
+                name: call.name.clone(),
+                input,
+                earlier: earlier(),
+            })));
+        }
+        let ready = self.ready_with(&call.name, input, session)?;
+        Ok(Prepared::Ready(Arc::new(Ready {
+            earlier: earlier(),
+            ..ready
+        })))
+    }
+
+    /// Refuses a call of a tool that has to be waited for, if it will not run whatever is found.
+    fn refuse_unasked(
+        &self,
+        tool: &str,
+        input: &Input,
+        session: &ToolContext,
+    ) -> Result<(), Box<Completed>> {
+        self.check_offered(tool)?;
+        // Nothing is known about it, and nothing that its server says would permit it.
+        let decided = self.decide(&request(tool, input, &Action::Anything, session));
+        if self.is_final(&decided) {
+            return Err(denied(tool, decided, None));
+        }
+        Ok(())
+    }
+
+    /// The rest of [`Lifecycle::prepare`]. May take as long as a server does to start.
+    pub(super) fn resolve(&self, unresolved: &Unresolved, session: &ToolContext) -> Prepared {
+        let Unresolved {
+            name,
+            input,
+            earlier,
+        } = unresolved;
+        match self.ready_with(name, input.clone(), session) {
+            Ok(ready) => Prepared::Ready(Arc::new(Ready {
+                earlier: earlier.clone(),
+                ..ready
+            })),
+            Err(refused) => Prepared::Refused(refused),
+        }
     }
 
     /// A call of the tool with this name or alias, and these arguments.
@@ -224,24 +267,17 @@ impl Lifecycle {
             .registry
             .resolve(name, input)
             .map_err(|error| match error {
-                LookupError::Unknown { .. } | LookupError::Unavailable { .. } => {
+                LookupError::Unknown { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
                     refused(Outcome::UnknownTool, text)
+                }
+                LookupError::Unavailable { .. } => {
+                    refused(Outcome::Error, tool_use_error(&error.to_string()))
                 }
                 LookupError::Unmappable(_) => invalid_input(&error.to_string()),
             })?;
         let tool = resolved.tool;
-        if self
-            .tools_only
-            .as_ref()
-            .is_some_and(|only| !only.contains(tool.name()))
-        {
-            let text = format!(
-                "{} was not run: it is not among the tools of this run.",
-                tool.name()
-            );
-            return Err(refused(Outcome::NotRun, text));
-        }
+        self.check_offered(tool.name())?;
         let input = Value::Object(resolved.input);
         self.registry
             .check_schema(&*tool, &input)
@@ -263,6 +299,16 @@ impl Lifecycle {
             clearance: None,
             earlier: Vec::new(),
         })
+    }
+
+    fn check_offered(&self, tool: &str) -> Result<(), Box<Completed>> {
+        match &self.tools_only {
+            Some(only) if !only.contains(tool) => {
+                let text = format!("{tool} was not run: it is not among the tools of this run.");
+                Err(refused(Outcome::NotRun, text))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// What a call that waits touches if it starts now.
@@ -305,20 +351,18 @@ impl Lifecycle {
     /// What is decided about a call, as far as it can be told before it starts.
     pub(super) fn decision(&self, prepared: &Prepared, session: &ToolContext) -> Option<Decision> {
         match prepared {
-            Prepared::Ready(ready) => Some(self.decide(ready, &ready.assessment, session).decision),
-            Prepared::Refused(_) => None,
+            Prepared::Ready(ready) => {
+                let request = ready.request(&ready.assessment, session);
+                Some(self.decide(&request).decision)
+            }
+            Prepared::Unresolved(_) | Prepared::Refused(_) => None,
         }
     }
 
-    /// Whether a call that is `assessed` like this may run.
-    pub(super) fn decide(
-        &self,
-        ready: &Ready,
-        assessed: &Assessment,
-        session: &ToolContext,
-    ) -> Decided {
+    /// Whether a call may run.
+    pub(super) fn decide(&self, request: &Request<'_>) -> Decided {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        rules.decide(self.mode, &ready.request(assessed, session))
+        rules.decide(self.mode, request)
     }
 
     /// Runs a call of the session `id` to its end on the calling thread. `worked` is told when the tool is
@@ -414,7 +458,7 @@ impl Lifecycle {
         });
         match written {
             Ok(persisted) => {
-                completed.content = Content::Text(stand_in(&persisted, text));
+                completed.content = Content::Text(persisted.stand_in(text));
                 completed.persisted = Some(persisted);
             }
             Err(error) => {
@@ -430,6 +474,24 @@ impl Lifecycle {
     }
 }
 
+/// A call as rules see it.
+fn request<'a>(
+    tool: &'a str,
+    input: &'a Input,
+    action: &'a Action,
+    session: &'a ToolContext,
+) -> Request<'a> {
+    Request {
+        tool,
+        input,
+        action,
+        directory: &session.directory,
+        working_directories: &session.allowed_directories,
+        home: session.environment.text("HOME").map(Path::new),
+        real_path: &real_path,
+    }
+}
+
 /// What a call that never became complete gets.
 pub(super) fn refuse_cut_off(call: &InvalidCall) -> Completed {
     let text = format!(
@@ -437,16 +499,6 @@ pub(super) fn refuse_cut_off(call: &InvalidCall) -> Completed {
         call.reason
     );
     Completed::refused(Outcome::InvalidInput, tool_use_error(&text))
-}
-
-/// The text that is sent in place of a persisted one.
-pub(super) fn stand_in(persisted: &Persisted, text: &str) -> String {
-    persisted_output(
-        &byte_size(persisted.size),
-        &persisted.path,
-        &byte_size_trimmed(PREVIEW_UNITS as u64),
-        preview(text),
-    )
 }
 
 /// The whole of a text that could not be saved, unless it would fill the memory.

@@ -37,7 +37,9 @@ impl Plan {
         let outcome = match (prepared, decision) {
             (Prepared::Refused(completed), _) => Some(completed.outcome),
             (Prepared::Ready(_), Some(Decision::Deny | Decision::Ask)) => Some(Outcome::Denied),
-            (Prepared::Ready(_), Some(Decision::Allow) | None) => None,
+            (Prepared::Ready(_), Some(Decision::Allow) | None) | (Prepared::Unresolved(_), _) => {
+                None
+            }
         };
         let call = PlannedCall {
             tool_use_id: id.clone(),

@@ -216,8 +216,8 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.questions.end();
             }
             RunnerEvent::Arrival(Arrival::Failed(_)) => {}
-            RunnerEvent::Checked { call, prepared } => {
-                self.calls.checked(call, *prepared, &mut self.session);
+            RunnerEvent::Prepared { call, prepared } => {
+                self.calls.prepared(call, *prepared, &mut self.session);
             }
             RunnerEvent::Batched { turn, heard } => self.calls.batched(turn, heard),
             RunnerEvent::Question(record) => self.output.emitter.write(record)?,
@@ -361,12 +361,19 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// A call whose input has `weight` bytes is complete in the input.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
         if self.options.mode == Mode::Plan {
+            let prepared = match prepared {
+                // Only the server can say what the tool would do.
+                Prepared::Unresolved(unresolved) => {
+                    self.lifecycle.resolve(&unresolved, &self.session.context)
+                }
+                known => known,
+            };
             let decision = self.lifecycle.decision(&prepared, &self.session.context);
             self.plan.add(id, name, &prepared, decision);
             return;
         }
         self.calls
-            .admit(id.clone(), name.to_owned(), weight, prepared);
+            .admit(id.clone(), name.to_owned(), weight, prepared, &self.session);
         if let Some(reason) = self.interruption.refusal() {
             self.calls.refuse_queued(&reason, &mut self.session);
         }

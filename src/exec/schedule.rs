@@ -53,7 +53,7 @@ enum Stage {
     Queued {
         blockers: usize,
     },
-    /// Its turn has come, but it may not run before somebody said so.
+    /// It may not run before somebody said so, or said what it is.
     Checking,
     Executing,
     /// It ran, and something still has to look at that.
@@ -110,6 +110,14 @@ impl Schedule {
         Some(call)
     }
 
+    /// The call that was just added cannot start before it is known what it touches.
+    pub(super) fn hold(&mut self, call: CallIndex) {
+        if let Some(position) = self.position(call) {
+            self.ready.remove(&call.0);
+            self.slots[position].stage = Stage::Checking;
+        }
+    }
+
     /// The call that was just started has to be checked first.
     pub(super) fn check(&mut self, call: CallIndex) {
         self.leave_slot(call, Stage::Checking);
@@ -129,7 +137,7 @@ impl Schedule {
         }
     }
 
-    /// A call that was checked may start as soon as nothing conflicts with what it now touches.
+    /// A call that was held or checked may start as soon as nothing conflicts with what it now touches.
     pub(super) fn release(&mut self, call: CallIndex, access: Access) {
         let Some(position) = self.position(call) else {
             return;

@@ -12,6 +12,26 @@ fn cap(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).unwrap()
 }
 
+#[test]
+fn a_call_that_is_held_delays_what_follows_until_it_is_known() {
+    for (access, started) in [(Access::reads_world(), 2), (Access::world(), 1)] {
+        let mut schedule = Schedule::new(Policy::Greedy, cap(10));
+        let before = schedule.enqueue(Access::reads_world());
+        let held = schedule.enqueue(Access::world());
+        schedule.hold(held);
+        schedule.enqueue(Access::reads_world());
+        assert_eq!(schedule.start_next(), Some(before));
+        assert_eq!(schedule.start_next(), None);
+        schedule.complete(before);
+        assert_eq!(schedule.start_next(), None);
+        schedule.release(held, access);
+        assert_eq!(
+            std::iter::from_fn(|| schedule.start_next()).count(),
+            started
+        );
+    }
+}
+
 /// The kinds of calls that can differ under the rule.
 fn kinds() -> Vec<Access> {
     vec![

@@ -53,7 +53,7 @@ impl Trace {
             Lane::Parallel => self.slot(begin, now),
         };
         let arguments = json!({
-            "tool_use_id": call.id, "outcome": completed.outcome, "batch": call.batch.0,
+            "tool_use_id": call.id, "outcome": completed.outcome,
         });
         for (phase, time) in [("b", call.arrived), ("e", begin)] {
             self.event(&json!({

@@ -32,8 +32,8 @@ struct Turn {
 }
 
 impl Turns {
-    /// A call of the current turn; neighbours in the parallel lane share a batch.
-    pub(super) fn call(&mut self, id: ToolUseId, lane: Lane) -> (TurnNumber, BatchNumber) {
+    /// A call of the current turn.
+    pub(super) fn call(&mut self, id: ToolUseId) -> TurnNumber {
         let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
             Some(turn) => turn,
             None => self.begin(),
@@ -41,15 +41,22 @@ impl Turns {
         turn.ids.push(id);
         turn.unanswered += 1;
         turn.unfinished += 1;
+        let number = turn.number;
+        self.open.push_back(turn);
+        number
+    }
+
+    /// The batch of the next call of this turn, in call order, which ran in `lane`; neighbours in the
+    /// parallel lane share one.
+    pub(super) fn batch(&mut self, number: TurnNumber, lane: Lane) -> Option<BatchNumber> {
+        let turn = self.find_mut(number)?;
         let batch = match turn.last_batch {
             Some((batch, Lane::Parallel)) if lane == Lane::Parallel => batch,
             Some((batch, _)) => BatchNumber(batch.0 + 1),
             None => BatchNumber(0),
         };
         turn.last_batch = Some((batch, lane));
-        let number = turn.number;
-        self.open.push_back(turn);
-        (number, batch)
+        Some(batch)
     }
 
     fn begin(&mut self) -> Turn {
@@ -134,11 +141,11 @@ mod tests {
     #[test]
     fn a_turn_is_finished_when_it_ended_and_all_is_answered() {
         let mut turns = Turns::default();
-        let (first, _) = turns.call("a".into(), Lane::Parallel);
+        let first = turns.call("a".into());
         turns.answered(first);
         assert_eq!(turns.finished(), None);
         turns.end();
-        let (second, _) = turns.call("b".into(), Lane::Parallel);
+        let second = turns.call("b".into());
         assert_ne!(first, second);
         assert_eq!(turns.finished(), Some(vec![ToolUseId::from("a")]));
         assert_eq!(turns.finished(), None);
@@ -157,9 +164,13 @@ mod tests {
             'P' => Lane::Parallel,
             _ => Lane::Serial,
         });
-        let batches: Vec<_> = lanes.map(|lane| turns.call("x".into(), lane).1.0).collect();
+        let turn = turns.call("x".into());
+        let batches: Vec<_> = lanes
+            .map(|lane| turns.batch(turn, lane).unwrap().0)
+            .collect();
         assert_eq!(batches, [0, 0, 0, 1, 2, 3, 4]);
         turns.end();
-        assert_eq!(turns.call("y".into(), Lane::Parallel).1.0, 0);
+        let next = turns.call("y".into());
+        assert_eq!(turns.batch(next, Lane::Parallel).unwrap().0, 0);
     }
 }

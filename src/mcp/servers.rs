@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::config::ServerConfig;
-use super::name::PREFIX;
 use super::search::{self, ToolSearch};
 use super::server::{Server, World};
 use super::tool::McpTool;
@@ -28,6 +27,12 @@ impl Servers {
             all: servers.collect(),
             messages,
         }
+    }
+
+    /// The servers that may have a tool of this name. One server's prefix may begin like another's.
+    fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
+        let servers = self.all.iter();
+        servers.filter(move |server| name.starts_with(&server.prefix))
     }
 
     /// The tools of all servers, which start at the same time, sorted by name.
@@ -55,17 +60,15 @@ impl Servers {
 }
 
 impl ToolSource for Servers {
-    fn covers(&self, name: &str) -> bool {
-        name.starts_with(PREFIX) || name == search::NAME
+    fn is_slow(&self, name: &str) -> bool {
+        self.named(name).next().is_some()
     }
 
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
         if name == search::NAME {
             return Ok(Some(Arc::new(ToolSearch::new(self.clone()))));
         }
-        let servers = self.all.iter();
-        // One server's prefix may begin like another's.
-        for server in servers.filter(|server| name.starts_with(&server.prefix)) {
+        for server in self.named(name) {
             let tools = server.tools().map_err(Unavailable)?;
             if let Some(tool) = tools.into_iter().find(|tool| tool.name() == name) {
                 return Ok(Some(tool));

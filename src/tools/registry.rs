@@ -57,7 +57,7 @@ pub enum LookupError {
     #[error("{0}")]
     Unmappable(String),
     /// Where the tool would come from, nobody answers.
-    #[error("No such tool available: {name}: {reason}")]
+    #[error("{name} is not available: {reason}")]
     Unavailable {
         /// What the model called.
         name: String,
@@ -123,9 +123,12 @@ impl Registry {
         }
     }
 
-    /// Whether [`Registry::resolve`] may have to wait for this tool.
-    pub fn is_slow(&self, name: &str) -> bool {
-        self.source_of(name).is_some()
+    /// The own name of a tool, if [`Registry::resolve`] may have to wait for it.
+    pub fn slow_name<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let short = without_namespace(name);
+        let is_fixed = || self.entry(name).or_else(|| self.entry(short)).is_some();
+        let source = self.source.as_ref()?;
+        (source.is_slow(short) && !is_fixed()).then_some(short)
     }
 
     /// Ends what the source has started.
@@ -204,18 +207,13 @@ impl Registry {
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
-        let found = match self.source_of(name) {
-            None => None,
-            Some(source) => source
-                .find(short)
-                .map_err(|reason| LookupError::Unavailable {
-                    name: name.to_owned(),
-                    reason,
-                })?,
-        };
-        match found {
-            Some(tool) => Ok(Resolved { tool, input }),
-            None => Err(LookupError::Unknown {
+        match self.source.as_ref().map(|source| source.find(short)) {
+            Some(Ok(Some(tool))) => Ok(Resolved { tool, input }),
+            Some(Err(reason)) => Err(LookupError::Unavailable {
+                name: name.to_owned(),
+                reason,
+            }),
+            Some(Ok(None)) | None => Err(LookupError::Unknown {
                 name: name.to_owned(),
                 suggestion: self.similar(short),
             }),
@@ -259,13 +257,6 @@ impl Registry {
         self.tools.iter().map(|entry| &entry.tool)
     }
 
-    fn source_of(&self, name: &str) -> Option<&Arc<dyn ToolSource>> {
-        let short = without_namespace(name);
-        let is_fixed = || self.entry(name).or_else(|| self.entry(short)).is_some();
-        let source = self.source.as_ref();
-        source.filter(|source| source.covers(short) && !is_fixed())
-    }
-
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }
@@ -301,6 +292,9 @@ impl Entry {
     }
 }
 
+/// The tool by which a model gets schemas that were kept from it.
+pub const TOOL_SEARCH: &str = "ToolSearch";
+
 /// Why the model may not have known the parameters, and what helps; empty if it knew them.
 fn deferred_hint(tool: &dyn Tool) -> String {
     if !tool.is_deferred() {
@@ -309,7 +303,7 @@ fn deferred_hint(tool: &dyn Tool) -> String {
     let name = tool.name();
     format!(
         "\n\nThe parameters of {name} were not part of the tools you were given. Load them with \
-         ToolSearch (query `select:{name}`), then call {name} again."
+         {TOOL_SEARCH} (query `select:{name}`), then call {name} again."
     )
 }
 

@@ -6,8 +6,8 @@ use super::Tool;
 
 /// Tools that are known only when somebody asks for them, such as those of MCP servers.
 pub trait ToolSource: Send + Sync {
-    /// Whether the tool of this name would be one of these. Does not wait.
-    fn covers(&self, name: &str) -> bool;
+    /// Whether [`ToolSource::find`] may wait to say whether there is a tool of this name.
+    fn is_slow(&self, name: &str) -> bool;
 
     /// The tool of this name, if there is one. May wait for a server.
     ///

@@ -186,6 +186,81 @@ fn calls_that_only_read_run_together() {
         pairs(&[("a", "ok"), ("b", "ok")]),
         "{run:?}"
     );
+    for id in ["a", "b"] {
+        let turnpipe = &run.result(id)["turnpipe"];
+        assert_eq!(turnpipe["lane"], "parallel");
+        assert_eq!(turnpipe["batch"], 0);
+    }
+}
+
+#[test]
+fn what_is_denied_starts_no_server() {
+    let bench = Bench::new();
+    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let servers = ["--mcp-config", file.to_str().unwrap()];
+    let rows: [(&[&str], &str); 6] = [
+        (&[], "denied"),
+        (&["--deny", "mcp__s"], "denied"),
+        (
+            &["--deny", "mcp__s__echo", "--permission-prompt", "stdio"],
+            "denied",
+        ),
+        (&["--permission-mode", "dontAsk"], "denied"),
+        (
+            &[
+                "--permission-mode",
+                "bypassPermissions",
+                "--tools-only",
+                "Read",
+            ],
+            "not_run",
+        ),
+        (&["--plan"], "denied"),
+    ];
+    for (arguments, outcome) in rows {
+        let run = bench.run(&[&servers[..], arguments].concat(), tool("a", "echo"));
+        let outcome = format!(r#""outcome":"{outcome}""#);
+        assert!(run.stdout.contains(&outcome), "{arguments:?} {run:?}");
+        assert!(!bench.work().join("log").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_server_that_starts_slowly_delays_only_what_comes_after_its_calls() {
+    let bench = Bench::new();
+    bench.write("note", "before");
+    let servers = json!({"s": scripted("log", &["late"]), "t": scripted("other", &["late"])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    let read = |id: &str| call(id, "Read", &json!({"file_path": "note"}));
+    let other = call("c", "mcp__t__echo", &json!({"text": "c"}));
+    driver.send(&(read("a") + &tool("b", "echo") + &other + &read("d")));
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
+    let is_started = |log: &str| bench.work().join(log).exists();
+    wait_for("both servers", || is_started("log") && is_started("other"));
+    bench.write("log.go", "");
+    assert_eq!(driver.result("b")["turnpipe"]["outcome"], "ok");
+    bench.write("other.go", "");
+    let run = driver.finish();
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("c", "ok"), ("d", "ok")]),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_server_that_starts() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &["silent"])});
+    let mut command = command(&bench, &servers, &[]);
+    command.env("MCP_TIMEOUT", "600000");
+    let mut driver = Driver::start(command);
+    driver.send(&tool("a", "echo"));
+    wait_for("the server", || bench.work().join("log").exists());
+    driver.signal("INT");
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "not_run");
+    let run = driver.finish();
+    assert_eq!(run.status, Some(130), "{run:?}");
 }
 
 #[test]
@@ -329,11 +404,7 @@ fn a_server_that_cannot_be_used_gives_an_error_and_is_not_tried_again() {
         ),
     ];
     for (id, error) in rows {
-        assert_eq!(
-            run.result(id)["turnpipe"]["outcome"],
-            "unknown_tool",
-            "{run:?}"
-        );
+        assert_eq!(run.result(id)["turnpipe"]["outcome"], "error", "{run:?}");
         assert!(run.content(id).contains(error), "{id}: {run:?}");
     }
     assert_eq!(starts(&bench), (1, false));
