@@ -68,6 +68,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read only this dialect, instead of detecting it line by line')
+            [CompletionResult]::new('--results', '--results', [CompletionResultType]::ParameterName, 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn')
             [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session whose state is used and updated')
             [CompletionResult]::new('--state-dir', '--state-dir', [CompletionResultType]::ParameterName, 'The directory that holds the state')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where shell calls start [default: where the last run of the session ended, else this directory]')

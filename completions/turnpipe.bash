@@ -1224,7 +1224,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --mcp-config --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --mcp-config --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --results --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1295,6 +1295,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --from)
+                    COMPREPLY=($(compgen -W "anthropic openai gemini" -- "${cur}"))
+                    return 0
+                    ;;
+                --results)
                     COMPREPLY=($(compgen -W "anthropic openai gemini" -- "${cur}"))
                     return 0
                     ;;

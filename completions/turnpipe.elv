@@ -64,6 +64,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --tools 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable'
             cand --timeout 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)'
             cand --from 'Read only this dialect, instead of detecting it line by line'
+            cand --results 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn'
             cand --session-id 'The session whose state is used and updated'
             cand --state-dir 'The directory that holds the state'
             cand --cwd 'Where shell calls start [default: where the last run of the session ended, else this directory]'

@@ -81,6 +81,9 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout 
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l results -d 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+openai\t'`OpenAI` chat completions'
+gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l state-dir -d 'The directory that holds the state' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l cwd -d 'Where shell calls start [default: where the last run of the session ended, else this directory]' -r -F
