@@ -34,6 +34,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand summarize-batch 'Label finished batches of tool calls'
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
+            cand turn 'Ask the main model for its next reply'
             cand check 'Check each line of the input'
             cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
@@ -63,6 +64,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --tools 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable'
             cand --timeout 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)'
             cand --from 'Read only this dialect, instead of detecting it line by line'
+            cand --results 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn'
             cand --session-id 'The session whose state is used and updated'
             cand --state-dir 'The directory that holds the state'
             cand --cwd 'Where shell calls start [default: where the last run of the session ended, else this directory]'
@@ -179,6 +181,38 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --print-prompt 'Print the prompts instead of using them'
             cand --all 'Sessions of all directories (the default)'
             cand --no-mmap 'Read files instead of mapping them into memory'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;turn'= {
+            cand --session 'The session file with the conversation, which may still be missing [default: standard input has the conversation, unless it is a terminal]'
+            cand --prompt 'Say this first, and write it as a record'
+            cand --system 'The instructions for the model [default: short ones for a coding agent]'
+            cand --session-id 'The session''s id [default: that of the conversation, else the file''s name, else a new one]'
+            cand --tools 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable'
+            cand --tools-only 'Offer only these tools, separated by commas; an empty list offers none'
+            cand --mcp-config 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable'
+            cand --max-tokens 'The most tokens that the reply may have'
+            cand --temperature 'How freely the model chooses its words [default: the server decides]'
+            cand --thinking 'Let the model think with about this many tokens, which count apart; 0 for no thinking [default: the model decides]'
+            cand --max-turns 'Do not ask once the model has replied this often since a person last said something'
+            cand --max-budget 'Do not ask once the conversation has cost this many US dollars'
+            cand --max-session-tokens 'Do not ask once the conversation has cost this many tokens'
+            cand --model 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`'
+            cand --record-http 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`'
+            cand --timeout-ms 'How long the model may take to answer, in milliseconds'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --partial 'Also write the parts of each block as they come'
+            cand --no-stream 'Ask for the whole reply at once'
+            cand --dry-run 'Print the body of each request instead of sending it'
+            cand --print-prompt 'Print the prompts instead of using them'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -745,6 +779,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand summarize-batch 'Label finished batches of tool calls'
             cand title 'Name sessions by what they are about'
             cand recap 'Say where you left off'
+            cand turn 'Ask the main model for its next reply'
             cand check 'Check each line of the input'
             cand hook 'Decide about the calls of another agent, as its hook'
             cand session 'Read the session files of coding agents'
@@ -763,6 +798,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;help;title'= {
         }
         &'turnpipe;help;recap'= {
+        }
+        &'turnpipe;help;turn'= {
         }
         &'turnpipe;help;check'= {
             cand shell 'Check whether shell commands only read'

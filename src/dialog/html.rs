@@ -216,6 +216,7 @@ mod tests {
                         serde_json::json!({ "command": evil }).to_string(),
                     )
                     .unwrap(),
+                    signature: None,
                 },
                 None,
             )],

@@ -19,7 +19,7 @@ mod text;
 mod to_record;
 mod usage;
 
-pub use block::{Block, Call, CallResult, Media, Part};
+pub use block::{Block, Call, CallResult, Media, Part, Thought};
 pub use exit_code::exit_code;
 pub use html::{Html, PageHead};
 pub use injected::{is_remark, split_typed, typed, without_injected};

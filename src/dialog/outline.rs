@@ -95,7 +95,8 @@ impl Outline {
                 }
                 Block::Call(call) => self.group.calls.push((call, None)),
                 Block::Result(result) => self.result(result, &mut pieces),
-                Block::Text(text) | Block::Thinking(text) if text.trim().is_empty() => {}
+                Block::Text(text) if text.trim().is_empty() => {}
+                Block::Thinking(thought) if thought.text().trim().is_empty() => {}
                 Block::Text(text) => {
                     self.close(&mut pieces);
                     pieces.push(Piece::Said {
@@ -105,9 +106,9 @@ impl Outline {
                         time: time.clone(),
                     });
                 }
-                Block::Thinking(text) => {
+                Block::Thinking(thought) => {
                     self.close(&mut pieces);
-                    pieces.push(Piece::Thought(text));
+                    pieces.push(Piece::Thought(thought.text().to_owned()));
                 }
                 Block::Media(media) => {
                     self.close(&mut pieces);
@@ -211,6 +212,7 @@ mod tests {
             id: id.to_owned(),
             name: "Read".to_owned(),
             input: RawValue::from_string(r#"{"limit":3,"file_path":"a.rs"}"#.to_owned()).unwrap(),
+            signature: None,
         })
     }
 

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use sha2::digest::Output;
 use sha2::{Digest as _, Sha256};
 
+use super::preview::{PREVIEW_UNITS, preview};
+use super::text::persisted_output;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
+use crate::text::{byte_size, byte_size_trimmed};
 use crate::wire::ToolUseId;
 
 /// A result that was written.
@@ -18,6 +21,22 @@ pub struct Persisted {
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
+}
+
+/// How long the text is at most that stands for a result, in UTF-16 units: a preview, its frame, and
+/// a path of usual length.
+pub const LONGEST_STAND_IN: usize = PREVIEW_UNITS + 500;
+
+impl Persisted {
+    /// What is sent in place of the text that was written.
+    pub fn stand_in(&self, text: &str) -> String {
+        persisted_output(
+            &byte_size(self.size),
+            &self.path,
+            &byte_size_trimmed(PREVIEW_UNITS as u64),
+            preview(text),
+        )
+    }
 }
 
 /// Writes the text of one result to `tool-results/<id>.txt` (mode 0600) below the directory of its
