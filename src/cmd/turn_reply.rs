@@ -110,7 +110,7 @@ impl ReplyWriter {
         self.writer.flush()?;
         let scribe = &self.scribe;
         match hooks.run(&scribe.session_id.0, &self.text, stop, &|text| {
-            io.messages.note(text)
+            io.messages.note(text);
         }) {
             Stopped::Over => Ok(()),
             Stopped::Continues(text) => self.writer.record(&scribe.feedback(text)),
