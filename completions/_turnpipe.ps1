@@ -61,7 +61,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
             [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
-            [CompletionResult]::new('--permission-prompt', '--permission-prompt', [CompletionResultType]::ParameterName, 'Who is asked about calls that are neither allowed nor denied')
+            [CompletionResult]::new('--permission-prompt', '--permission-prompt', [CompletionResultType]::ParameterName, 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)')
             [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The model that judges calls in the permission mode auto [default: the fast model]')
             [CompletionResult]::new('--max-concurrency', '--max-concurrency', [CompletionResultType]::ParameterName, 'How many calls run at once [default: 10]')
             [CompletionResult]::new('--tools-only', '--tools-only', [CompletionResultType]::ParameterName, 'Run only these tools')

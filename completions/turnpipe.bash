@@ -1271,7 +1271,7 @@ _turnpipe() {
                     return 0
                     ;;
                 --permission-prompt)
-                    COMPREPLY=($(compgen -W "deny tty stdio" -- "${cur}"))
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --judge)

@@ -57,7 +57,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --ask 'Ask about the calls that a rule matches; repeatable'
             cand --deny 'Deny the calls that a rule matches, whatever else allows them; repeatable'
             cand --permission-mode 'What happens to calls about which no rule decides [default: that of the settings, else default]'
-            cand --permission-prompt 'Who is asked about calls that are neither allowed nor denied'
+            cand --permission-prompt 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)'
             cand --judge 'The model that judges calls in the permission mode auto [default: the fast model]'
             cand --max-concurrency 'How many calls run at once [default: 10]'
             cand --tools-only 'Run only these tools'

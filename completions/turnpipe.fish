@@ -70,9 +70,7 @@ plan\t'Calls that only read run; about everything else somebody is asked, whatev
 auto\t'A judge decides about what rules leave open'
 dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
-tty\t'The person at the terminal'
-stdio\t'The program that reads the records and writes the input (`control_request`)'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l judge -d 'The model that judges calls in the permission mode auto [default: the fast model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r

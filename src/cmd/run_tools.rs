@@ -83,8 +83,10 @@ pub(super) struct RunToolsArguments {
     mcp: McpArguments,
     #[command(flatten)]
     permissions: PermissionArguments,
-    /// Who is asked about calls that are neither allowed nor denied
-    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    /// Who is asked about calls that are neither allowed nor denied: nobody, and they do not run
+    /// (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the
+    /// input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)
+    #[arg(long, default_value = "deny", value_name = "WHO")]
     permission_prompt: PermissionPrompt,
     /// The model that judges calls in the permission mode auto [default: the fast model]
     #[arg(long, value_name = "MODEL")]
@@ -165,6 +167,7 @@ impl Run for RunToolsArguments {
         let registry = self
             .mcp
             .add_servers(registry(&settings)?, &here, globals, io)?;
+        let registry = Arc::new(registry);
         let tools_only = self.tools_only.as_ref().map(|names| {
             let names = names.iter().map(|name| tool_named(&registry, name));
             names.collect::<Result<_, _>>()
@@ -187,6 +190,9 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let prompter = self
+            .permission_prompt
+            .prompter(&channels, &io.ids, &registry, &context)?;
         let lifecycle = Lifecycle {
             registry,
             mode: permissions.mode,
@@ -194,7 +200,7 @@ impl Run for RunToolsArguments {
             judge: guards::judge(permissions.mode, self.judge.as_deref(), globals, io)?,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
-            prompter: self.permission_prompt.prompter(&channels, &io.ids)?,
+            prompter,
             limits: settings.limits.clone(),
             shell_verdicts: self.lane.shell_verdicts(),
             tools_only,

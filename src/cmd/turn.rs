@@ -1,7 +1,6 @@
 //! `turn`: one reply of the main model.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
@@ -121,7 +120,7 @@ impl Run for TurnArguments {
             functions?
         };
         let replaced = shorten(&mut conversation.history, &session_id, &settings, io);
-        let assembly = Assembly::new(conversation.history.call_ids(), Arc::clone(&moment.ids));
+        let assembly = Assembly::new(conversation.history.call_ids());
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);

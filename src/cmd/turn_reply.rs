@@ -72,7 +72,9 @@ impl ReplyWriter {
         let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
         let record = TurnResultRecord {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            total_cost_usd: self.prices.cost(&self.scribe.model, &usage),
+            total_cost_usd: (!usage.is_empty())
+                .then(|| self.prices.cost(&self.scribe.model, &usage))
+                .flatten(),
             ..self.scribe.result(&Ending::of(&reply), text, usage)
         };
         self.writer.record(&record)?;

@@ -32,7 +32,7 @@ use crate::wire::{InvalidCall, Lane, Outcome, SessionId, ToolCall, ToolUseId};
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
     /// The tools on offer.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// What happens to calls about which no rule decides.
     pub mode: Mode,
     /// Which calls may run.

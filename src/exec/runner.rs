@@ -361,13 +361,6 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// A call whose input has `weight` bytes is complete in the input.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
         if self.options.mode == Mode::Plan {
-            let prepared = match prepared {
-                // Only the server can say what the tool would do.
-                Prepared::Unresolved(unresolved) => {
-                    self.lifecycle.resolve(&unresolved, &self.session.context)
-                }
-                known => known,
-            };
             let decision = self.lifecycle.decision(&prepared, &self.session.context);
             self.plan.add(id, name, &prepared, decision);
             return;

@@ -252,7 +252,7 @@ fn no_result() -> CallResult {
 }
 
 /// An id that every API accepts and that no call before has.
-fn own_id(id: &str, taken: &mut HashSet<String>) -> String {
+pub(super) fn own_id(id: &str, taken: &mut HashSet<String>) -> String {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let usual = |c: char| if is_usual(c) { c } else { '_' };
     let mut plain: String = id.chars().map(usual).take(LONGEST_ID).collect();

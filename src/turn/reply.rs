@@ -1,13 +1,12 @@
 //! A reply while it arrives: which of its blocks are complete. Pure.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::history::own_id;
 use crate::dialog::{Block, Call, Thought};
-use crate::io::Ids;
 use crate::model::{Event, Input, without_think_tags};
 
 /// Puts a reply together from its parts.
@@ -18,7 +17,6 @@ pub struct Assembly {
     done: usize,
     /// The ids of calls in the conversation.
     taken: HashSet<String>,
-    ids: Arc<dyn Ids>,
 }
 
 /// What comes out of an assembly.
@@ -51,12 +49,11 @@ enum Open {
 
 impl Assembly {
     /// For a reply in a conversation that has calls of these ids.
-    pub fn new<'a>(taken: impl Iterator<Item = &'a str>, ids: Arc<dyn Ids>) -> Self {
+    pub fn new<'a>(taken: impl Iterator<Item = &'a str>) -> Self {
         Self {
             open: VecDeque::new(),
             done: 0,
             taken: taken.map(str::to_owned).collect(),
-            ids,
         }
     }
 
@@ -93,7 +90,7 @@ impl Assembly {
                 self.begin(Open::Redacted(data), &block, &mut outputs);
             }
             Event::CallBegins { index, id, name } => {
-                let id = self.own_id(id);
+                let id = own_id(&id, &mut self.taken);
                 let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
                 let call = Open::Call {
                     index,
@@ -184,15 +181,6 @@ impl Assembly {
         outputs.push(Output::Event(event));
         self.done += 1;
         outputs.extend(open.into_blocks().into_iter().map(Output::Block));
-    }
-
-    fn own_id(&mut self, id: String) -> String {
-        if self.taken.insert(id.clone()) {
-            return id;
-        }
-        let id = format!("call_{}", self.ids.uuid().simple());
-        self.taken.insert(id.clone());
-        id
     }
 }
 

@@ -1,10 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::io::SeededIds;
 
 fn assembly(taken: &[&str]) -> Assembly {
-    Assembly::new(taken.iter().copied(), Arc::new(SeededIds::new(7)))
+    Assembly::new(taken.iter().copied())
 }
 
 fn blocks(outputs: Vec<Output>) -> Vec<String> {
@@ -125,8 +124,7 @@ fn ids_are_new_in_the_conversation() {
         .iter()
         .map(|call| call.split(' ').nth(1).unwrap().to_owned())
         .collect();
-    assert_ne!(ids[0], "call_0");
-    assert_ne!(ids[0], ids[1]);
+    assert_eq!(ids, ["call_0_2", "call_0_3"]);
 }
 
 #[test]

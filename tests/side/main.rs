@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod agent_script;
 mod costs;
 mod files;
 mod fixtures;
