@@ -1044,7 +1044,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__permission__subcmd__request)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --trust-analysis --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1086,7 +1086,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
-            opts="-q -v -h --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --trust-analysis --settings --allow --ask --deny --permission-mode --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -36,9 +36,14 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
+  turnpipe hook pre-tool-use --trust-analysis < call.json
   turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
   turnpipe hook permission-request --settings settings.json < call.json")]
 pub(super) struct HookArguments {
+    /// Also allow what is only known to read by its words, such as `git log | head`, `find -name` and
+    /// `sed -n 1,9p`. In `run-tools`, the kernel keeps these from writing; in other agents nothing does
+    #[arg(long)]
+    trust_analysis: bool,
     #[command(flatten)]
     permissions: PermissionArguments,
 }
@@ -97,7 +102,10 @@ impl Run for HookArguments {
         };
         let settings = self.permissions.load(&project, globals, io)?;
         // An agent's shell keeps a command from nothing: it is no lane.
-        let shell = Spawners::new(1);
+        let mut shell = Spawners::new(1);
+        if self.trust_analysis {
+            shell = shell.trusted();
+        }
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io);
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::command::Command;
 use super::remedy;
-use super::surroundings::{Place, Surroundings};
+use super::surroundings::Surroundings;
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
 use crate::wire::records::{DecidedBy, Decision};
 
@@ -144,7 +144,7 @@ impl Rules {
         command: &Command<'_>,
         surroundings: &Surroundings<'_>,
     ) -> Verdict {
-        if let Some(rule) = self.restricting(|rule| rule.restricts_command(command, surroundings)) {
+        if let Some(rule) = self.restricting_command(command, surroundings) {
             return by_rule(rule);
         }
         if only_reads {
@@ -218,16 +218,11 @@ impl Rules {
         }
     }
 
-    fn allowing_to_write(&self, place: &Place, surroundings: &Surroundings<'_>) -> Option<&Rule> {
-        self.that(Behavior::Allow)
-            .find(|rule| rule.allows_writing(place, surroundings))
-    }
-
     /// About a call that is no command line.
     fn decide_other(&self, mode: Mode, call: &Call<'_>) -> Verdict {
         let surroundings = call.surroundings;
         let request = surroundings.request;
-        if let Some(rule) = self.restricting(|rule| rule.restricts(call)) {
+        if let Some(rule) = self.restricting_call(call) {
             return by_rule(rule);
         }
         let writes = &call.writes;

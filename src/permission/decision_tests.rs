@@ -63,7 +63,12 @@ impl Row {
     pub(super) fn decided(&self) -> Decided {
         let mode = self.mode.as_deref().unwrap_or("default");
         let mode = Mode::from_str(mode, false).unwrap();
-        self.with_request(|request| self.rules().decide(mode, request))
+        self.with_request(|request| {
+            let decided = self.rules().decide(mode, request);
+            let one_by_one = self.rules().one_by_one().decide(mode, request);
+            assert_eq!(decided, one_by_one, "{self:?}");
+            decided
+        })
     }
 
     pub(super) fn with_request<T>(&self, use_it: impl FnOnce(&Request<'_>) -> T) -> T {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::named_file::NamedFile;
 use super::surroundings::{Place, Surroundings};
@@ -15,13 +15,15 @@ pub(super) struct PathPattern {
     anchor: Anchor,
     /// Below the anchor: the file itself, and what is in it if it is a directory.
     globs: GlobSet,
+    /// The same, one by one.
+    parts: Vec<Glob>,
     /// The same, with a star for everything that is not literal: with no directory for `**/`, and with
     /// some.
     outlines: [String; 2],
 }
 
 /// What a pattern is relative to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Anchor {
     Root,
     Home,
@@ -75,18 +77,19 @@ impl PathPattern {
         };
         // In `.gitignore`, braces are characters like any other.
         let literal_braces = below.replace('{', "\\{").replace('}', "\\}");
-        let mut globs = GlobSetBuilder::new();
+        let mut parts = Vec::new();
         for pattern in [&literal_braces, &format!("{literal_braces}/**")] {
             let glob = GlobBuilder::new(pattern)
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build()
                 .map_err(|error| error.kind().to_string())?;
-            globs.add(glob);
+            parts.push(glob);
         }
         Ok(Self {
             anchor,
-            globs: globs.build().map_err(|error| error.kind().to_string())?,
+            globs: set_of(&parts).map_err(|error| error.kind().to_string())?,
+            parts,
             outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
         })
     }
@@ -99,7 +102,13 @@ impl PathPattern {
             Anchor::Home => request.home.into_iter().collect(),
             Anchor::Source(directory) => vec![directory],
             Anchor::WorkingDirectory => directories.take(1).collect(),
-            Anchor::AllWorkingDirectories => directories.chain([request.directory]).collect(),
+            Anchor::AllWorkingDirectories => {
+                let mut roots: Vec<&Path> = directories.collect();
+                if !roots.contains(&request.directory) {
+                    roots.push(request.directory);
+                }
+                roots
+            }
         }
     }
 
@@ -122,14 +131,14 @@ impl PathPattern {
     pub(super) fn allows(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
         let real = place.real.as_ref();
         self.covers(&place.name, surroundings)
-            && real.is_some_and(|real| self.covers(real, surroundings))
+            && real.is_some_and(|real| *real == place.name || self.covers(real, surroundings))
     }
 
     /// Whether it restricts a file: its name or where that leads.
     pub(super) fn restricts(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
         let real = place.real.as_ref();
         self.covers(&place.name, surroundings)
-            || real.is_some_and(|real| self.covers(real, surroundings))
+            || real.is_some_and(|real| *real != place.name && self.covers(real, surroundings))
     }
 
     /// Whether it may restrict a file of a command line.
@@ -155,6 +164,68 @@ impl PathPattern {
                 may_cover(&itself) || may_cover(&format!("{itself}/*"))
             })
         })
+    }
+}
+
+fn set_of(globs: &[Glob]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob.clone());
+    }
+    set.build()
+}
+
+/// All files of many patterns, to be told at once that none of them is about a file.
+#[derive(Debug, Default)]
+pub(super) struct PathUnion {
+    /// One for each anchor; nothing if they are too large together, and may be about any file.
+    patterns: Option<Vec<PathPattern>>,
+}
+
+impl PathUnion {
+    pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a PathPattern>) -> Self {
+        let mut unions: Vec<PathPattern> = Vec::new();
+        for pattern in patterns {
+            match unions
+                .iter_mut()
+                .find(|union| union.anchor == pattern.anchor)
+            {
+                Some(union) => union.parts.extend(pattern.parts.iter().cloned()),
+                None => unions.push(pattern.clone()),
+            }
+        }
+        let built = unions.into_iter().map(|union| {
+            Some(PathPattern {
+                globs: set_of(&union.parts).ok()?,
+                ..union
+            })
+        });
+        Self {
+            patterns: built.collect(),
+        }
+    }
+
+    /// Whether one of the patterns may be about a file.
+    pub(super) fn may_cover(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+        self.patterns.as_ref().is_none_or(|unions| {
+            unions
+                .iter()
+                .any(|union| union.restricts(place, surroundings))
+        })
+    }
+
+    /// Whether one of them may be about a file of a command line.
+    pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
+        let Some(unions) = &self.patterns else {
+            return true;
+        };
+        match file {
+            NamedFile::Known(place) => self.may_cover(place, surroundings),
+            NamedFile::Somewhere(path) => {
+                unions.iter().any(|union| union.covers(path, surroundings))
+            }
+            NamedFile::Outlined { .. } => !unions.is_empty(),
+        }
     }
 }
 

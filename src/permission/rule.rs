@@ -240,6 +240,14 @@ impl Rule {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
+    /// The files that it is about, where files decide.
+    pub(super) fn paths(&self) -> Option<&PathPattern> {
+        match &self.specifier {
+            Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// What is wrong with it, though it is well formed.
     pub(super) fn warning(&self) -> Option<String> {
         matches!(self.specifier, Specifier::Nothing).then(|| {

@@ -2,7 +2,11 @@
 
 use std::cmp::Reverse;
 
+use super::call::Call;
+use super::command::Command;
+use super::path_pattern::PathUnion;
 use super::rule::Specifier;
+use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
 use super::{Behavior, Rule};
 
@@ -11,19 +15,40 @@ use super::{Behavior, Rule};
 pub struct Rules {
     /// Stricter ones first, then in the order of their sources.
     rules: Vec<Rule>,
+    /// The files of those that restrict, and of those that allow.
+    restricted: PathUnion,
+    allowed: PathUnion,
 }
 
 impl Rules {
     /// These rules, in the order of their sources.
     pub fn new(mut rules: Vec<Rule>) -> Self {
         rules.sort_by_key(|rule| Reverse(rule.behavior));
-        Self { rules }
+        let (restricting, allowing): (Vec<&Rule>, Vec<&Rule>) = rules
+            .iter()
+            .partition(|rule| rule.behavior != Behavior::Allow);
+        Self {
+            restricted: PathUnion::of(restricting.into_iter().filter_map(Rule::paths)),
+            allowed: PathUnion::of(allowing.into_iter().filter_map(Rule::paths)),
+            rules,
+        }
+    }
+
+    /// The same rules, each of them asked about every file.
+    #[cfg(test)]
+    pub(super) fn one_by_one(self) -> Self {
+        Self {
+            restricted: PathUnion::default(),
+            allowed: PathUnion::default(),
+            ..self
+        }
     }
 
     /// Adds a rule.
     pub fn add(&mut self, rule: Rule) {
-        self.rules.push(rule);
-        self.rules.sort_by_key(|rule| Reverse(rule.behavior));
+        let mut rules = std::mem::take(&mut self.rules);
+        rules.push(rule);
+        *self = Self::new(rules);
     }
 
     /// What is wrong with rules that are well formed: a line for each that can never matter.
@@ -51,6 +76,45 @@ impl Rules {
         self.rules
             .iter()
             .filter(move |rule| rule.behavior == behavior)
+    }
+
+    /// The strictest one that restricts a command of a command line.
+    pub(super) fn restricting_command(
+        &self,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> Option<&Rule> {
+        let files = command
+            .named(surroundings)
+            .iter()
+            .chain(command.redirected(surroundings))
+            .chain(command.changed(surroundings));
+        let mut files = files.map(|file| self.restricted.may_restrict(file, surroundings));
+        let is_about_files = files.any(|may| may);
+        self.restricting(|rule| {
+            (is_about_files || rule.paths().is_none())
+                && rule.restricts_command(command, surroundings)
+        })
+    }
+
+    /// The strictest one that restricts a call that is no command line.
+    pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
+        let surroundings = call.surroundings;
+        let mut places = call.reads.iter().chain(&call.writes);
+        let is_about_files = places.any(|place| self.restricted.may_cover(place, surroundings));
+        self.restricting(|rule| (is_about_files || rule.paths().is_none()) && rule.restricts(call))
+    }
+
+    /// One that allows to change a file.
+    pub(super) fn allowing_to_write(
+        &self,
+        place: &Place,
+        surroundings: &Surroundings<'_>,
+    ) -> Option<&Rule> {
+        let is_about_it = self.allowed.may_cover(place, surroundings);
+        self.that(Behavior::Allow).find(|rule| {
+            (is_about_it || rule.paths().is_none()) && rule.allows_writing(place, surroundings)
+        })
     }
 
     /// The strictest one that restricts something.

@@ -46,6 +46,38 @@ fn rules_decide_in_the_form_of_each_agent() {
     check("hook-rules.jsonl");
 }
 
+#[test]
+fn commands_with_languages_are_allowed_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let hook = |arguments: &[&str], command: &str| {
+        let arguments = [&["hook", "pre-tool-use"], arguments].concat();
+        let told = run(&arguments, &listing(folder.path(), command));
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{command}");
+        told.stdout.contains("\"permissionDecision\":\"allow\"")
+    };
+    let trust = ["--trust-analysis"];
+    let deny = ["--trust-analysis", "--deny", "Read(.env)"];
+    for command in [
+        "git log --oneline | head",
+        "find . -name '*.rs'",
+        "sed -n 1,9p a",
+        "awk '{print $1}' a",
+    ] {
+        assert!(!hook(&[], command), "{command}");
+        assert!(hook(&trust, command), "{command}");
+    }
+    for command in [
+        "find . -delete",
+        "sed -i s/a/b/ a",
+        "git push",
+        "awk '{system($1)}' a",
+    ] {
+        assert!(!hook(&trust, command), "{command}");
+    }
+    assert!(hook(&deny, "sed -n 1,9p a"));
+    assert!(!hook(&deny, "sed -n 1,9p .env"));
+}
+
 fn listing(directory: &Path, command: &str) -> Vec<u8> {
     let input = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": directory,
