@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('summarize-batch', 'summarize-batch', [CompletionResultType]::ParameterValue, 'Label finished batches of tool calls')
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
+            [CompletionResult]::new('turn', 'turn', [CompletionResultType]::ParameterValue, 'Ask the main model for its next reply')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
@@ -60,13 +61,14 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--ask', '--ask', [CompletionResultType]::ParameterName, 'Ask about the calls that a rule matches; repeatable')
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Deny the calls that a rule matches, whatever else allows them; repeatable')
             [CompletionResult]::new('--permission-mode', '--permission-mode', [CompletionResultType]::ParameterName, 'What happens to calls about which no rule decides [default: that of the settings, else default]')
-            [CompletionResult]::new('--permission-prompt', '--permission-prompt', [CompletionResultType]::ParameterName, 'Who is asked about calls that are neither allowed nor denied')
+            [CompletionResult]::new('--permission-prompt', '--permission-prompt', [CompletionResultType]::ParameterName, 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)')
             [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The model that judges calls in the permission mode auto [default: the fast model]')
             [CompletionResult]::new('--max-concurrency', '--max-concurrency', [CompletionResultType]::ParameterName, 'How many calls run at once [default: 10]')
             [CompletionResult]::new('--tools-only', '--tools-only', [CompletionResultType]::ParameterName, 'Run only these tools')
             [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read only this dialect, instead of detecting it line by line')
+            [CompletionResult]::new('--results', '--results', [CompletionResultType]::ParameterName, 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn')
             [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session whose state is used and updated')
             [CompletionResult]::new('--state-dir', '--state-dir', [CompletionResultType]::ParameterName, 'The directory that holds the state')
             [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where shell calls start [default: where the last run of the session ended, else this directory]')
@@ -186,6 +188,39 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--print-prompt', '--print-prompt', [CompletionResultType]::ParameterName, 'Print the prompts instead of using them')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
             [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;turn' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The session file with the conversation, which may still be missing [default: standard input has the conversation, unless it is a terminal]')
+            [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'Say this first, and write it as a record')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The instructions for the model [default: short ones for a coding agent]')
+            [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The session''s id [default: that of the conversation, else the file''s name, else a new one]')
+            [CompletionResult]::new('--tools', '--tools', [CompletionResultType]::ParameterName, 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable')
+            [CompletionResult]::new('--tools-only', '--tools-only', [CompletionResultType]::ParameterName, 'Offer only these tools, separated by commas; an empty list offers none')
+            [CompletionResult]::new('--mcp-config', '--mcp-config', [CompletionResultType]::ParameterName, 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable')
+            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'The most tokens that the reply may have')
+            [CompletionResult]::new('--temperature', '--temperature', [CompletionResultType]::ParameterName, 'How freely the model chooses its words [default: the server decides]')
+            [CompletionResult]::new('--thinking', '--thinking', [CompletionResultType]::ParameterName, 'Let the model think with about this many tokens, which count apart; 0 for no thinking [default: the model decides]')
+            [CompletionResult]::new('--max-turns', '--max-turns', [CompletionResultType]::ParameterName, 'Do not ask once the model has replied this often since a person last said something')
+            [CompletionResult]::new('--max-budget', '--max-budget', [CompletionResultType]::ParameterName, 'Do not ask once the conversation has cost this many US dollars')
+            [CompletionResult]::new('--max-session-tokens', '--max-session-tokens', [CompletionResultType]::ParameterName, 'Do not ask once the conversation has cost this many tokens')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`')
+            [CompletionResult]::new('--record-http', '--record-http', [CompletionResultType]::ParameterName, 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`')
+            [CompletionResult]::new('--timeout-ms', '--timeout-ms', [CompletionResultType]::ParameterName, 'How long the model may take to answer, in milliseconds')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Also write the parts of each block as they come')
+            [CompletionResult]::new('--no-stream', '--no-stream', [CompletionResultType]::ParameterName, 'Ask for the whole reply at once')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the body of each request instead of sending it')
+            [CompletionResult]::new('--print-prompt', '--print-prompt', [CompletionResultType]::ParameterName, 'Print the prompts instead of using them')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -834,6 +869,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('summarize-batch', 'summarize-batch', [CompletionResultType]::ParameterValue, 'Label finished batches of tool calls')
             [CompletionResult]::new('title', 'title', [CompletionResultType]::ParameterValue, 'Name sessions by what they are about')
             [CompletionResult]::new('recap', 'recap', [CompletionResultType]::ParameterValue, 'Say where you left off')
+            [CompletionResult]::new('turn', 'turn', [CompletionResultType]::ParameterValue, 'Ask the main model for its next reply')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check each line of the input')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Decide about the calls of another agent, as its hook')
             [CompletionResult]::new('session', 'session', [CompletionResultType]::ParameterValue, 'Read the session files of coding agents')
@@ -856,6 +892,9 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;recap' {
+            break
+        }
+        'turnpipe;help;turn' {
             break
         }
         'turnpipe;help;check' {

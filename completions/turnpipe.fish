@@ -38,6 +38,7 @@ complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "run-tools" -d 'Ex
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "title" -d 'Name sessions by what they are about'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "recap" -d 'Say where you left off'
+complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "turn" -d 'Ask the main model for its next reply'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "check" -d 'Check each line of the input'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
 complete -c turnpipe -n "__fish_turnpipe_needs_command" -f -a "session" -d 'Read the session files of coding agents'
@@ -69,15 +70,16 @@ plan\t'Calls that only read run; about everything else somebody is asked, whatev
 auto\t'A judge decides about what rules leave open'
 dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied' -r -f -a "deny\t'Nobody: they do not run'
-tty\t'The person at the terminal'
-stdio\t'The program that reads the records and writes the input (`control_request`)'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l judge -d 'The model that judges calls in the permission mode auto [default: the fast model]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l timeout -d 'End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
+openai\t'`OpenAI` chat completions'
+gemini\t'Gemini contents, Qwen Code session parts'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l results -d 'Write the messages that the next request of this API takes, and nothing else: what the model said, unless `--no-echo` is given, and the results of each turn' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'
 gemini\t'Gemini contents, Qwen Code session parts'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session-id -d 'The session whose state is used and updated' -r
@@ -205,6 +207,35 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s v -l verbose
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand recap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l session -d 'The session file with the conversation, which may still be missing [default: standard input has the conversation, unless it is a terminal]' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l prompt -d 'Say this first, and write it as a record' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l system -d 'The instructions for the model [default: short ones for a coding agent]' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l session-id -d 'The session\'s id [default: that of the conversation, else the file\'s name, else a new one]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l tools-only -d 'Offer only these tools, separated by commas; an empty list offers none' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l mcp-config -d 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-tokens -d 'The most tokens that the reply may have' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l temperature -d 'How freely the model chooses its words [default: the server decides]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l thinking -d 'Let the model think with about this many tokens, which count apart; 0 for no thinking [default: the model decides]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-turns -d 'Do not ask once the model has replied this often since a person last said something' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-budget -d 'Do not ask once the conversation has cost this many US dollars' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-session-tokens -d 'Do not ask once the conversation has cost this many tokens' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l config -d 'Read this configuration file instead of the usual one' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l partial -d 'Also write the parts of each block as they come'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l no-stream -d 'Ask for the whole reply at once'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l dry-run -d 'Print the body of each request instead of sending it'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l print-prompt -d 'Print the prompts instead of using them'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -s q -l quiet -d 'Print no warnings and hints, only errors'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -s v -l verbose -d 'Say on standard error what was done'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l no-config -d 'Read no configuration file'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l no-pager -d 'Show long text on a terminal without a pager'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand check; and not __fish_seen_subcommand_from shell permission text help" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
@@ -730,20 +761,21 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s v -l verbose -
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-config -d 'Read no configuration file'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -l no-pager -d 'Show long text on a terminal without a pager'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "title" -d 'Name sessions by what they are about'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "recap" -d 'Say where you left off'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "check" -d 'Check each line of the input'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "session" -d 'Read the session files of coding agents'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "tools" -d 'Print the tools that calls can name'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "doctor" -d 'Show what is configured, where each value comes from, and what cannot work'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "completions" -d 'Print a shell completion script'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "man" -d 'Write manual pages'
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap check hook session tools schema state doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "run-tools" -d 'Execute the tool calls of an assistant stream'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "summarize-batch" -d 'Label finished batches of tool calls'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "title" -d 'Name sessions by what they are about'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "recap" -d 'Say where you left off'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "turn" -d 'Ask the main model for its next reply'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "check" -d 'Check each line of the input'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "hook" -d 'Decide about the calls of another agent, as its hook'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "session" -d 'Read the session files of coding agents'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "tools" -d 'Print the tools that calls can name'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "schema" -d 'Print the JSON Schema of a record'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "state" -d 'Manage the state that sessions leave behind'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "doctor" -d 'Show what is configured, where each value comes from, and what cannot work'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "completions" -d 'Print a shell completion script'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "man" -d 'Write manual pages'
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and not __fish_seen_subcommand_from run-tools summarize-batch title recap turn check hook session tools schema state doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "shell" -d 'Check whether shell commands only read'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "permission" -d 'Check whether calls may run, and what decides'
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand help; and __fish_seen_subcommand_from check" -f -a "text" -d 'Clean text that a model wrote'

@@ -41,6 +41,8 @@ pub mod model;
 
 pub mod side;
 
+pub mod turn;
+
 pub mod config;
 
 pub mod flow;

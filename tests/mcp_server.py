@@ -1,7 +1,8 @@
 """A scripted MCP server on standard input and output, with tools that behave badly.
 
 Arguments: LOG, a file for what arrives and happens, and words: `silent` answers nothing, `many` has
-many tools, `late` answers only when there is a file `LOG.go`.
+many tools, `few` eight, `late` answers only when there is a file `LOG.go`, `endless` has endless pages
+of tools, `unlistable` lists them once, `new` has a tool `grown` when it is not the first of its kind.
 """
 
 import json
@@ -15,7 +16,8 @@ LOG, WORDS = sys.argv[1], sys.argv[2:]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 writing = threading.Lock()
 meeting = threading.Barrier(2)
-grown = False
+grown = "new" in WORDS and os.path.exists(LOG)
+listings = 0
 
 
 def log(text):
@@ -44,7 +46,7 @@ def tool(name, only_reads=False, **more):
 
 
 def tools():
-    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end"]
+    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end", "odd", "babble", "both", "same", "album", "words", "ask"]
     listed = [tool("echo", True), tool("meet", True)] + [tool(name) for name in names]
     listed.append(tool("big file", _meta={"anthropic/maxResultSizeChars": 100000}))
     listed.append(tool("long"))
@@ -52,6 +54,8 @@ def tools():
         listed.append(tool("grown"))
     if "many" in WORDS:
         listed += [tool(f"extra{number}") for number in range(10)]
+    if "few" in WORDS:
+        listed = listed[:7] + listed[-2:-1]
     return listed
 
 
@@ -105,6 +109,37 @@ def call(number, name, arguments):
         }
     elif name == "data":
         result = {"content": [], "structuredContent": {"degrees": 21}}
+    elif name == "both":
+        result = text("it is warm") | {"structuredContent": {"degrees": 21}}
+    elif name == "same":
+        result = text('{ "degrees": 21 }') | {"structuredContent": {"degrees": 21}}
+    elif name == "words":
+        result = text("one", "2") | {"structuredContent": {"result": ["one", 2]}}
+    elif name == "ask":
+        # A permission tool: the command says how it decides.
+        word, command = arguments["input"]["command"].split()[-1], arguments["input"]["command"]
+        answers = {
+            "allowed": {"behavior": "allow", "updatedInput": {"command": command}},
+            "as-it-is": {"behavior": "allow"},
+            "changed": {"behavior": "allow", "updatedInput": {"command": "touch other"}},
+            "forbidden": {"behavior": "allow", "updatedInput": {"command": "rm -r kept"}},
+            "refused": {"behavior": "deny", "message": f"no {arguments['tool_name']} of {arguments['tool_use_id']}"},
+            "undecided": {"behavior": "perhaps"},
+        }
+        if word == "unanswered":
+            return
+        result = text(json.dumps(answers[word]) if word in answers else "what?") | {"isError": word == "failed"}
+    elif name == "odd":
+        result = {"colour": "red"}
+    elif name == "album":
+        image = {"type": "image", "mimeType": "image/png", "data": PIXEL}
+        large = {"type": "image", "mimeType": "image/png", "data": "A" * (6 << 20)}
+        result = {"content": [image, large] + text("", *["z" * 30000] * 3, "")["content"]}
+    elif name == "babble":
+        line = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 900}})
+        with writing:
+            while True:
+                sys.stdout.write((line + "\n") * 100)
     elif name == "fail":
         result = text("no such table") | {"isError": True}
     elif name == "refuse":
@@ -122,6 +157,7 @@ def call(number, name, arguments):
 
 
 def answer(message):
+    global listings
     number, method = message.get("id"), message.get("method")
     log(method)
     if method == "initialize":
@@ -132,7 +168,13 @@ def answer(message):
     elif method == "tools/list":
         # Two pages.
         listed, half = tools(), 5
-        if message.get("params", {}).get("cursor") == "rest":
+        listings += 1
+        if "endless" in WORDS:
+            page = [tool(f"page{listings} {position}") for position in range(500)]
+            send({"id": number, "result": {"tools": page, "nextCursor": str(listings)}})
+        elif "unlistable" in WORDS and listings > 2:
+            send({"id": number, "error": {"code": -32603, "message": "no list today"}})
+        elif message.get("params", {}).get("cursor") == "rest":
             send({"id": number, "result": {"tools": listed[half:]}})
         else:
             send({"id": number, "result": {"tools": listed[:half], "nextCursor": "rest"}})

@@ -30,6 +30,7 @@ use super::state_clean::StateCleanArguments;
 use super::summarize_batch::SummarizeBatchArguments;
 use super::title::TitleArguments;
 use super::tools::ToolsArguments;
+use super::turn::TurnArguments;
 use super::{Globals, Outcome};
 use crate::io::Io;
 
@@ -39,6 +40,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<SummarizeBatchArguments>("summarize-batch"),
     Command::new::<TitleArguments>("title"),
     Command::new::<RecapArguments>("recap"),
+    Command::new::<TurnArguments>("turn"),
     Command {
         name: "check",
         kind: Kind::Group {

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::output::RecordWriter;
+use crate::dialog::Message;
 use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::session::{Facts, Scope, Session};
@@ -82,8 +83,31 @@ pub(super) struct StreamedConversation {
 /// Reading or writing failed.
 pub(super) fn read_stream(
     stream: impl Read + Send + 'static,
-    mut copy: Option<&mut RecordWriter>,
+    copy: Option<&mut RecordWriter>,
 ) -> anyhow::Result<StreamedConversation> {
+    let mut excerpt = Excerpt::default();
+    let mut note = |message| excerpt.note(message);
+    let (conversation, mut understanding) = read_messages(stream, copy, &mut |_| (), &mut note)?;
+    if excerpt.messages() > 0 {
+        understanding = Understanding::Something;
+    }
+    Ok(StreamedConversation {
+        excerpt,
+        session_id: conversation.session_id().map(str::to_owned),
+        understanding,
+    })
+}
+
+/// The same, with all records and all messages.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(super) fn read_messages(
+    stream: impl Read + Send + 'static,
+    mut copy: Option<&mut RecordWriter>,
+    seen: &mut dyn FnMut(&str),
+    taken: &mut dyn FnMut(Message),
+) -> anyhow::Result<(DialogStream, Understanding)> {
     let mut conversation = DialogStream::default();
     let mut understanding = Understanding::default();
     // Every line may be a message.
@@ -94,7 +118,9 @@ pub(super) fn read_stream(
             writer.echo(piece.raw())?;
         }
         for record in piece.records().0 {
-            conversation.record(record.text(piece.raw()));
+            let text = record.text(piece.raw());
+            seen(text);
+            conversation.record(text, taken);
         }
         if let Some(writer) = &mut copy
             && !reader.holds_a_piece()
@@ -102,14 +128,8 @@ pub(super) fn read_stream(
             writer.flush()?;
         }
     }
-    let session_id = conversation.session_id().map(str::to_owned);
-    let excerpt = conversation.finish();
-    if excerpt.messages() > 0 {
-        understanding = Understanding::Something;
+    if let Some(last) = conversation.finish() {
+        taken(last);
     }
-    Ok(StreamedConversation {
-        excerpt,
-        session_id,
-        understanding,
-    })
+    Ok((conversation, understanding))
 }

@@ -50,6 +50,7 @@ pub(super) fn hooks(
             project: context.home_directory.clone(),
             client: Arc::new(Client::new(http)),
             engine: Engine::default(),
+            clock: Arc::clone(&context.clock),
         },
     }))
 }

@@ -35,8 +35,16 @@ impl McpArguments {
         if self.mcp_config.is_empty() {
             return Ok(registry);
         }
-        let configs =
-            mcp::read_config(&self.mcp_config, &io.environment).map_err(UsageError::reason)?;
+        let configs = mcp::read_config(&self.mcp_config, &io.environment);
+        let configs = configs.map_err(|malformed| {
+            let error = UsageError::reason(&malformed);
+            match malformed.problem {
+                mcp::ConfigProblem::Unset { variable, .. } => error.with_hint(format!(
+                    "set {variable}, or write a default: `${{{variable}:-...}}`"
+                )),
+                _ => error,
+            }
+        })?;
         let config = globals.config(&io.environment)?;
         let world = mcp::World {
             engine: http::Engine::default(),

@@ -66,6 +66,9 @@ mod table;
 mod times;
 mod title;
 mod tools;
+mod turn;
+mod turn_conversation;
+mod turn_reply;
 mod usage;
 
 use error::UsageError;

@@ -9,11 +9,15 @@ use clap::Args;
 
 use super::{Globals, UsageError};
 use crate::flow::{Asker, Source};
+use crate::http::TimeLimits;
 use crate::io::Io;
 use crate::model::{
-    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Recorder,
-    Stop, Unconnectable,
+    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
+    Recorder, Stop, Unconnectable,
 };
+
+/// How long a reply of the main model may take.
+const LONGEST_REPLY: Duration = Duration::from_mins(30);
 
 /// Which model is asked, and how.
 #[derive(Debug, Clone, Args)]
@@ -71,26 +75,10 @@ impl ModelArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Source, UsageError> {
-        let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
-        let settings = globals.config(&io.environment)?.models(total);
+        let settings = self.settings(globals, io)?;
         let name = self.name(stand_in, &settings)?;
-        let world = ModelWorld {
-            environment: io.environment.clone(),
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
-        };
-        let keys = if self.dry_run || self.print_prompt {
-            KeyCheck::Waived
-        } else {
-            KeyCheck::Demanded
-        };
-        let mut connector = Connector::new(settings, world, keys);
+        let mut connector = self.connector(settings, io)?;
         connector.pace = Some(Arc::new(pace));
-        if let Some(path) = &self.record_http {
-            let recorder = Recorder::open(path)
-                .map_err(|error| UsageError::reason(error).about("--record-http"))?;
-            connector.recorder = Some(Arc::new(recorder));
-        }
         let name = match (name, occasion) {
             (Some(name), _) => name,
             (None, Occasion::Automatic) => ModelName::None,
@@ -114,30 +102,91 @@ impl ModelArguments {
         })
     }
 
+    /// The main model: that of `--model`, else the configured one; with its name for a server.
+    ///
+    /// # Errors
+    /// As [`Self::source`]; none is chosen, or it is not one that can be asked.
+    pub(super) fn main_model(
+        &self,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<(Arc<dyn Provider>, String), UsageError> {
+        let mut settings = self.settings(globals, io)?;
+        if self.timeout_ms.is_none() && settings.http.limits == TimeLimits::default() {
+            // The usual limit is for short answers. A server that says nothing is given up earlier.
+            settings.http.limits.total = LONGEST_REPLY;
+        }
+        let hint = "name one with `--model PROVIDER:MODEL` or TURNPIPE_MODEL";
+        let Some(name) = self.chosen(settings.main.as_ref())? else {
+            return Err(UsageError::new("no model is configured").with_hint(hint));
+        };
+        let plain = match &name {
+            ModelName::Remote(remote) => Some(remote.model.clone()),
+            _ => None,
+        };
+        match self.connector(settings, io)?.connect(&name)? {
+            Model::Provider(provider) => {
+                let plain = plain.unwrap_or_else(|| match provider.name().parse() {
+                    Ok(ModelName::Remote(remote)) => remote.model,
+                    _ => provider.name().to_owned(),
+                });
+                Ok((provider, plain))
+            }
+            Model::None | Model::Builtin => {
+                Err(UsageError::new("this needs a model that can be asked").with_hint(hint))
+            }
+        }
+    }
+
+    fn settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
+        let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
+        Ok(globals.config(&io.environment)?.models(total))
+    }
+
+    fn connector(&self, settings: ModelSettings, io: &Io) -> Result<Connector, UsageError> {
+        let world = ModelWorld {
+            environment: io.environment.clone(),
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
+        };
+        let keys = if self.dry_run || self.print_prompt {
+            KeyCheck::Waived
+        } else {
+            KeyCheck::Demanded
+        };
+        let mut connector = Connector::new(settings, world, keys);
+        if let Some(path) = &self.record_http {
+            let recorder = Recorder::open(path)
+                .map_err(|error| UsageError::reason(error).about("--record-http"))?;
+            connector.recorder = Some(Arc::new(recorder));
+        }
+        Ok(connector)
+    }
+
+    /// The model of `--model`, else the configured one.
+    fn chosen(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
+        let (name, by) = match (&self.model, configured) {
+            (Some(name), _) => (name, "--model"),
+            (None, Some(chosen)) => (&chosen.name, chosen.by),
+            (None, None) => return Ok(None),
+        };
+        let name = name.parse::<ModelName>();
+        name.map(Some)
+            .map_err(|error| UsageError::reason(error).about(by))
+    }
+
     /// The model to ask; `None` if none was chosen.
     fn name(
         &self,
         stand_in: StandIn,
         settings: &ModelSettings,
     ) -> Result<Option<ModelName>, UsageError> {
-        if let Some(name) = &self.model {
-            let name = name.parse::<ModelName>();
-            return name
-                .map(Some)
-                .map_err(|error| UsageError::reason(error).about("--model"));
-        }
-        let configured = |chosen: &Option<ChosenModel>| {
-            let name = chosen.as_ref().map(|chosen| {
-                let name = chosen.name.parse::<ModelName>();
-                name.map_err(|error| UsageError::reason(error).about(chosen.by))
-            });
-            name.transpose()
-        };
-        Ok(match (configured(&settings.fast)?, stand_in) {
-            (None, StandIn::MainModel) => configured(&settings.main)?,
-            (Some(ModelName::None), StandIn::MainModel) => {
-                configured(&settings.main)?.or(Some(ModelName::None))
-            }
+        let fast = self.chosen(settings.fast.as_ref())?;
+        Ok(match (fast, stand_in) {
+            (None, StandIn::MainModel) => self.chosen(settings.main.as_ref())?,
+            (Some(ModelName::None), StandIn::MainModel) if self.model.is_none() => self
+                .chosen(settings.main.as_ref())?
+                .or(Some(ModelName::None)),
             (name, _) => name,
         })
     }

@@ -1,7 +1,8 @@
-//! Questions on the terminal whether a call may run.
+//! Who is asked whether a call may run, and questions on the terminal.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,10 +11,11 @@ use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use super::UsageError;
-use crate::exec::{Answer, Channels, Prompter, Question};
+use crate::exec::{Answer, Channels, Prompter, Question, ToolPrompter};
 use crate::io::Ids;
 use crate::process::CancelToken;
 use crate::text::terminal_safe_line;
+use crate::tools::{Registry, ToolContext};
 
 /// How often a question that nobody answers looks whether it still matters.
 const LOOK: Timespec = Timespec {
@@ -25,31 +27,61 @@ const LOOK: Timespec = Timespec {
 const MOST_LINES: usize = 40;
 
 /// Who is asked about calls that the rules leave open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PermissionPrompt {
-    /// Nobody: they do not run
-    #[default]
+    /// Nobody: they do not run.
     Deny,
-    /// The person at the terminal
+    /// The person at the terminal.
     Tty,
-    /// The program that reads the records and writes the input (`control_request`)
+    /// The program that reads the records and writes the input.
     Stdio,
+    /// A tool of an MCP server.
+    Tool(String),
+}
+
+impl FromStr for PermissionPrompt {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "deny" => Ok(Self::Deny),
+            "tty" => Ok(Self::Tty),
+            "stdio" => Ok(Self::Stdio),
+            tool if tool.starts_with("mcp__") => Ok(Self::Tool(tool.to_owned())),
+            _ => Err("it is none of deny, tty, stdio and mcp__SERVER__TOOL"),
+        }
+    }
 }
 
 impl PermissionPrompt {
     /// Whoever answers.
     ///
     /// # Errors
-    /// There is no terminal.
+    /// There is no terminal, or no server that could have the tool.
     pub(super) fn prompter(
-        self,
+        &self,
         channels: &Channels,
         ids: &Arc<dyn Ids>,
+        registry: &Arc<Registry>,
+        session: &ToolContext,
     ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
         Ok(match self {
             Self::Deny => None,
             Self::Tty => Some(Box::new(TerminalPrompter::open()?)),
             Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(ids)))),
+            // Whether its server has it is known when it has started.
+            Self::Tool(tool) if registry.slow_name(tool).is_some() => {
+                Some(Box::new(ToolPrompter {
+                    registry: Arc::clone(registry),
+                    tool: tool.clone(),
+                    session: session.clone(),
+                }))
+            }
+            Self::Tool(tool) => {
+                let problem = format!("--permission-prompt {tool}: there is no such server");
+                return Err(UsageError::new(problem)
+                    .with_hint("name the file that has the server with --mcp-config"));
+            }
         })
     }
 }

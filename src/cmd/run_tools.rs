@@ -33,7 +33,7 @@ use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
-use crate::wire::{Decoder, Dialect, SessionId, prefilter_needles};
+use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
 const SPAWNER_THREADS: usize = 4;
@@ -56,7 +56,8 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl
   turnpipe run-tools --plan < reply.jsonl
-  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl")]
+  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl
+  curl -N … | turnpipe run-tools --results anthropic >> messages.jsonl")]
 pub(super) struct RunToolsArguments {
     /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
@@ -82,8 +83,10 @@ pub(super) struct RunToolsArguments {
     mcp: McpArguments,
     #[command(flatten)]
     permissions: PermissionArguments,
-    /// Who is asked about calls that are neither allowed nor denied
-    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    /// Who is asked about calls that are neither allowed nor denied: nobody, and they do not run
+    /// (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the
+    /// input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)
+    #[arg(long, default_value = "deny", value_name = "WHO")]
     permission_prompt: PermissionPrompt,
     /// The model that judges calls in the permission mode auto [default: the fast model]
     #[arg(long, value_name = "MODEL")]
@@ -106,6 +109,10 @@ pub(super) struct RunToolsArguments {
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
     from: Option<Dialect>,
+    /// Write the messages that the next request of this API takes, and nothing else: what the model
+    /// said, unless `--no-echo` is given, and the results of each turn
+    #[arg(long, value_enum, value_name = "API", conflicts_with = "plan")]
+    results: Option<Dialect>,
     /// The session whose state is used and updated
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
@@ -138,6 +145,13 @@ pub(super) struct RunToolsArguments {
 
 impl Run for RunToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        if self.results.is_some() && self.permission_prompt == PermissionPrompt::Stdio {
+            let error =
+                UsageError::new("--results leaves no room for questions on standard output");
+            return Err(error
+                .with_hint("use `--permission-prompt tty`, or rules")
+                .into());
+        }
         let stdin = take_stdin(io)?;
         let overrides = Overrides {
             state_directory: self.state_dir.clone(),
@@ -153,6 +167,7 @@ impl Run for RunToolsArguments {
         let registry = self
             .mcp
             .add_servers(registry(&settings)?, &here, globals, io)?;
+        let registry = Arc::new(registry);
         let tools_only = self.tools_only.as_ref().map(|names| {
             let names = names.iter().map(|name| tool_named(&registry, name));
             names.collect::<Result<_, _>>()
@@ -168,11 +183,16 @@ impl Run for RunToolsArguments {
             let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
             decoder.with_call_ids(call_ids.clone())
         };
-        let needles = Prefilter::new(prefilter_needles())?;
+        let needles = prefilter_needles().iter().copied();
+        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
+        let needles = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
         }
         let channels = watched_channels(io)?;
+        let prompter = self
+            .permission_prompt
+            .prompter(&channels, &io.ids, &registry, &context)?;
         let lifecycle = Lifecycle {
             registry,
             mode: permissions.mode,
@@ -180,7 +200,7 @@ impl Run for RunToolsArguments {
             judge: guards::judge(permissions.mode, self.judge.as_deref(), globals, io)?,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
-            prompter: self.permission_prompt.prompter(&channels, &io.ids)?,
+            prompter,
             limits: settings.limits.clone(),
             shell_verdicts: self.lane.shell_verdicts(),
             tools_only,
@@ -241,7 +261,9 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
-            emit: self.emit,
+            // A message holds the results of a whole turn.
+            emit: self.results.map_or(self.emit, |_| Emit::Turn),
+            results: self.results,
             echo: if self.no_echo {
                 Echo::OwnRecords
             } else {

@@ -8,13 +8,49 @@ pub enum Block {
     /// Text.
     Text(String),
     /// Thinking of the model.
-    Thinking(String),
+    Thinking(Thought),
     /// A call of a tool.
     Call(Call),
     /// The result of a call.
     Result(CallResult),
     /// An image or another attachment.
     Media(Media),
+}
+
+impl Block {
+    /// Thinking that nobody signed.
+    pub fn thinking(text: impl Into<String>) -> Self {
+        Self::Thinking(Thought::Plain(text.into()))
+    }
+}
+
+/// What a model thought. Some servers take a thought back only as they gave it, with its signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thought {
+    /// Its text.
+    Plain(String),
+    /// Its text, and what proves that it was not changed.
+    Signed {
+        /// The text.
+        text: String,
+        /// The proof.
+        signature: String,
+    },
+    /// It is encrypted.
+    Redacted {
+        /// The encrypted text.
+        data: String,
+    },
+}
+
+impl Thought {
+    /// What can be read of it.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Plain(text) | Self::Signed { text, .. } => text,
+            Self::Redacted { .. } => "",
+        }
+    }
 }
 
 /// A call of a tool.
@@ -26,6 +62,8 @@ pub struct Call {
     pub name: String,
     /// Its input as in the file; usually an object.
     pub input: Box<RawValue>,
+    /// What the server wants to see again beside the call.
+    pub signature: Option<String>,
 }
 
 /// The result of a call.

@@ -176,6 +176,7 @@ mod tests {
             id: "1".to_owned(),
             name: "X".to_owned(),
             input: RawValue::from_string(input.to_string()).unwrap(),
+            signature: None,
         }
     }
 

@@ -279,6 +279,7 @@ mod tests {
                         serde_json::json!({ "command": evil }).to_string(),
                     )
                     .unwrap(),
+                    signature: None,
                 },
                 asked: Place {
                     message: 1,
@@ -333,6 +334,7 @@ mod tests {
         let call = Call {
             id: String::new(),
             name: String::new(),
+            signature: None,
             input: RawValue::from_string(serde_json::json!({ "input": patch }).to_string())
                 .unwrap(),
         };

@@ -198,6 +198,7 @@ mod tests {
                     id: "1".to_owned(),
                     name: "![x](http://a/b)".to_owned(),
                     input: RawValue::from_string("{\"command\":\"<b>\"}".to_owned()).unwrap(),
+                    signature: None,
                 },
                 asked: Place::default(),
                 answer: None,

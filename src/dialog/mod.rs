@@ -21,7 +21,7 @@ mod timeline;
 mod to_record;
 mod usage;
 
-pub use block::{Block, Call, CallResult, Media, Part};
+pub use block::{Block, Call, CallResult, Media, Part, Thought};
 pub use exit_code::exit_code;
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};

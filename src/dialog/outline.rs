@@ -127,7 +127,8 @@ impl Outline {
                     answer: None,
                 }),
                 Block::Result(result) => self.result(result, place(), &mut pieces),
-                Block::Text(text) | Block::Thinking(text) if text.trim().is_empty() => {}
+                Block::Text(text) if text.trim().is_empty() => {}
+                Block::Thinking(thought) if thought.text().trim().is_empty() => {}
                 Block::Text(text) => {
                     self.close(&mut pieces);
                     pieces.push(Piece::Said {
@@ -137,9 +138,9 @@ impl Outline {
                         place: place(),
                     });
                 }
-                Block::Thinking(text) => {
+                Block::Thinking(thought) => {
                     self.close(&mut pieces);
-                    pieces.push(Piece::Thought(text, place()));
+                    pieces.push(Piece::Thought(thought.text().to_owned(), place()));
                 }
                 Block::Media(media) => {
                     self.close(&mut pieces);
@@ -243,6 +244,7 @@ mod tests {
             id: id.to_owned(),
             name: "Read".to_owned(),
             input: RawValue::from_string(r#"{"limit":3,"file_path":"a.rs"}"#.to_owned()).unwrap(),
+            signature: None,
         })
     }
 

@@ -148,6 +148,7 @@ mod tests {
             call: Call {
                 id: String::new(),
                 name: "Bash".to_owned(),
+                signature: None,
                 input: RawValue::from_string("{\"command\":\"a<b\"}".to_owned()).unwrap(),
             },
             asked: at(number, start),

@@ -1,6 +1,6 @@
 //! The record of a message in a stream.
 
-use super::{Block, Media, Message, Part, Role, Thread};
+use super::{Block, Media, Message, Part, Role, Thought, Thread};
 use crate::wire::records::{
     MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
     SpokenImageSource, SpokenMessage, SpokenResult,
@@ -67,11 +67,20 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
 fn block(block: Block) -> SpokenBlock {
     match block {
         Block::Text(text) => SpokenBlock::Text { text },
-        Block::Thinking(thinking) => SpokenBlock::Thinking { thinking },
+        Block::Thinking(Thought::Plain(thinking)) => SpokenBlock::Thinking {
+            thinking,
+            signature: None,
+        },
+        Block::Thinking(Thought::Signed { text, signature }) => SpokenBlock::Thinking {
+            thinking: text,
+            signature: Some(signature),
+        },
+        Block::Thinking(Thought::Redacted { data }) => SpokenBlock::RedactedThinking { data },
         Block::Call(call) => SpokenBlock::ToolUse {
             id: ToolUseId(call.id),
             name: call.name,
             input: on_one_line(call.input),
+            thought_signature: call.signature,
         },
         Block::Result(result) => SpokenBlock::ToolResult {
             tool_use_id: ToolUseId(result.id),
@@ -132,6 +141,7 @@ mod tests {
                 id: "1".to_owned(),
                 name: "x".to_owned(),
                 input: RawValue::from_string("{\n  \"a\": \"\\n\"\r\n}".to_owned()).unwrap(),
+                signature: None,
             })],
             ..Message::new(Role::Assistant, Origin::Reply)
         };

@@ -36,7 +36,7 @@ impl Backlog {
     /// The next item; the reader may read as much more.
     pub(super) fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;
-        self.credit.give_back(item.raw.len());
+        self.credit.give_back(item.piece.raw().len());
         Some(item)
     }
 

@@ -6,14 +6,12 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::channels::RunnerEvent;
 use super::{Answer, Prompter, Question};
 use crate::io::Ids;
 use crate::process::CancelToken;
-use crate::tools::Input;
 use crate::wire::records::{
     ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse,
 };
@@ -32,19 +30,6 @@ struct Shared {
     by_request: BTreeMap<String, Sender<Answer>>,
     /// The input has ended, and nothing will be answered.
     ended: bool,
-}
-
-/// The answer to whether a call may run.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "behavior", rename_all = "snake_case")]
-enum Reply {
-    Allow {
-        #[serde(rename = "updatedInput")]
-        updated_input: Option<Input>,
-    },
-    Deny {
-        message: Option<String>,
-    },
 }
 
 impl OpenQuestions {
@@ -78,11 +63,8 @@ impl OpenQuestions {
 
 /// What an answer says. One that is not understood allows nothing.
 fn answer_in(response: Option<&Value>) -> Answer {
-    match response.map(Reply::deserialize) {
-        Some(Ok(Reply::Allow { updated_input })) => Answer::Allow(updated_input),
-        Some(Ok(Reply::Deny { message })) => Answer::Deny(message),
-        Some(Err(_)) | None => Answer::Nobody("the answer was not understood".to_owned()),
-    }
+    let answer = response.and_then(Answer::read);
+    answer.unwrap_or_else(|| Answer::Nobody("the answer was not understood".to_owned()))
 }
 
 /// Asks in the control protocol.

@@ -7,21 +7,16 @@ use super::call::{Call, CallStage};
 use super::calls::Calls;
 use super::completed::Completed;
 use super::emitter::Emitter;
-use super::lifecycle::stand_in;
 use super::session::Session;
 use super::{Dedup, Emit, Options};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::results::{
-    Action, Candidate, PREVIEW_UNITS, TURN_BUDGET, decide, decision_key, persist,
+    Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
 use crate::wire::ToolUseId;
-
-/// How long the text is at most that stands for a result, in UTF-16 units: a preview, its frame, and
-/// a path of usual length.
-const LONGEST_STAND_IN: usize = PREVIEW_UNITS + 500;
 
 /// The output side of a run.
 pub(super) struct Delivery<Sink: Write> {
@@ -150,7 +145,7 @@ impl<Sink: Write> Delivery<Sink> {
         let persisted = persist(directory, id, |sink| sink.write_all(text.as_bytes()))
             .map_err(|error| failed(&error))
             .ok()?;
-        let text = stand_in(&persisted, text);
+        let text = persisted.stand_in(text);
         completed.persisted = Some(persisted);
         Some(text)
     }

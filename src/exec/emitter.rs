@@ -4,11 +4,13 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Echo;
+use serde_json::Value;
+
 use super::call::{Call, CallStage};
 use super::intake::Boundary;
+use super::{Echo, Options};
 use crate::io::{Clock, Ids};
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::{Piece, WriteError, Writer};
 use crate::process::Witnessed;
 use crate::tools::{Block, Content};
 use crate::wire::records::{
@@ -16,7 +18,7 @@ use crate::wire::records::{
     ImageSource, Persisted, Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport,
     ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
 };
-use crate::wire::{Lane, SessionId, ToolUseId};
+use crate::wire::{Answered, ApiMessages, Lane, SessionId, ToolUseId};
 
 /// Writes everything a run writes.
 pub(super) struct Emitter<Sink: Write> {
@@ -26,8 +28,12 @@ pub(super) struct Emitter<Sink: Write> {
     session: SessionId,
     echo: Echo,
     /// Own lines that wait for the end of a giant line.
-    held: Vec<serde_json::Value>,
+    held: Vec<Value>,
     boundary: Boundary,
+    /// What the next request of an API takes, if that is to be written and nothing else.
+    api: Option<ApiMessages>,
+    /// How the ids begin that calls got here.
+    made_ids: String,
 }
 
 impl<Sink: Write> Emitter<Sink> {
@@ -36,7 +42,7 @@ impl<Sink: Write> Emitter<Sink> {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         session: SessionId,
-        echo: Echo,
+        options: &Options,
     ) -> Self {
         let writer = Writer::new(sink);
         Self {
@@ -44,9 +50,11 @@ impl<Sink: Write> Emitter<Sink> {
             clock,
             ids,
             session,
-            echo,
+            echo: options.echo,
             held: Vec::new(),
             boundary: Boundary::Line,
+            api: options.results.map(ApiMessages::of),
+            made_ids: options.call_ids.clone(),
         }
     }
 
@@ -54,9 +62,13 @@ impl<Sink: Write> Emitter<Sink> {
         self.session = session;
     }
 
-    pub(super) fn echo(&mut self, raw: &[u8], boundary: Boundary) -> Result<(), WriteError> {
+    pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> Result<(), WriteError> {
+        if let Some(api) = &mut self.api {
+            piece.visit_records(|record| api.record(record));
+            return Ok(());
+        }
         if self.echo == Echo::Everything {
-            self.writer.echo(raw)?;
+            self.writer.echo(piece.raw())?;
             self.boundary = boundary;
         }
         if self.boundary == Boundary::Line {
@@ -67,11 +79,24 @@ impl<Sink: Write> Emitter<Sink> {
         Ok(())
     }
 
+    /// The message of the model ends here.
+    pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
+        let reply = self.api.as_mut().map(ApiMessages::take_reply);
+        self.messages(reply.filter(|_| self.echo == Echo::Everything))
+    }
+
+    fn messages(&mut self, messages: Option<Vec<Value>>) -> Result<(), WriteError> {
+        let mut messages = messages.into_iter().flatten();
+        messages.try_for_each(|message| self.writer.record(&message))
+    }
+
     pub(super) fn flush(&mut self) -> Result<(), WriteError> {
         self.writer.flush()
     }
 
     pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
+        let results = self.api.as_mut().map(ApiMessages::take_results);
+        self.messages(results)?;
         let mut record = TurnEndRecord::new(ids);
         record.uuid = Some(self.uuid());
         record.session_id = Some(self.session.clone());
@@ -99,11 +124,21 @@ impl<Sink: Write> Emitter<Sink> {
             ..ToolResultExtension::of(completed.outcome)
         };
         let stop = completed.stop.map(|reason| (call.id.clone(), reason));
-        let message = ResultMessage::new(ToolResultBlock {
+        let result = ToolResultBlock {
             tool_use_id: call.id,
             content: content(completed.content),
             is_error,
-        });
+        };
+        if let Some(api) = &mut self.api {
+            let id = Some(result.tool_use_id.clone());
+            api.answer(Answered {
+                name: call.name,
+                id: id.filter(|id| !id.as_str().starts_with(&self.made_ids)),
+                result,
+            });
+            return Ok(());
+        }
+        let message = ResultMessage::new(result);
         let record = ToolResultRecord {
             message,
             parent_tool_use_id: None,
@@ -173,8 +208,12 @@ impl<Sink: Write> Emitter<Sink> {
         format!("{:.3}", self.clock.now())
     }
 
-    /// Writes an own record, or holds it until the line that is being echoed ends.
+    /// Writes an own record, or holds it until the line that is being echoed ends. For an API there
+    /// are no such records.
     pub(super) fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
+        if self.api.is_some() {
+            return Ok(());
+        }
         match self.boundary {
             Boundary::Line => self.writer.record(&record),
             Boundary::Inside => {

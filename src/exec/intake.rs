@@ -17,8 +17,8 @@ const LOOK_AHEAD: usize = 1024 * 1024;
 /// A part of the input, in order.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The bytes to echo.
-    pub(super) raw: Vec<u8>,
+    /// The bytes to echo, with the records in them.
+    pub(super) piece: Piece,
     /// What they mean.
     pub(super) events: Vec<Event>,
     /// What is wrong with them.
@@ -101,7 +101,7 @@ pub(super) fn read_all(
             match reader.next_piece() {
                 Ok(Some(piece)) => {
                     let item = item(piece, &mut decoder);
-                    bytes += item.raw.len();
+                    bytes += item.piece.raw().len();
                     has_calls |= item
                         .events
                         .iter()
@@ -111,7 +111,7 @@ pub(super) fn read_all(
                 Ok(None) => {
                     // What follows from the end of the input.
                     items.push(Item {
-                        raw: Vec::new(),
+                        piece: Piece::Plain { raw: Vec::new() },
                         events: decoder.finish(),
                         damage: Vec::new(),
                         boundary: Boundary::Line,
@@ -158,7 +158,7 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
     let (events, damage) = events(&piece, decoder);
     let is_inside = matches!(piece, Piece::Giant { is_last: false, .. });
     Item {
-        raw: piece.into_raw(),
+        piece,
         events,
         damage,
         boundary: if is_inside {

@@ -19,12 +19,9 @@ use super::hooking::{Heard, RunHooks};
 use super::judging::JudgeSeat;
 use crate::hooks::HookEvent;
 use crate::permission::{Action, Decided, Mode, Request, Rules};
-use crate::results::{
-    PREVIEW_UNITS, Persisted, ToolLimits, empty_result, persist, persisted_output, preview,
-    stale_read_hint, tool_use_error,
-};
+use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::StateRoot;
-use crate::text::{byte_size, byte_size_trimmed, terminal_safe_line, utf16_length};
+use crate::text::{terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
@@ -35,7 +32,7 @@ use crate::wire::{InvalidCall, Lane, Outcome, SessionId, ToolCall, ToolUseId};
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
     /// The tools on offer.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// What happens to calls about which no rule decides.
     pub mode: Mode,
     /// Which calls may run.
@@ -445,7 +442,7 @@ impl Lifecycle {
         let Content::Text(text) = &completed.content else {
             return completed;
         };
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && outcome != Outcome::Interrupted {
             completed.content = Content::Text(empty_result(ready.tool.name()));
             return completed;
         }
@@ -461,7 +458,7 @@ impl Lifecycle {
         });
         match written {
             Ok(persisted) => {
-                completed.content = Content::Text(stand_in(&persisted, text));
+                completed.content = Content::Text(persisted.stand_in(text));
                 completed.persisted = Some(persisted);
             }
             Err(error) => {
@@ -502,16 +499,6 @@ pub(super) fn refuse_cut_off(call: &InvalidCall) -> Completed {
         call.reason
     );
     Completed::refused(Outcome::InvalidInput, tool_use_error(&text))
-}
-
-/// The text that is sent in place of a persisted one.
-pub(super) fn stand_in(persisted: &Persisted, text: &str) -> String {
-    persisted_output(
-        &byte_size(persisted.size),
-        &persisted.path,
-        &byte_size_trimmed(PREVIEW_UNITS as u64),
-        preview(text),
-    )
 }
 
 /// The whole of a text that could not be saved, unless it would fill the memory.

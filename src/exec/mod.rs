@@ -39,7 +39,7 @@ pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use observer::{Observer, Progress};
 pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd, StartDirectory};
 pub use ownership::HistoryPolicy;
-pub use prompting::{Answer, Prompter, Question};
+pub use prompting::{Answer, Prompter, Question, ToolPrompter};
 pub use runner::{Dependencies, run};
 pub use schedule::Policy;
 pub use trace::Trace;

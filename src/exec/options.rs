@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{HistoryPolicy, Policy};
 use crate::jsonl::UnwantedLines;
-use crate::wire::{SessionId, Understanding};
+use crate::wire::{Dialect, SessionId, Understanding};
 
 /// Everything about a run that is decided before it starts.
 #[derive(Debug, Clone)]
@@ -22,6 +22,9 @@ pub struct Options {
     pub emit: Emit,
     /// Whether input lines are copied.
     pub echo: Echo,
+    /// Write what the next request of this API takes, and nothing else: what the model said instead of
+    /// a copy of the input, and the results of each turn.
+    pub results: Option<Dialect>,
     /// What to do about history.
     pub history: HistoryPolicy,
     /// Whether repeated results are replaced by a reference.

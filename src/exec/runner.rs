@@ -95,7 +95,7 @@ pub fn run<Sink: Write>(
         Arc::clone(&clock),
         dependencies.ids,
         naming.id().clone(),
-        options.echo,
+        options,
     );
     let mut runner = Runner {
         options,
@@ -246,7 +246,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// Does everything that can be done without waiting.
     fn advance(&mut self) -> Result<(), WriteError> {
         loop {
-            while let Some(item) = self.next_item() {
+            while let Some(item) = self.next_item()? {
                 self.pass_on(&item)?;
             }
             self.calls.start_ready(&mut self.session);
@@ -259,17 +259,32 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// The next part of the input, unless it has to wait: a `result` record until the results before
-    /// it are out, anything while too many calls are open.
-    fn next_item(&mut self) -> Option<Item> {
-        let ends_session = |event: &Event| matches!(event, Event::SessionResult);
-        let must_wait = if self.backlog.front()?.events.iter().any(ends_session) {
+    /// it are out, anything while too many calls are open. In a list of messages for an API the next
+    /// one of the model waits, too.
+    fn next_item(&mut self) -> Result<Option<Item>, WriteError> {
+        let Some(item) = self.backlog.front() else {
+            return Ok(None);
+        };
+        let is_for_api = self.options.results.is_some();
+        let ends_turn = |event: &Event| match event {
+            Event::SessionResult => true,
+            Event::Message(_) => is_for_api,
+            _ => false,
+        };
+        let must_wait = if item.events.iter().any(ends_turn) {
             // Whatever else the record says, it ends the turn whose results it waits for.
-            self.calls.end_turn(&self.session);
+            self.end_turn()?;
             self.has_open_calls()
         } else {
             self.calls.is_full()
         };
-        if must_wait { None } else { self.backlog.pop() }
+        Ok(if must_wait { None } else { self.backlog.pop() })
+    }
+
+    fn end_turn(&mut self) -> Result<(), WriteError> {
+        self.output.emitter.end_reply()?;
+        self.calls.end_turn(&self.session);
+        Ok(())
     }
 
     fn has_open_calls(&self) -> bool {
@@ -277,7 +292,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
-        self.understanding.note(&item.raw, &item.events);
+        self.understanding.note(item.piece.raw(), &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
             self.messages.note(&damage.to_string());
@@ -291,7 +306,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
             self.output.emitter.write(record)?;
         }
-        self.output.emitter.echo(&item.raw, item.boundary)?;
+        self.output.emitter.echo(&item.piece, item.boundary)?;
         for event in &item.events {
             self.react(event)?;
         }
@@ -316,7 +331,7 @@ impl<Sink: Write> Runner<'_, Sink> {
                 }
             }
             Event::TurnEnd(_) => {
-                self.calls.end_turn(&self.session);
+                self.end_turn()?;
                 for batch in self.plan.take_turn() {
                     self.output.emitter.write(batch)?;
                 }
@@ -346,13 +361,6 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// A call whose input has `weight` bytes is complete in the input.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
         if self.options.mode == Mode::Plan {
-            let prepared = match prepared {
-                // Only the server can say what the tool would do.
-                Prepared::Unresolved(unresolved) => {
-                    self.lifecycle.resolve(&unresolved, &self.session.context)
-                }
-                known => known,
-            };
             let decision = self.lifecycle.decision(&prepared, &self.session.context);
             self.plan.add(id, name, &prepared, decision);
             return;

@@ -1,8 +1,10 @@
 //! A conversation on a pipe: stream-json, a session file, or bare messages of an API.
 
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-use super::excerpt::Excerpt;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
 use crate::dialog::{Joiner, Message};
 use crate::session::Agent;
 
@@ -10,10 +12,10 @@ use crate::session::Agent;
 #[derive(Debug, Default)]
 pub struct DialogStream {
     joiner: Joiner,
-    excerpt: Excerpt,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<String>,
+    instructions: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -23,14 +25,17 @@ struct Bare<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow)]
     parts: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_calls: Option<&'a RawValue>,
+    tool_call_id: Option<String>,
     #[serde(alias = "sessionId")]
     session_id: Option<String>,
     parent_tool_use_id: Option<String>,
 }
 
 impl DialogStream {
-    /// Takes the next record.
-    pub fn record(&mut self, record: &str) {
+    /// Takes the next record; calls `taken` with each message that is complete now.
+    pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
         let bare: Option<Bare<'_>> = serde_json::from_str(record).ok();
         if let Some(bare) = &bare {
             if bare.parent_tool_use_id.is_some() {
@@ -40,10 +45,20 @@ impl DialogStream {
                 self.session_id.get_or_insert_with(|| id.clone());
             }
         }
+        if let Some(Bare {
+            role: Some(role),
+            content: Some(content),
+            ..
+        }) = &bare
+            && matches!(role.as_str(), "system" | "developer")
+        {
+            self.instructions.push_str(&text_of(content));
+            return;
+        }
         let of_api = bare.and_then(|bare| wrapped(record, &bare));
         for message in self.messages(of_api.as_deref().unwrap_or(record)) {
             if let Some(whole) = self.joiner.push(message) {
-                self.excerpt.note(whole);
+                taken(whole);
             }
         }
     }
@@ -70,18 +85,31 @@ impl DialogStream {
         self.session_id.as_deref()
     }
 
-    /// The conversation, at the end of the stream.
-    pub fn finish(mut self) -> Excerpt {
-        if let Some(last) = self.joiner.finish() {
-            self.excerpt.note(last);
-        }
-        self.excerpt
+    /// What the stream tells the model before the conversation; empty if nothing.
+    pub fn instructions(&self) -> &str {
+        &self.instructions
+    }
+
+    /// The last message, at the end of the stream.
+    pub fn finish(&mut self) -> Option<Message> {
+        self.joiner.finish()
     }
 }
 
 /// A bare message of an API in the form of a record.
 fn wrapped(record: &str, bare: &Bare<'_>) -> Option<String> {
-    let kind = match bare.role.as_deref()? {
+    let role = bare.role.as_deref()?;
+    if let ("tool", Some(id), Some(content)) = (role, &bare.tool_call_id, bare.content) {
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": text_of(content)});
+        return Some(json!({"type": "user", "message": {"content": [result]}}).to_string());
+    }
+    if let ("assistant", Some(calls)) = (role, bare.tool_calls) {
+        let said = bare.content.map(text_of).filter(|text| !text.is_empty());
+        let said = said.map(|text| json!({"type": "text", "text": text}));
+        let content: Vec<Value> = said.into_iter().chain(tool_uses(calls)).collect();
+        return Some(json!({"type": "assistant", "message": {"content": content}}).to_string());
+    }
+    let kind = match role {
         "assistant" | "model" => "assistant",
         "user" => "user",
         _ => return None,
@@ -90,17 +118,67 @@ fn wrapped(record: &str, bare: &Bare<'_>) -> Option<String> {
         .then(|| format!(r#"{{"type":"{kind}","message":{record}}}"#))
 }
 
+/// The text of a message of `OpenAI`'s API: a string, or a list of parts.
+fn text_of(content: &RawValue) -> String {
+    let content: Value = serde_json::from_str(content.get()).unwrap_or_default();
+    let texts: Vec<&str> = match &content {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    texts.join("\n")
+}
+
+/// The calls of a message of `OpenAI`'s API in Anthropic's form.
+fn tool_uses(calls: &RawValue) -> Vec<Value> {
+    let calls: Vec<Value> = serde_json::from_str(calls.get()).unwrap_or_default();
+    let call = |call: Value| {
+        let arguments = call["function"]["arguments"]
+            .as_str()
+            .map_or(Cow::default(), Cow::from);
+        let input = serde_json::from_str(&arguments).unwrap_or_else(|_| json!(arguments));
+        json!({"type": "tool_use", "id": call["id"], "name": call["function"]["name"], "input": input})
+    };
+    calls.into_iter().map(call).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn said(lines: &[&str]) -> Vec<String> {
         let mut stream = DialogStream::default();
+        let mut texts = Vec::new();
         for line in lines {
-            stream.record(line);
+            stream.record(line, &mut |message| texts.push(message.text()));
         }
-        let excerpt = stream.finish();
-        excerpt.texts().iter().map(Message::text).collect()
+        texts.extend(stream.finish().map(|last| last.text()));
+        texts
+    }
+
+    #[test]
+    fn calls_of_the_chat_api_are_read() {
+        let mut stream = DialogStream::default();
+        let mut messages = Vec::new();
+        for line in [
+            r#"{"role":"system","content":"Be brief."}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"hi"}]}"#,
+            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"Read","arguments":"{\"file_path\":\"a\"}"}}]}"#,
+            r#"{"role":"tool","tool_call_id":"c1","content":"text"}"#,
+        ] {
+            stream.record(line, &mut |message| messages.push(message));
+        }
+        messages.extend(stream.finish());
+        assert_eq!(stream.instructions(), "Be brief.");
+        assert_eq!(messages[0].text(), "hi");
+        let call = messages[1].calls().next().unwrap();
+        assert_eq!((&*call.id, &*call.name), ("c1", "Read"));
+        assert_eq!(call.input.get(), r#"{"file_path":"a"}"#);
+        let result = messages[2].results().next().unwrap();
+        assert_eq!((&*result.id, result.text()), ("c1", "text".to_owned()));
     }
 
     #[test]

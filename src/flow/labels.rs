@@ -192,15 +192,23 @@ impl<'a> Labels<'a> {
 
     fn take(&mut self, piece: Piece, sink: &mut dyn LabelSink) {
         let mut decoder = std::mem::take(&mut self.decoder);
-        let damage =
-            piece.visit_records(|record| decoder.decode(record, |decoded| self.read(decoded)));
+        let mut records = 0;
+        let damage = piece.visit_records(|record| {
+            records += 1;
+            if records == 2 {
+                // Labels of what stands in the same list go behind it.
+                self.queue.push_bytes(piece.raw().to_vec());
+            }
+            decoder.decode(record, |decoded| self.read(decoded))
+        });
         self.decoder = decoder;
         for damage in damage {
             sink.damage(&damage);
         }
-        let raw = piece.into_raw();
-        self.understanding.note(&raw, &[]);
-        self.queue.push_bytes(raw);
+        self.understanding.note(piece.raw(), &[]);
+        if records < 2 {
+            self.queue.push_bytes(piece.into_raw());
+        }
     }
 
     fn read(&mut self, decoded: Decoded<'_>) {

@@ -5,13 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::answer::{Answer, HookEnd, answer};
 use super::settings::{Action, Handler};
 use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task};
+use crate::io::Clock;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
 };
@@ -23,7 +24,7 @@ const MOST_READ: u64 = 1 << 20;
 const NOT_FOUND: i32 = 127;
 
 /// What hooks run with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HookRunner {
     /// Starts programs.
     pub spawners: Arc<Spawners>,
@@ -35,6 +36,8 @@ pub struct HookRunner {
     pub client: Arc<Client>,
     /// What requests run on.
     pub engine: Engine,
+    /// Says how long hooks take.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// A hook that ran, and what it said.
@@ -91,7 +94,7 @@ impl HookRunner {
         directory: &Path,
         cancel: &CancelToken,
     ) -> HookRun {
-        let begun = Instant::now();
+        let begun = self.clock.elapsed();
         let end = match &handler.action {
             Action::Shell(command) => {
                 let arguments = vec!["-c".into(), command.into()];
@@ -111,7 +114,7 @@ impl HookRunner {
         };
         HookRun {
             name: handler.name().to_owned(),
-            duration: begun.elapsed(),
+            duration: self.clock.elapsed().saturating_sub(begun),
             exit_code,
             answer: answer(handler.event, &end, handler.blocks_on_failure),
         }

@@ -10,6 +10,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde_json::value::RawValue;
+
 use super::value::{FirstValue, first_value};
 use super::{Damage, Record, replace_lone_surrogates};
 
@@ -71,8 +73,28 @@ pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
     (is_enclosed && replace_lone_surrogates(text).is_none()).then_some(text)
 }
 
+/// The elements of a list of objects, if that is all there is on a line, and needs no repair.
+pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
+    let ends = line.trim_ascii();
+    if !(ends.starts_with(b"[") && ends.ends_with(b"]")) {
+        return None;
+    }
+    let elements: Vec<&RawValue> = serde_json::from_str(sound_text(line)?).ok()?;
+    let is_list = elements
+        .iter()
+        .all(|element| element.get().starts_with('{'));
+    let range = |element: &RawValue| {
+        let start = element.get().as_ptr().addr() - line.as_ptr().addr();
+        start..start + element.get().len()
+    };
+    is_list.then(|| elements.into_iter().map(range).collect())
+}
+
 /// Whether there is nothing wrong with a line that is not wanted.
 pub(super) fn is_sound(line: &[u8]) -> bool {
+    if list_of_objects(line).is_some() {
+        return true;
+    }
     let text = &line[event_field_length(line)..];
     let value = match first_value(text) {
         FirstValue::Missing => 0..0,

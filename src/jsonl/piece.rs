@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::line::{BOM, probable_record, split_from};
+use super::line::{BOM, list_of_objects, probable_record, split_from};
 
 /// The next part of the input. The `raw` bytes of all pieces, joined, are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Piece {
     }
 
     /// The whole JSON objects on the line, in order (one on a healthy line, none on a hopeless one,
-    /// several on a glued one), and what is wrong with it.
+    /// several on a glued one or in a list), and what is wrong with it.
     pub fn records(&self) -> (Vec<Record>, Vec<Damage>) {
         match self {
             Self::Plain { .. } => (Vec::new(), Vec::new()),
@@ -65,6 +65,9 @@ impl Piece {
                 offset,
                 ..
             } => {
+                if let Some(objects) = list_of_objects(raw) {
+                    return (objects.into_iter().map(Record::Range).collect(), Vec::new());
+                }
                 let (records, mut damage) = split_from(raw, text_start(raw, *offset));
                 for damage in &mut damage {
                     damage.line = *number;
@@ -99,7 +102,7 @@ fn text_start(line: &[u8], offset: u64) -> usize {
     if offset == 0 && line.starts_with(BOM) {
         BOM.len()
     } else {
-        usize::from(line.starts_with(b"[{\n"))
+        usize::from(line.starts_with(b"[{"))
     }
 }
 

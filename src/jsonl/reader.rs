@@ -1,5 +1,5 @@
 //! Splits a byte stream into lines without losing a byte, and finds the JSON objects on those that
-//! are wanted. An object that is printed over several lines counts as one line.
+//! are wanted. An object or a list that is printed over several lines counts as one line.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -7,6 +7,17 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
+
+/// What an object or a list on several lines begins with, and the line that it ends with. The bracket
+/// of `[{` is closed behind the last of several objects.
+const SPREAD: [(&[u8], &[u8]); 6] = [
+    (b"{\n", b"}"),
+    (b"{\r\n", b"}"),
+    (b"[{\n", b"}"),
+    (b"[{\r\n", b"}"),
+    (b"[\n", b"]"),
+    (b"[\r\n", b"]"),
+];
 
 /// A longer line, in bytes without its newline, is passed on unread.
 pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -55,8 +66,8 @@ pub struct Reader<Source> {
     ended: bool,
 }
 
-/// An object on several lines, as `jq` and some APIs print it: a line with a brace, indented lines,
-/// a line with the other brace. Lengths are bytes from `start`.
+/// An object or a list on several lines, as `jq` and some APIs print it: a line with a brace or
+/// bracket, indented lines, a line with the other one. Lengths are bytes from `start`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spread {
     /// There is none at `start`.
@@ -209,10 +220,14 @@ impl<Source: Read> Reader<Source> {
             return known;
         }
         let lines = &self.buffer[self.start..self.lines_end];
-        let opening = memmem::find_iter(lines, b"{\n").find_map(|brace| {
-            let before = lines[..brace].strip_suffix(b"[").unwrap_or(&lines[..brace]);
-            before.ends_with(b"\n").then_some(before.len())
-        });
+        let begins = |opening: &[u8]| {
+            let mut places = memmem::find_iter(lines, opening);
+            places.find(|at| lines[..*at].ends_with(b"\n"))
+        };
+        let opening = SPREAD
+            .iter()
+            .filter_map(|(opening, _)| begins(opening))
+            .min();
         let found = opening.map_or(self.lines_end, |length| self.start + length);
         *self.opening.insert(found)
     }
@@ -220,13 +235,12 @@ impl<Source: Read> Reader<Source> {
     /// Finds out whether an object on several lines stands at `start`, and how long it is.
     fn measure_spread(&mut self) {
         let lines = &self.buffer[self.start..self.lines_end];
-        let opening = [&b"{\n"[..], b"[{\n"]
-            .into_iter()
-            .find(|opening| lines.starts_with(opening));
-        let mut at = match (opening, self.spread) {
-            (None, _) => 0,
-            (Some(_), Spread::Unfinished(at)) => at,
-            (Some(opening), _) => opening.len(),
+        let mut known = SPREAD.iter();
+        let opening = known.find(|(opening, _)| lines.starts_with(opening));
+        let (mut at, end) = match (opening, self.spread) {
+            (None, _) => (0, &b""[..]),
+            (Some((_, end)), Spread::Unfinished(at)) => (at, *end),
+            (Some((opening, end)), _) => (opening.len(), *end),
         };
         self.spread = Spread::None;
         while at > 0 && at <= LONGEST_LINE {
@@ -242,7 +256,7 @@ impl<Source: Read> Reader<Source> {
             at += line.len();
             match line.first() {
                 Some(b' ' | b'\t') => {}
-                Some(b'}') if line.trim_ascii_end() == b"}" => {
+                Some(_) if line.trim_ascii_end() == end => {
                     self.spread = Spread::Whole(at);
                     return;
                 }
@@ -255,7 +269,7 @@ impl<Source: Read> Reader<Source> {
     fn first_damaged(&self, end: usize) -> usize {
         if let Spread::Whole(length) = self.spread {
             let object = &self.buffer[self.start..self.start + length];
-            let is_sound = is_sound(object.strip_prefix(b"[").unwrap_or(object));
+            let is_sound = is_sound(object) || object.strip_prefix(b"[").is_some_and(is_sound);
             return if is_sound { end } else { self.start };
         }
         let mut at = self.start;

@@ -158,7 +158,8 @@ fn an_object_may_stand_on_several_lines() {
     let wanted = "{\n  \"w\": 1\n}\n";
     let object = wanted.trim_end();
     let tabs = "{\n\t\"w\": {\n\t}\n}";
-    let rows: [(String, &[&str]); 9] = [
+    let windows = object.replace('\n', "\r\n");
+    let rows: [(String, &[&str]); 17] = [
         (wanted.to_owned(), &[object]),
         (object.to_owned(), &[object]),
         (
@@ -169,6 +170,40 @@ fn an_object_may_stand_on_several_lines() {
         (tabs.to_owned(), &[tabs]),
         // As Gemini's API prints a stream.
         (format!("[{object}\n,\n{object}\n]\n"), &[object, object]),
+        (
+            format!("[{object}\r\n,\r\n{object}\r\n]\r\n"),
+            &[object, object],
+        ),
+        (
+            "[{\"w\":1}\r\n,\r\n{\"w\":2}\r\n]".to_owned(),
+            &["{\"w\":1}", "{\"w\":2}"],
+        ),
+        (
+            format!("{windows}\r\n{{\"w\":2}}\r\n"),
+            &[&windows, "{\"w\":2}"],
+        ),
+        // As `jq` prints a list, whole or one a line.
+        (
+            "[\n  {\n    \"w\": 1\n  },\n  {}\n]\n".to_owned(),
+            &["{\n    \"w\": 1\n  }", "{}"],
+        ),
+        (
+            "[{\"w\":1},{\"w\":2}]\n{\"w\":3}".to_owned(),
+            &["{\"w\":1}", "{\"w\":2}", "{\"w\":3}"],
+        ),
+        // What has no end gives nothing.
+        (
+            "[{\"w\":1},{\"w\":".to_owned(),
+            &["input line 1 (byte 8): text after a record"],
+        ),
+        (
+            "[\n  {\"w\":1},\n{}\n".to_owned(),
+            &["input line 2 (byte 11): text after a record"],
+        ),
+        (
+            "[{\"w\":1},2]\n".to_owned(),
+            &["input line 1 (byte 8): text after a record"],
+        ),
         ("{\n  \"x\": 1\n}\n".to_owned(), &[]),
         // What is no such object is read a line at a time.
         ("{\n{\"w\":1}\n}\n".to_owned(), &["{\"w\":1}"]),
@@ -181,10 +216,10 @@ fn an_object_may_stand_on_several_lines() {
             "{input}"
         );
     }
-    let sound = format!("[{object}\n,\n{object}\n]\n");
+    let sound = format!("[{object}\n,\n{object}\n]\n[\n  {{}}\n]\n[{{}},{{}}]\n{windows}\n");
     assert_eq!(
         texts_of(sound.as_bytes(), UnwantedLines::Checked),
-        [object, object]
+        [object, object, &windows]
     );
 }
 
@@ -263,7 +298,7 @@ fn bad_input_matrix() {
         (b"{\"a\":[{\"b\":1}\n{}", &["{}"], &[(CUT, 0)]),
         (b"{}\n{\"a\":[{\"b\":1}", &["{}"], &[(CUT, 3)]),
         (
-            b"1\nnull\n[{}]\n\"a\"",
+            b"1\nnull\n[17]\n\"a\"",
             &[],
             &[(OTHER, 0), (OTHER, 2), (OTHER, 7), (OTHER, 12)],
         ),

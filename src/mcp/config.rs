@@ -68,9 +68,7 @@ pub enum ConfigProblem {
     #[error("server {0}: it needs either a `command` or a `url`")]
     Transport(String),
     /// A variable is not set.
-    #[error(
-        "server {server}: ${{{variable}}} is not set; give it a default, `${{{variable}:-...}}`"
-    )]
+    #[error("server {server}: ${{{variable}}} is not set")]
     Unset {
         /// The server.
         server: String,

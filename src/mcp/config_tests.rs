@@ -88,7 +88,7 @@ fn malformed_files_are_refused() {
         ),
         (
             r#"{"mcpServers": {"a": {"command": "${NONE}"}}}"#,
-            "FILE: server a: ${NONE} is not set; give it a default, `${NONE:-...}`",
+            "FILE: server a: ${NONE} is not set",
         ),
         (
             r#"{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}"#,

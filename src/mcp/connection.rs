@@ -9,7 +9,7 @@ use std::time::Duration;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-    ClientRequest, Implementation, ServerResult, Tool as RemoteTool,
+    ClientRequest, Implementation, PaginatedRequestParams, ServerResult, Tool as RemoteTool,
 };
 use rmcp::service::{
     ClientInitializeError, NotificationContext, Peer, PeerRequestOptions, RoleClient,
@@ -20,12 +20,11 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use tokio::net::unix::pipe;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::content::cut;
-use super::lines::BoundedLines;
+use super::content::{LONGEST_TEXT, cut};
+use super::lines::{BoundedLines, LONGEST, Volume};
 use super::process::{Ends, SHOWN, ServerProcess};
-use crate::http::{Engine, Task};
 use crate::process::CancelToken;
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Input;
@@ -35,6 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How long a program may take to end after its output has.
 const LAST_BREATH: Duration = Duration::from_secs(1);
+
+/// What a page of a list counts besides its text, in bytes: there may be no end of empty ones.
+const EACH_PAGE: usize = 1024;
 
 /// How a connection is made.
 pub(super) enum Route {
@@ -46,23 +48,24 @@ pub(super) enum Route {
 
 /// A server that is connected, and its process if it has one.
 pub(super) struct Connection {
-    engine: Engine,
     peer: Peer<RoleClient>,
     /// Until it is closed.
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
     process: Option<ServerProcess>,
-    /// It wrote a line that is too long.
-    flooded: Arc<AtomicBool>,
+    volume: Arc<Volume>,
 }
 
-/// Why a call has no result.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum CallFailure {
-    /// It was cancelled.
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Failure {
+    /// Nobody waits for it any more.
+    #[error("cancelled")]
     Cancelled,
-    /// Its time was up.
-    TimedOut,
+    /// The time of a call was up.
+    #[error("the call was not answered within {} s", .0.as_secs_f32())]
+    TimedOut(Duration),
     /// The server refused it, or is gone.
+    #[error("{0}")]
     Failed(String),
 }
 
@@ -85,66 +88,78 @@ impl ClientHandler for Listener {
 }
 
 impl Connection {
-    /// Connects to a server. `changed` is set when its list of tools changes.
-    pub(super) fn open(
+    /// Connects to a server, and asks for its tools. `changed` is set when they change.
+    pub(super) async fn open(
         route: Route,
         process: Option<ServerProcess>,
         changed: Arc<AtomicBool>,
-        engine: &Engine,
         limit: Duration,
-    ) -> Result<Self, String> {
-        let (listener, flooded) = (Listener { changed }, Arc::<AtomicBool>::default());
-        let flood = Arc::clone(&flooded);
-        let opened = run(engine, async move {
-            let connecting = timeout(limit, connect(listener, route, flood));
-            connecting.await.map_err(|_| no_answer(limit))
-        });
-        let failed = match opened {
-            Ok(Ok(service)) => {
-                return Ok(Self {
-                    engine: engine.clone(),
+        stop: &CancelToken,
+    ) -> Result<(Self, Vec<RemoteTool>), String> {
+        let volume = Arc::<Volume>::default();
+        let opening = async {
+            let connected = connect(Listener { changed }, route, Arc::clone(&volume)).await;
+            let listed = match &connected {
+                Ok(service) => list(service.peer()).await,
+                Err(reason) => Err(reason.clone()),
+            };
+            match (connected, listed) {
+                (Ok(service), Ok(tools)) => Ok((service, tools)),
+                (Ok(service), Err(reason)) if !service.peer().is_transport_closed() => Err(reason),
+                (_, Err(reason)) | (Err(reason), _) => {
+                    Err(cause(&volume, process.as_ref()).await.unwrap_or(reason))
+                }
+            }
+        };
+        match within(limit, stop, opening).await {
+            Ok((service, tools)) => {
+                let connection = Self {
                     peer: service.peer().clone(),
                     service: Mutex::new(Some(service)),
                     process,
-                    flooded,
-                });
+                    volume,
+                };
+                Ok((connection, tools))
             }
-            Ok(Err(reason)) => cause(&flooded, process.as_ref()).unwrap_or(reason),
-            Err(reason) => reason,
-        };
-        if let Some(process) = process {
-            process.end();
+            Err(reason) => {
+                if let Some(process) = process {
+                    process.end().await;
+                }
+                Err(reason)
+            }
         }
-        Err(failed)
     }
 
     /// Its tools.
-    pub(super) fn tools(&self, limit: Duration) -> Result<Vec<RemoteTool>, String> {
-        let peer = self.peer.clone();
-        let listed = run(&self.engine, async move {
-            match timeout(limit, peer.list_all_tools()).await {
-                Ok(result) => result.map_err(|error| innermost(&error)),
-                Err(_) => Err(no_answer(limit)),
-            }
-        });
-        listed.map_err(|reason| self.reason(reason))
+    pub(super) async fn tools(
+        &self,
+        limit: Duration,
+        stop: &CancelToken,
+    ) -> Result<Vec<RemoteTool>, String> {
+        self.volume.asked();
+        match within(limit, stop, list(&self.peer)).await {
+            Ok(tools) => Ok(tools),
+            Err(reason) => Err(self.reason(reason).await),
+        }
     }
 
     /// Calls a tool.
-    pub(super) fn call(
+    pub(super) async fn call(
         &self,
-        tool: &str,
+        tool: String,
         input: Input,
         cancel: &CancelToken,
         limit: Duration,
-    ) -> Result<CallToolResult, CallFailure> {
-        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
-        let (peer, cancel) = (self.peer.clone(), cancel.clone());
-        let called = run(&self.engine, call(peer, parameters, cancel, limit));
-        called.map_err(|failure| match failure {
-            CallFailure::Failed(reason) => CallFailure::Failed(self.reason(reason)),
+    ) -> Result<CallToolResult, Failure> {
+        self.volume.asked();
+        let parameters = CallToolRequestParams::new(tool).with_arguments(input);
+        let called = call(&self.peer, parameters, cancel, limit).await;
+        // Of several answers each may be long.
+        self.volume.asked();
+        match called {
+            Err(Failure::Failed(reason)) => Err(Failure::Failed(self.reason(reason).await)),
             other => other,
-        })
+        }
     }
 
     /// Whether the server is gone.
@@ -153,70 +168,58 @@ impl Connection {
     }
 
     /// Closes the connection, and ends the process that does not take that for its end.
-    pub(super) fn end(&self) {
-        let service = self
-            .service
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+    pub(super) async fn end(&self) {
+        let service = self.service.lock();
+        let service = service.unwrap_or_else(PoisonError::into_inner).take();
         if let Some(service) = service {
-            let _ = run(&self.engine, async move {
-                let _ = timeout(FAREWELL, service.cancel()).await;
-                Ok::<_, String>(())
-            });
+            let _ = timeout(FAREWELL, service.cancel()).await;
         }
         if let Some(process) = &self.process {
-            process.end();
+            process.end().await;
         }
     }
 
     /// Why something failed: how the process ended, if it did.
-    fn reason(&self, reason: String) -> String {
+    async fn reason(&self, reason: String) -> String {
         if !self.is_closed() {
             return reason;
         }
-        cause(&self.flooded, self.process.as_ref()).unwrap_or(reason)
+        let cause = cause(&self.volume, self.process.as_ref()).await;
+        cause.unwrap_or(reason)
     }
 }
 
 /// Why a server is gone, as far as that is known.
-fn cause(flooded: &AtomicBool, process: Option<&ServerProcess>) -> Option<String> {
-    if flooded.load(Ordering::Relaxed) {
-        return Some("it wrote a line that is too long".to_owned());
+async fn cause(volume: &Volume, process: Option<&ServerProcess>) -> Option<String> {
+    match volume.excess() {
+        Some(excess) => Some(excess.to_owned()),
+        None => process?.ending(LAST_BREATH).await,
     }
-    Some(process?.ending(LAST_BREATH)?.to_owned())
 }
 
-fn no_answer(limit: Duration) -> String {
-    format!("it did not answer within {} s", limit.as_secs_f32())
-}
-
-/// Runs a task on the engine.
-fn run<Output: Send + 'static, Failure: From<String> + Send + 'static>(
-    engine: &Engine,
-    task: impl Future<Output = Result<Output, Failure>> + Send + 'static,
-) -> Result<Output, Failure> {
-    engine
-        .run(|_: Task<()>| task, |()| ())
-        .unwrap_or_else(|error| Err(error.to_string().into()))
-}
-
-impl From<String> for CallFailure {
-    fn from(reason: String) -> Self {
-        Self::Failed(reason)
+/// Waits for a server, until its time is up or the run is over.
+async fn within<Output>(
+    limit: Duration,
+    stop: &CancelToken,
+    work: impl Future<Output = Result<Output, String>>,
+) -> Result<Output, String> {
+    tokio::select! {
+        done = work => done,
+        () = sleep(limit) => Err(format!("it did not answer within {} s", limit.as_secs_f32())),
+        () = stop.fired() => Err("the run ended".to_owned()),
     }
 }
 
 async fn connect(
     listener: Listener,
     route: Route,
-    flooded: Arc<AtomicBool>,
+    volume: Arc<Volume>,
 ) -> Result<RunningService<RoleClient, Listener>, String> {
     let served = match route {
         Route::Pipes((to_server, from_server)) => {
             let pipes = pipe::Receiver::from_owned_fd(from_server).and_then(|receiver| {
                 let sender = pipe::Sender::from_owned_fd(to_server)?;
-                let lines = BoundedLines::new(receiver, flooded);
+                let lines = BoundedLines::new(receiver, volume);
                 Ok(AsyncRwTransport::new_client(lines, sender))
             });
             serve_client(listener, pipes.map_err(|error| error.to_string())?).await
@@ -232,38 +235,59 @@ async fn connect(
     })
 }
 
+/// All pages of the list of tools, if they come to an end.
+async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
+    let (mut tools, mut size, mut cursor) = (Vec::new(), 0, None);
+    loop {
+        let parameters = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = peer.list_tools(Some(parameters)).await;
+        let page = page.map_err(|error| innermost(&error))?;
+        let written = serde_json::to_vec(&page.tools).map_err(|error| error.to_string())?;
+        size += EACH_PAGE + written.len();
+        if size > LONGEST {
+            return Err("its list of tools is too long".to_owned());
+        }
+        tools.extend(page.tools);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+}
+
 async fn call(
-    peer: Peer<RoleClient>,
+    peer: &Peer<RoleClient>,
     parameters: CallToolRequestParams,
-    cancel: CancelToken,
+    cancel: &CancelToken,
     limit: Duration,
-) -> Result<CallToolResult, CallFailure> {
+) -> Result<CallToolResult, Failure> {
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
     let sent = tokio::select! {
         sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()) => sent,
-        () = cancel.fired() => return Err(CallFailure::Cancelled),
+        () = cancel.fired() => return Err(Failure::Cancelled),
+        () = sleep(limit) => return Err(Failure::TimedOut(limit)),
     };
     let mut handle = sent.map_err(failed)?;
     let failure = tokio::select! {
         answer = &mut handle.rx => {
             return match answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(failed)? {
                 ServerResult::CallToolResult(result) => Ok(result),
-                _ => Err(failed(ServiceError::UnexpectedResponse)),
+                _ => Err(Failure::Failed("its answer is no result of a tool".to_owned())),
             };
         }
-        () = cancel.fired() => CallFailure::Cancelled,
-        () = tokio::time::sleep(limit) => CallFailure::TimedOut,
+        () = cancel.fired() => Failure::Cancelled,
+        () = sleep(limit) => Failure::TimedOut(limit),
     };
     // The server may not listen any more.
     let _ = timeout(FAREWELL, handle.cancel(None)).await;
     Err(failure)
 }
 
-fn failed(error: ServiceError) -> CallFailure {
-    CallFailure::Failed(match error {
+fn failed(error: ServiceError) -> Failure {
+    Failure::Failed(match error {
         ServiceError::McpError(error) => {
             let mut message = error.message.into_owned();
-            cut(&mut message);
+            cut(&mut message, LONGEST_TEXT);
             message
         }
         other => innermost(&other),

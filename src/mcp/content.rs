@@ -12,17 +12,21 @@ use crate::tools::{Block, CallStatus, Content, ImageBlock, ToolReply};
 /// The images that the APIs of models take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// The largest image that they take, as base64.
+const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
+
 /// The most text beside images, and of a text in the structured output, in UTF-16 units. Text alone
 /// is saved to a file when it is too long.
-const LONGEST_TEXT: usize = 50_000;
+pub(super) const LONGEST_TEXT: usize = 50_000;
 
 /// The reply of a call that the server answered.
 pub(super) fn reply(result: CallToolResult) -> ToolReply {
     let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
     shorten(&mut structured);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
-    if blocks.is_empty()
-        && let Some(value) = result.structured_content
+    if let Some(value) = result.structured_content
+        && !value.is_null()
+        && !is_said(&blocks, &value)
     {
         blocks.push(Block::Text(value.to_string()));
     }
@@ -33,11 +37,7 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         });
         Content::Text(texts.collect::<Vec<_>>().join("\n"))
     } else {
-        for block in &mut blocks {
-            if let Block::Text(text) = block {
-                cut(text);
-            }
-        }
+        bound(&mut blocks);
         Content::Blocks(blocks)
     };
     ToolReply {
@@ -49,6 +49,45 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         content,
         ..ToolReply::text("", structured)
     }
+}
+
+/// Whether the texts say this value, as they should for programs that only know texts. Many servers
+/// wrap what is no object as the only member of one, and give each item of a list its own text.
+fn is_said(blocks: &[Block], value: &Value) -> bool {
+    let is_text = |block: &Block| match block {
+        Block::Text(text) => {
+            value.as_str() == Some(text)
+                || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
+        }
+        Block::Image(_) => false,
+    };
+    blocks.iter().any(is_text)
+        || match value {
+            Value::Array(items) => items.iter().all(|item| is_said(blocks, item)),
+            Value::Object(members) if members.len() == 1 => {
+                members.values().all(|member| is_said(blocks, member))
+            }
+            _ => false,
+        }
+}
+
+/// Cuts texts that are too long in all, and leaves out those that are empty, which the APIs of models
+/// refuse.
+fn bound(blocks: &mut Vec<Block>) {
+    let (mut room, mut is_full) = (LONGEST_TEXT, false);
+    blocks.retain_mut(|block| {
+        let Block::Text(text) = block else {
+            return true;
+        };
+        if text.is_empty() || is_full {
+            return false;
+        }
+        let length = utf16_length(text);
+        is_full = length > room;
+        cut(text, room);
+        room = room.saturating_sub(length);
+        true
+    });
 }
 
 fn block(content: ContentBlock) -> Block {
@@ -86,7 +125,7 @@ fn unknown(content: &impl Serialize) -> Block {
 /// An image that models can see; of anything else, only what it is.
 fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: String) -> Block {
     let media_type = media_type.unwrap_or_else(|| "unknown type".to_owned());
-    if IMAGES.contains(&media_type.as_str()) {
+    if IMAGES.contains(&media_type.as_str()) && data.len() <= LARGEST_IMAGE {
         return Block::Image(ImageBlock {
             media_type: Cow::Owned(media_type),
             data,
@@ -102,17 +141,17 @@ fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: Str
 /// Cuts what is long in a structured output. Images are whole in the content.
 fn shorten(structured: &mut Value) {
     match structured {
-        Value::String(text) => cut(text),
+        Value::String(text) => cut(text, LONGEST_TEXT),
         Value::Array(values) => values.iter_mut().for_each(shorten),
         Value::Object(members) => members.values_mut().for_each(shorten),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-/// Cuts a text that is too long.
-pub(super) fn cut(text: &mut String) {
-    if utf16_length(text) > LONGEST_TEXT {
-        let kept = truncate_utf16(text, LONGEST_TEXT).len();
+/// Cuts a text that has more UTF-16 units than this.
+pub(super) fn cut(text: &mut String, longest: usize) {
+    if utf16_length(text) > longest {
+        let kept = truncate_utf16(text, longest).len();
         text.truncate(kept);
         text.push_str("\n[the rest was cut]");
     }

@@ -1,31 +1,54 @@
-//! What a server writes, as long as its lines end.
+//! What a server writes, as long as its lines end and it does not write too much.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// The longest line of a server, in bytes.
-const LONGEST: usize = 16 * 1024 * 1024;
+pub(super) const LONGEST: usize = 16 * 1024 * 1024;
 
-/// Fails as soon as a line is too long. The transport itself would drop such a line and wait on.
+/// The most that a server writes after it was last asked for something, in bytes.
+const MOST: usize = 4 * LONGEST;
+
+/// How much a server writes.
+#[derive(Debug, Default)]
+pub(super) struct Volume {
+    /// How much it has written since it was last asked for something.
+    written: AtomicUsize,
+    excess: OnceLock<&'static str>,
+}
+
+impl Volume {
+    /// It is asked for something, and may write an answer.
+    pub(super) fn asked(&self) {
+        self.written.store(0, Ordering::Relaxed);
+    }
+
+    /// What was too much, if anything was.
+    pub(super) fn excess(&self) -> Option<&'static str> {
+        self.excess.get().copied()
+    }
+}
+
+/// Fails as soon as a line is too long, or there are too many. The transport itself would drop a long
+/// line and wait on.
 pub(super) struct BoundedLines<Source> {
     source: Source,
     /// How long the present line is so far.
     length: usize,
-    /// Set when it fails.
-    flooded: Arc<AtomicBool>,
+    volume: Arc<Volume>,
 }
 
 impl<Source> BoundedLines<Source> {
-    pub(super) fn new(source: Source, flooded: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(source: Source, volume: Arc<Volume>) -> Self {
         Self {
             source,
             length: 0,
-            flooded,
+            volume,
         }
     }
 }
@@ -43,10 +66,16 @@ impl<Source: AsyncRead + Unpin> AsyncRead for BoundedLines<Source> {
             Some(end) => read.len() - end - 1,
             None => self.length + read.len(),
         };
-        if self.length > LONGEST {
-            self.flooded.store(true, Ordering::Relaxed);
-            return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
-        }
-        Poll::Ready(Ok(()))
+        let written = self.volume.written.fetch_add(read.len(), Ordering::Relaxed);
+        let excess = if self.length > LONGEST {
+            "it wrote a line that is too long"
+        } else if written > MOST {
+            "it wrote too much that nobody asked for"
+        } else {
+            return Poll::Ready(Ok(()));
+        };
+        // The first one counts.
+        let _ = self.volume.excess.set(excess);
+        Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()))
     }
 }

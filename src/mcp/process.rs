@@ -5,10 +5,12 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::config::Program;
 use super::server::World;
@@ -34,9 +36,8 @@ pub(super) const SHOWN: usize = 200;
 #[derive(Debug)]
 pub(super) struct ServerProcess {
     cancel: CancelToken,
-    /// Closed when it has ended.
-    ended: Mutex<Receiver<()>>,
-    ending: Arc<OnceLock<String>>,
+    /// How it ended, if it has.
+    ending: watch::Receiver<Option<String>>,
 }
 
 /// What to write to it and to read from it.
@@ -51,6 +52,8 @@ impl ServerProcess {
             world.variables.iter().cloned().collect();
         let own = program.environment.iter();
         environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+        // By it, servers are found that outlive this process.
+        environment.insert("TURNPIPE".into(), "1".into());
         let directory = program.directory.as_deref().unwrap_or(Path::new(""));
         let command = Command {
             program: program.command.clone().into(),
@@ -70,44 +73,33 @@ impl ServerProcess {
             stdin: stdin.into(),
             stdout: stdout.into(),
         };
-        let (cancel, ending) = (CancelToken::default(), Arc::<OnceLock<String>>::default());
-        let (alive, ended) = channel::<()>();
-        let watcher = (
-            Arc::clone(&world.spawners),
-            cancel.clone(),
-            Arc::clone(&ending),
-        );
+        let (cancel, (ended, ending)) = (CancelToken::default(), watch::channel(None));
+        let watcher = (Arc::clone(&world.spawners), cancel.clone());
         thread::Builder::new()
             .name("server".to_owned())
             .spawn(move || {
-                let (spawners, cancel, ending) = watcher;
+                let (spawners, cancel) = watcher;
                 let finished = spawners.run_with(&command, Some(conversation), &cancel);
-                // Nobody else sets it.
-                let _ = ending.set(description(finished));
-                drop(alive);
+                let _ = ended.send(Some(description(finished)));
             })?;
-        let process = Self {
-            cancel,
-            ended: Mutex::new(ended),
-            ending,
-        };
-        Ok((process, (to_server.into(), from_server.into())))
+        let ends = (to_server.into(), from_server.into());
+        Ok((Self { cancel, ending }, ends))
     }
 
     /// How it ended, if it does so within `patience`.
-    pub(super) fn ending(&self, patience: Duration) -> Option<&str> {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = ended.recv_timeout(patience);
-        self.ending.get().map(String::as_str)
+    pub(super) async fn ending(&self, patience: Duration) -> Option<String> {
+        let mut ending = self.ending.clone();
+        let ended = timeout(patience, ending.wait_for(Option::is_some)).await;
+        ended.ok()?.ok()?.clone()
     }
 
     /// Waits for its end, which it should reach by itself since its input is closed, and asks for it
     /// after a while.
-    pub(super) fn end(&self) {
-        if self.ending(GRACE).is_none() {
+    pub(super) async fn end(&self) {
+        if self.ending(GRACE).await.is_none() {
             self.cancel.cancel();
             // After the grace it is killed.
-            self.ending(3 * GRACE);
+            self.ending(3 * GRACE).await;
         }
     }
 }

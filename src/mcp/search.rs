@@ -6,12 +6,13 @@ use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::connection::Failure;
 use super::servers::Servers;
-use super::tool::McpTool;
+use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, Input, InvalidInput, PreparedCall, Tool, ToolContext,
-    ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
+    ToolContext, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.
@@ -88,8 +89,12 @@ impl PreparedCall for Search {
         }
     }
 
-    fn run(&self, _: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let tools = self.servers.list();
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let tools = match self.servers.list(call.cancel) {
+            Ok(tools) => tools,
+            Err(Failure::Cancelled) => return Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(failure) => return Err(ToolFailure(failure.to_string())),
+        };
         let found = found(&tools, &self.query);
         let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
         let structured = json!({ "matches": names, "total": tools.len() });

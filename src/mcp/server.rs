@@ -2,24 +2,26 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::future::Future;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{CallToolResult, Tool as RemoteTool};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::task::JoinHandle;
 
 use super::config::{ServerConfig, Transport};
-use super::connection::{Connection, Route};
+use super::connection::{Connection, Failure, Route};
 use super::name::server_prefix;
 use super::process::ServerProcess;
 use super::tool::McpTool;
-use crate::http::{Address, Client, Engine, PlainText};
-use crate::process::Spawners;
-
-/// A server with more tools than this keeps their schemas until they are asked for.
-const MANY_TOOLS: usize = 20;
+use crate::http::{Address, Client, Engine, PlainText, Task};
+use crate::process::{CancelToken, Spawners};
+use crate::tools::Input;
 
 /// What servers need.
 #[derive(Debug)]
@@ -41,10 +43,33 @@ pub struct World {
 /// How long servers are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a server to start, and to list its tools.
+    /// For a server to start and list its tools.
     pub start: Duration,
     /// For a call.
     pub call: Duration,
+}
+
+impl World {
+    /// Runs a task on the engine to its end.
+    pub(super) fn run<Output: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<Output, Failure>> + Send + 'static,
+    ) -> Result<Output, Failure> {
+        let done = self.engine.run(|_: Task<()>| task, |()| ());
+        done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string())))
+    }
+}
+
+/// The end of a task, which goes on if nobody waits for it any more: what a server does when it starts
+/// is of use to the next call.
+pub(super) async fn unless_cancelled<Output>(
+    task: JoinHandle<Result<Output, Failure>>,
+    cancel: &CancelToken,
+) -> Result<Output, Failure> {
+    tokio::select! {
+        done = task => done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string()))),
+        () = cancel.fired() => Err(Failure::Cancelled),
+    }
 }
 
 /// A server, running or not.
@@ -53,6 +78,9 @@ pub(super) struct Server {
     /// What the names of its tools begin with.
     pub(super) prefix: String,
     pub(super) world: Arc<World>,
+    /// How many tools all servers have, as far as they have said so.
+    pub(super) tool_count: Arc<AtomicUsize>,
+    stop: CancelToken,
     transport: Transport,
     state: Mutex<State>,
     /// Set when its tools are to be listed.
@@ -64,63 +92,110 @@ struct State {
     connection: Option<Arc<Connection>>,
     tools: Vec<Arc<McpTool>>,
     /// Why it is not tried again.
-    failure: Option<String>,
+    failure: Option<Failure>,
 }
 
 impl Server {
-    pub(super) fn new(config: ServerConfig, world: Arc<World>) -> Self {
+    pub(super) fn new(
+        config: ServerConfig,
+        world: Arc<World>,
+        stop: CancelToken,
+        tool_count: Arc<AtomicUsize>,
+    ) -> Self {
         Self {
             prefix: server_prefix(&config.name),
             name: config.name,
             world,
+            tool_count,
+            stop,
             transport: config.transport,
             state: Mutex::default(),
-            changed: Arc::new(AtomicBool::new(true)),
+            changed: Arc::default(),
         }
     }
 
     /// Its tools. It is started if it does not run.
-    pub(super) fn tools(self: &Arc<Self>) -> Result<Vec<Arc<McpTool>>, String> {
-        let mut state = self.state();
-        let connection = self.connect(&mut state)?;
+    pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, Failure> {
+        let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
-            match connection.tools(self.world.timeouts.start) {
-                Ok(tools) => {
-                    let is_deferred = tools.len() > MANY_TOOLS;
-                    let tools = tools.into_iter();
-                    let tools = tools.map(|tool| McpTool::new(tool, is_deferred, self));
-                    state.tools = tools.map(Arc::new).collect();
-                }
+            let limit = self.world.timeouts.start;
+            match connection.tools(limit, &self.stop).await {
+                Ok(tools) => self.learn(&mut state, tools),
+                // It may do no more than that.
+                Err(_) if !connection.is_closed() => {}
                 Err(reason) => {
-                    connection.end();
-                    state.connection = None;
-                    return Err(state.failure.insert(self.reason(&reason)).clone());
+                    connection.end().await;
+                    return Err(Failure::Failed(self.reason(&reason)));
                 }
             }
         }
         Ok(state.tools.clone())
     }
 
-    /// A connection to it. It is started if it does not run.
-    pub(super) fn connection(&self) -> Result<Arc<Connection>, String> {
-        self.connect(&mut self.state())
+    /// Calls one of its tools.
+    pub(super) fn call(
+        self: &Arc<Self>,
+        tool: String,
+        input: Input,
+        cancel: &CancelToken,
+    ) -> Result<CallToolResult, Failure> {
+        let (server, cancel) = (Arc::clone(self), cancel.clone());
+        self.world.run(async move {
+            let connecting = Arc::clone(&server).connection();
+            let connection = unless_cancelled(tokio::spawn(connecting), &cancel).await?;
+            let limit = server.world.timeouts.call;
+            let called = connection.call(tool, input, &cancel, limit).await;
+            called.map_err(|failure| match failure {
+                Failure::Failed(reason) => Failure::Failed(server.reason(&reason)),
+                other => other,
+            })
+        })
     }
 
-    fn connect(&self, state: &mut State) -> Result<Arc<Connection>, String> {
+    async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, Failure> {
+        Ok(self.connected().await?.0)
+    }
+
+    /// A connection to it. It is started if it does not run.
+    async fn connected(
+        self: &Arc<Self>,
+    ) -> Result<(Arc<Connection>, MutexGuard<'_, State>), Failure> {
+        let mut state = self.state.lock().await;
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
+        if self.stop.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
         let living = state.connection.as_ref();
         if let Some(connection) = living.filter(|connection| !connection.is_closed()) {
-            return Ok(Arc::clone(connection));
+            return Ok((Arc::clone(connection), state));
         }
-        match self.start() {
-            Ok(connection) => Ok(Arc::clone(state.connection.insert(Arc::new(connection)))),
-            Err(reason) => Err(state.failure.insert(self.reason(&reason)).clone()),
+        match self.start().await {
+            Ok((connection, tools)) => {
+                self.learn(&mut state, tools);
+                let connection = Arc::clone(state.connection.insert(Arc::new(connection)));
+                Ok((connection, state))
+            }
+            Err(reason) => {
+                let failure = Failure::Failed(self.reason(&reason));
+                Err(state.failure.insert(failure).clone())
+            }
         }
     }
 
-    fn start(&self) -> Result<Connection, String> {
+    fn learn(self: &Arc<Self>, state: &mut State, tools: Vec<RemoteTool>) {
+        let before = state.tools.len();
+        let tools = tools.into_iter();
+        state.tools = tools
+            .map(|tool| Arc::new(McpTool::new(tool, self)))
+            .collect();
+        self.tool_count
+            .fetch_add(state.tools.len(), Ordering::Relaxed);
+        self.tool_count.fetch_sub(before, Ordering::Relaxed);
+    }
+
+    async fn start(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
         let (route, process) = match &self.transport {
             Transport::Stdio(program) => {
                 let started = ServerProcess::start(program, &self.world);
@@ -149,28 +224,20 @@ impl Server {
                 (Route::Http(client, config.custom_headers(custom)), None)
             }
         };
-        let (engine, limit) = (&self.world.engine, self.world.timeouts.start);
-        Connection::open(route, process, Arc::clone(&self.changed), engine, limit)
+        self.changed.store(false, Ordering::Relaxed);
+        let (changed, limit) = (Arc::clone(&self.changed), self.world.timeouts.start);
+        Connection::open(route, process, changed, limit, &self.stop).await
     }
 
-    /// Ends it.
-    pub(super) fn end(&self) {
-        // While it is being started, whoever starts it holds the lock.
-        let connection = match self.state.try_lock() {
-            Ok(mut state) => state.connection.take(),
-            Err(_) => None,
-        };
-        if let Some(connection) = connection {
-            connection.end();
+    /// Ends it. If it is being started, that ends first, since the run is over.
+    pub(super) async fn end(self: Arc<Self>) {
+        if let Some(connection) = self.state.lock().await.connection.take() {
+            connection.end().await;
         }
     }
 
     /// A reason with the name of the server.
     pub(super) fn reason(&self, reason: &str) -> String {
         format!("MCP server {}: {reason}", self.name)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,18 +1,19 @@
 //! A tool of a server.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rmcp::model::Tool as RemoteTool;
 use serde_json::Value;
 
-use super::connection::CallFailure;
+use super::connection::Failure;
 use super::content::reply;
 use super::name::normalised;
 use super::server::Server;
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, Input, InvalidInput, PreparedCall,
-    ResultLimit, Tool, ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, ResultLimit,
+    Tool, ToolContext, ToolFailure, ToolReply,
 };
 
 /// The key by which a tool asks for more room for its results.
@@ -21,12 +22,14 @@ const RESULT_SIZE: &str = "anthropic/maxResultSizeChars";
 /// The most room that it gets, in UTF-16 units.
 const LARGEST_RESULT: usize = 500_000;
 
+/// If servers have more tools than this in all, schemas are kept until they are asked for.
+const MANY_TOOLS: usize = 20;
+
 /// A tool as its server describes it.
 pub(super) struct McpTool {
     name: String,
     description: String,
     schema: Value,
-    is_deferred: bool,
     result_limit: ResultLimit,
     remote: Arc<Remote>,
 }
@@ -40,7 +43,7 @@ struct Remote {
 }
 
 impl McpTool {
-    pub(super) fn new(tool: RemoteTool, is_deferred: bool, server: &Arc<Server>) -> Self {
+    pub(super) fn new(tool: RemoteTool, server: &Arc<Server>) -> Self {
         let asked = tool.meta.as_ref().and_then(|meta| meta.get(RESULT_SIZE));
         let asked = asked.and_then(Value::as_u64);
         let asked = asked.map(|units| usize::try_from(units).unwrap_or(usize::MAX));
@@ -49,7 +52,6 @@ impl McpTool {
             name: format!("{}{}", server.prefix, normalised(&tool.name)),
             description: tool.description.unwrap_or_default().into_owned(),
             schema: Value::Object((*tool.input_schema).clone()),
-            is_deferred,
             result_limit: asked.map_or(ResultLimit::Default, |units| {
                 ResultLimit::Raised(units.min(LARGEST_RESULT))
             }),
@@ -76,7 +78,7 @@ impl Tool for McpTool {
     }
 
     fn is_deferred(&self) -> bool {
-        self.is_deferred
+        self.remote.server.tool_count.load(Ordering::Relaxed) > MANY_TOOLS
     }
 
     fn result_limit(&self) -> ResultLimit {
@@ -116,22 +118,22 @@ impl PreparedCall for McpCall {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let Remote { server, name, .. } = &*self.remote;
-        let limit = server.world.timeouts.call;
-        let connection = server.connection().map_err(ToolFailure)?;
-        let (status, text) = match connection.call(name, self.input.clone(), call.cancel, limit) {
-            Ok(result) => return Ok(reply(result)),
-            Err(CallFailure::Failed(reason)) => return Err(ToolFailure(server.reason(&reason))),
-            Err(CallFailure::Cancelled) => (CallStatus::Cancelled, String::new()),
-            Err(CallFailure::TimedOut) => {
-                let seconds = limit.as_secs_f32();
-                let text = format!("the call was not answered within {seconds} s");
-                (CallStatus::TimedOut, server.reason(&text))
+        match server.call(name.clone(), self.input.clone(), call.cancel) {
+            Ok(result) => Ok(reply(result)),
+            Err(Failure::Failed(reason)) => Err(ToolFailure(reason)),
+            Err(Failure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(failure @ Failure::TimedOut(_)) => {
+                let text = server.reason(&failure.to_string());
+                Ok(ended(CallStatus::TimedOut, text))
             }
-        };
-        Ok(ToolReply {
-            status,
-            content: Content::Text(text),
-            ..ToolReply::text("", Value::Null)
-        })
+        }
+    }
+}
+
+/// The reply of a call that the server did not answer.
+pub(super) fn ended(status: CallStatus, text: String) -> ToolReply {
+    ToolReply {
+        status,
+        ..ToolReply::text(text, Value::Null)
     }
 }

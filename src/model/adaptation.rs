@@ -80,7 +80,10 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
 
 fn changed(mut dialect: Dialect, change: Change) -> Dialect {
     match change {
-        Change::LeaveThinking => dialect.thinking_off = Map::new(),
+        Change::LeaveThinking => {
+            dialect.thinking_off = Map::new();
+            dialect.thinking_on = Map::new();
+        }
         Change::EnableThinkingFalse => {
             let key = "enable_thinking".to_owned();
             dialect.extra_body.insert(key, Value::Bool(false));

@@ -74,6 +74,10 @@ pub struct Dialect {
     /// What is merged into a request to turn thinking off.
     #[serde(default)]
     pub thinking_off: Map<String, Value>,
+    /// What is merged into a request for thinking with a budget: `$TOKENS` stands for the budget,
+    /// `$EFFORT` for `low`, `medium` or `high`.
+    #[serde(default)]
+    pub thinking_on: Map<String, Value>,
     /// How a call is forced.
     pub forced_call: ForcedCall,
     /// How JSON is asked for.
@@ -97,6 +101,8 @@ pub struct DialectOverrides {
     pub budget_key: Option<String>,
     /// What turns thinking off.
     pub thinking_off: Option<Map<String, Value>>,
+    /// What turns thinking on.
+    pub thinking_on: Option<Map<String, Value>>,
     /// How a call is forced.
     pub forced_call: Option<ForcedCall>,
     /// How JSON is asked for.
@@ -118,12 +124,40 @@ impl Dialect {
             api: self.api,
             budget_key: overrides.budget_key.unwrap_or(self.budget_key),
             thinking_off: overrides.thinking_off.unwrap_or(self.thinking_off),
+            thinking_on: overrides.thinking_on.unwrap_or(self.thinking_on),
             forced_call: overrides.forced_call.unwrap_or(self.forced_call),
             json: overrides.json.unwrap_or(self.json),
             cache_marks: overrides.cache_marks.unwrap_or(self.cache_marks),
             temperature: overrides.temperature.unwrap_or(self.temperature),
             extra_body: overrides.extra_body.unwrap_or(self.extra_body),
         }
+    }
+}
+
+impl Dialect {
+    /// What is merged into a request for thinking with this budget.
+    pub(super) fn thinking_with(&self, tokens: u32) -> Map<String, Value> {
+        let effort = match tokens {
+            ..4096 => "low",
+            4096..16_384 => "medium",
+            16_384.. => "high",
+        };
+        let mut members = self.thinking_on.clone();
+        for value in members.values_mut() {
+            fill(value, tokens, effort);
+        }
+        members
+    }
+}
+
+fn fill(value: &mut Value, tokens: u32, effort: &str) {
+    match value {
+        Value::String(text) if text == "$TOKENS" => *value = tokens.into(),
+        Value::String(text) if text == "$EFFORT" => effort.clone_into(text),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| fill(member, tokens, effort)),
+        _ => {}
     }
 }
 

@@ -96,6 +96,19 @@ impl Draft {
         }
     }
 
+    /// The signature of what came last, if it is a string.
+    pub(super) fn signature(&mut self, raw: Option<&RawValue>) {
+        let signature = text(raw).filter(|signature| !signature.is_empty());
+        self.events
+            .extend(signature.map(|signature| Event::Signature(signature.into_owned())));
+    }
+
+    /// Thinking that the server encrypted, if it is a string.
+    pub(super) fn redacted_thinking(&mut self, raw: Option<&RawValue>) {
+        let data = text(raw).map(|data| Event::RedactedThinking(data.into_owned()));
+        self.events.extend(data);
+    }
+
     /// More of the model's refusal, if it is a string.
     pub(super) fn refusal(&mut self, part: Option<&RawValue>) {
         self.refusal.push(&bytes(part).unwrap_or_default());

@@ -33,7 +33,7 @@ pub(super) struct Reading<'a> {
     pub(super) delivery: Delivery,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) clock: &'a dyn Clock,
-    /// Receives the parts of a streamed reply.
+    /// Receives the parts of the reply.
     pub(super) listener: Listener<'a>,
 }
 

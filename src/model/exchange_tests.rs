@@ -52,7 +52,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
         delivery,
         ids: Arc::new(SeededIds::new(1)),
         clock: &clock,
-        listener: Listener::new(delivery, &listener, Redaction::default()),
+        listener: Listener::new(&listener, Redaction::default()),
     };
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let outcome = runtime.block_on(reading.reply(Incoming::untaped(response)));
@@ -120,7 +120,8 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
         let mut calls: Vec<(String, String, String)> = Vec::new();
         for event in events {
             match event {
-                Event::Restart => panic!("nothing was cut"),
+                Event::Restart | Event::Retry { .. } => panic!("nothing was cut"),
+                Event::Signature(_) | Event::RedactedThinking(_) => {}
                 Event::Text(part) => text.push_str(&part),
                 Event::Thinking(part) => thinking.push_str(&part),
                 Event::CallBegins { index, id, name } => {
@@ -226,7 +227,7 @@ fn an_answer_in_another_framing_than_asked_for_is_read() {
                     "{} {content_type:?}",
                     sample.name
                 );
-                assert_eq!(events.is_empty(), delivery == Delivery::Whole);
+                assert!(!events.is_empty());
             }
         }
     }

@@ -105,6 +105,8 @@ pub enum Failure {
 pub enum Refused {
     /// This request.
     Request,
+    /// This request, which is longer than the model can read.
+    Length,
     /// Every request: the key, the quota, the model or the address is no good.
     Everything,
 }
@@ -173,6 +175,15 @@ impl Failure {
             Self::Rejected { what, .. } => *what == Refused::Everything,
             Self::Unusable { .. } => true,
             _ => false,
+        }
+    }
+
+    /// The HTTP status, if there was one.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Rejected { status, .. } | Self::Overloaded { status, .. } => *status,
+            Self::NotAsked { refusal } => refusal.status(),
+            _ => None,
         }
     }
 

@@ -1,16 +1,16 @@
-//! Passes on the parts of a streamed reply, without secrets.
+//! Passes on the parts of a reply, without secrets.
 
-use super::{Delivery, Event};
+use super::Event;
 use crate::http::{Redaction, StreamRedaction, Task};
 
 /// Passes on the parts of one reply.
 pub(super) struct Listener<'a> {
-    delivery: Delivery,
     task: &'a Task<Event>,
     redaction: Redaction,
     /// The current text, and what is held back of it.
     current: Option<(Channel, StreamRedaction)>,
     has_begun: bool,
+    has_block: bool,
 }
 
 /// A text that grows by events.
@@ -22,14 +22,14 @@ enum Channel {
 }
 
 impl<'a> Listener<'a> {
-    /// Passes on nothing if the reply is not streamed.
-    pub(super) fn new(delivery: Delivery, task: &'a Task<Event>, redaction: Redaction) -> Self {
+    /// Nothing was passed on yet.
+    pub(super) fn new(task: &'a Task<Event>, redaction: Redaction) -> Self {
         Self {
-            delivery,
             task,
             redaction,
             current: None,
             has_begun: false,
+            has_block: false,
         }
     }
 
@@ -38,11 +38,13 @@ impl<'a> Listener<'a> {
         self.has_begun
     }
 
+    /// Whether a block was passed on that is complete, since another one began.
+    pub(super) fn has_block(&self) -> bool {
+        self.has_block
+    }
+
     /// Passes on events.
     pub(super) async fn tell(&mut self, events: Vec<Event>) {
-        if self.delivery == Delivery::Whole {
-            return;
-        }
         for event in events {
             match event {
                 Event::Text(text) => self.add(Channel::Text, &text).await,
@@ -50,7 +52,12 @@ impl<'a> Listener<'a> {
                 Event::CallInput { index, fragment } => {
                     self.add(Channel::Input(index), &fragment).await;
                 }
-                Event::CallBegins { .. } | Event::Restart => {
+                Event::CallBegins { .. } | Event::RedactedThinking(_) => {
+                    self.has_block |= self.has_begun;
+                    self.finish().await;
+                    self.send(event).await;
+                }
+                Event::Signature(_) | Event::Restart | Event::Retry { .. } => {
                     self.finish().await;
                     self.send(event).await;
                 }
@@ -71,6 +78,8 @@ impl<'a> Listener<'a> {
             .as_ref()
             .is_some_and(|(current, _)| *current != channel)
         {
+            let is_input = matches!(channel, Channel::Input(_));
+            self.has_block |= !is_input;
             self.finish().await;
         }
         let redaction = &self.redaction;

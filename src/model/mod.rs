@@ -48,3 +48,4 @@ pub use request::{Answer, Attempts, Function, PromptId, Request, SharedPrefix, T
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};
 pub use stop::Stop;
+pub use text_parts::without_think_tags;

@@ -9,8 +9,8 @@ pub trait Provider: Send + Sync {
     /// The name of the model in records, e.g. `openai:gpt-5-mini`.
     fn name(&self) -> &str;
 
-    /// Asks, and returns the whole reply. The parts of a streamed one are handed to `sink` as they
-    /// come; they are not taken back if it then fails for good.
+    /// Asks, and returns the whole reply. Its parts are handed to `sink` as they come; they are not
+    /// taken back if it then fails for good.
     ///
     /// # Errors
     /// There is no whole, usable reply.
@@ -44,15 +44,28 @@ pub enum Delivery {
 }
 
 /// A part of a streamed reply.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The reply was cut off and begins again: discard all events before this one. Only sent for
-    /// requests that are retried ([`super::Attempts::ByPolicy`]).
+    /// The reply was cut off and begins again: discard all parts before this event. Only sent for
+    /// requests that are retried.
     Restart,
+    /// The request failed, and is tried again after the wait.
+    Retry {
+        /// How often it failed so far.
+        failures: u32,
+        /// The wait in milliseconds.
+        wait_ms: u64,
+        /// Why it failed.
+        failure: Box<Failure>,
+    },
     /// More text.
     Text(String),
     /// More thinking.
     Thinking(String),
+    /// What proves the thinking, or the call, that came last; the server wants to see it again.
+    Signature(String),
+    /// Thinking that the server encrypted.
+    RedactedThinking(String),
     /// A call begins; calls are numbered from 0.
     CallBegins {
         /// Which call.

@@ -340,7 +340,35 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
     );
     assert_eq!(reply.unwrap().text, "Fix");
     let fix = Event::Text("Fix".to_owned());
+    let retries = heard.extract_if(.., |event| matches!(event, Event::Retry { .. }));
+    assert_eq!(retries.count(), 2);
     assert_eq!(heard, [fix.clone(), Event::Restart, fix]);
+}
+
+#[test]
+fn what_was_told_of_a_whole_block_is_not_taken_back() {
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"Fix\"}}]}\n\n";
+    let call = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}}]}\n\n";
+    let cut = |parts: &[&str]| {
+        let mut answer = open_answer(200, &[EVENTS]);
+        answer.extend_from_slice(parts.concat().as_bytes());
+        answer
+    };
+    let attempts = |answers: Vec<Vec<u8>>| {
+        let server = TestServer::answering(answers);
+        let request = Request {
+            attempts: Attempts::UntilABlock,
+            ..persistent()
+        };
+        let reply =
+            openai(&server).ask(&request, Delivery::Streamed, &Stop::default(), &mut |_| ());
+        reply.unwrap_err();
+        server.requests().len()
+    };
+    let refusal = || answer(400, &[JSON], "{}");
+    assert_eq!(attempts(vec![cut(&[text]), refusal()]), 2);
+    assert_eq!(attempts(vec![cut(&[call]), refusal()]), 2);
+    assert_eq!(attempts(vec![cut(&[text, call])]), 1);
 }
 
 #[test]
@@ -509,7 +537,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         &Stop::default(),
         &mut |event| match event {
             Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
-            Event::Restart | Event::Thinking(_) | Event::CallBegins { .. } => {}
+            _ => {}
         },
     );
     assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");

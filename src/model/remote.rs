@@ -12,7 +12,7 @@ use super::listener::Listener;
 use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
 use super::transport::{Target, Transport};
-use super::{Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 
@@ -150,7 +150,7 @@ impl Shared {
                 delivery,
                 ids: Arc::clone(&self.ids),
                 clock: &*self.clock,
-                listener: Listener::new(delivery, listener, redaction.clone()),
+                listener: Listener::new(listener, redaction.clone()),
             };
             let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
             let failure = match outcome {
@@ -163,6 +163,8 @@ impl Shared {
                 Err(failure) => failure,
             };
             let has_begun = reading.listener.has_begun();
+            let is_final =
+                request.attempts == Attempts::UntilABlock && reading.listener.has_block();
             if adaptations < MOST_ADAPTATIONS
                 && let Some(adapted) = adapt(&dialect, &failure)
             {
@@ -176,8 +178,16 @@ impl Shared {
                 pace.failed(&failure, self.policy.longest_asked);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
-                Some(wait) => sleep(wait).await,
-                None => return Err(failure),
+                Some(wait) if !is_final => {
+                    let retried = Event::Retry {
+                        failures: retry.failures(),
+                        wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                        failure: Box::new(failure),
+                    };
+                    let _ = listener.send(retried).await;
+                    sleep(wait).await;
+                }
+                _ => return Err(failure),
             }
             self.turn(&mut front).await?;
             if has_begun {

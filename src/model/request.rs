@@ -49,7 +49,8 @@ impl Request {
 pub struct Turn {
     /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
-    /// The content. Thinking is not sent; results belong to the user's turn after their calls.
+    /// The content. Only thinking that the server signed is sent, where it wants it back; results
+    /// belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }
 
@@ -103,6 +104,8 @@ pub enum Thinking {
     Off,
     /// The request does not say.
     Unspecified,
+    /// With about this many tokens.
+    Tokens(u32),
 }
 
 /// How often a request is tried.
@@ -110,9 +113,11 @@ pub enum Thinking {
 pub enum Attempts {
     /// Once, and again after waits that the server asks for.
     One,
-    /// Again after temporary failures, by the retry policy. The parts of a streamed reply that were
-    /// handed out are then void ([`super::Event::Restart`]).
+    /// Again after temporary failures, by the retry policy. The parts of a reply that were handed
+    /// out are then void ([`super::Event::Restart`]).
     ByPolicy,
+    /// The same, until the first block of a reply is complete: what comes of it cannot be undone.
+    UntilABlock,
 }
 
 /// The part of a request that others are expected to begin with. It is marked for the prompt cache
@@ -136,6 +141,8 @@ impl PromptId {
     pub const SESSION_TITLE: Self = Self("session_title");
     /// A recap of a session.
     pub const SESSION_RECAP: Self = Self("session_recap");
+    /// A reply of the main model.
+    pub const MAIN: Self = Self("main");
     /// A verdict about a call that no rule decides.
     pub const AUTO_CLASSIFIER: Self = Self("auto_classifier");
 }

@@ -45,7 +45,7 @@ impl Retry {
     pub(super) fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
         let most_attempts = match attempts {
             Attempts::One => 1,
-            Attempts::ByPolicy => policy.most_attempts,
+            Attempts::ByPolicy | Attempts::UntilABlock => policy.most_attempts,
         };
         Self {
             policy: RetryPolicy {
@@ -56,6 +56,11 @@ impl Retry {
             failed: 0,
             asked: 0,
         }
+    }
+
+    /// How often the request failed so far.
+    pub(super) fn failures(&self) -> u32 {
+        self.failed + self.asked
     }
 
     /// An attempt failed, `elapsed` after the first began. Returns how long to wait for the next

@@ -32,6 +32,14 @@ const FINAL: &str = "invalid_request_error invalid_parameter_error authenticatio
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
 
+/// Kinds of errors about requests that are longer than the model can read.
+const TOO_LONG: &str = "context_length_exceeded exceed_context_size_error request_too_large";
+
+/// Phrases of such errors, from servers that have no kind for them.
+const TOO_LONG_WORDS: &str = "prompt is too long|maximum context length|context window|\
+    exceeds the maximum number of tokens|range of input length should be|input is too long|\
+    exceeds the available context size";
+
 impl ServerError {
     /// The error in a reply with a success status.
     pub(super) fn inside(json: &str) -> Option<Self> {
@@ -102,9 +110,10 @@ impl ServerError {
             None => !self.is_one_of(FINAL),
         };
         let retry_after = retry_after.or(self.retry_after);
-        let message = match self.message {
-            message if message.is_empty() => "no reason given".to_owned(),
-            message => message,
+        let message = if self.message.is_empty() {
+            "no reason given".to_owned()
+        } else {
+            self.message.clone()
         };
         if may_pass && !is_spent {
             return Failure::Overloaded {
@@ -116,6 +125,8 @@ impl ServerError {
         // The key, the account, the address or the model is wrong for every request.
         let what = if is_spent || matches!(status, Some(401..=404 | 407)) {
             Refused::Everything
+        } else if self.is_too_long(&message) {
+            Refused::Length
         } else {
             Refused::Request
         };
@@ -129,6 +140,12 @@ impl ServerError {
     fn is_one_of(&self, kinds: &str) -> bool {
         let mut known = kinds.split_whitespace();
         known.any(|known| self.kinds.iter().any(|kind| kind == known))
+    }
+
+    fn is_too_long(&self, message: &str) -> bool {
+        let message = message.to_lowercase();
+        let mut phrases = TOO_LONG_WORDS.split('|');
+        self.is_one_of(TOO_LONG) || phrases.any(|phrase| message.contains(phrase))
     }
 
     /// Whether a quota is used up that will not return soon.

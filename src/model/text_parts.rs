@@ -40,7 +40,7 @@ const CLOSE: &str = "</think>";
 /// Splits a text into what is said, and thinking at its beginning. The chat template may have
 /// opened the tag already, so a lone closing tag on its own line ends thinking as well. If the tag
 /// is never closed, the answer did not begin.
-pub(super) fn without_think_tags(text: String) -> (String, String) {
+pub fn without_think_tags(text: String) -> (String, String) {
     if let Some(inner) = text.trim_start().strip_prefix(OPEN) {
         return match inner.split_once(CLOSE) {
             Some((thought, said)) => (said.trim_start().to_owned(), thought.to_owned()),

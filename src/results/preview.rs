@@ -3,11 +3,11 @@
 use crate::text::truncate_utf16;
 
 /// Length of a preview in UTF-16 units.
-pub const PREVIEW_UNITS: usize = 2000;
+pub(super) const PREVIEW_UNITS: usize = 2000;
 
 /// The first [`PREVIEW_UNITS`] units, cut at the last line feed if that lies in the second half;
 /// a surrogate pair is never split.
-pub fn preview(text: &str) -> &str {
+pub(super) fn preview(text: &str) -> &str {
     let head = truncate_utf16(text, PREVIEW_UNITS);
     let half = truncate_utf16(text, PREVIEW_UNITS / 2).len();
     match head.rfind('\n') {

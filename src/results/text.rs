@@ -14,7 +14,12 @@ pub fn tool_use_error(message: &str) -> String {
 
 /// What stands in for a result that was written to a file. `size` and `preview_size` are spelled
 /// for people, e.g. `73.0KB`.
-pub fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) -> String {
+pub(super) fn persisted_output(
+    size: &str,
+    path: &Path,
+    preview_size: &str,
+    preview: &str,
+) -> String {
     format!(
         "<persisted-output>\nOutput too large ({size}). Full output saved to: {}\n\nPreview \
          (first {preview_size}):\n{preview}\n...\n</persisted-output>",

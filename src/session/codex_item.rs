@@ -75,13 +75,20 @@ pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
 /// Thinking, a call or a result.
 fn step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
-    let call = |id, name, input| reply(vec![Block::Call(Call { id, name, input })]);
+    let call = |id, name, input| {
+        reply(vec![Block::Call(Call {
+            id,
+            name,
+            input,
+            signature: None,
+        })])
+    };
     match text(item.kind)?.as_ref() {
         "reasoning" => {
             let mut thoughts = content(item.summary);
             thoughts.extend(content(item.content));
             let thoughts = thoughts.into_iter().filter_map(|block| match block {
-                Block::Text(text) => Some(Block::Thinking(text)),
+                Block::Text(text) => Some(Block::thinking(text)),
                 _ => None,
             });
             let blocks: Vec<Block> = thoughts.collect();

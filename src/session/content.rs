@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 
 use super::format::Detail;
 use crate::dialog::{
-    Block, Call, CallResult, Media, Message, Origin, Part, Role, Usage, exit_code, split_typed,
+    Block, Call, CallResult, Media, Message, Origin, Part, Role, Thought, Usage, exit_code,
+    split_typed,
 };
 use crate::wire::object::{non_empty, number, object, text};
 
@@ -14,6 +15,9 @@ object! {
         kind = "type",
         text = "text",
         thinking = "thinking",
+        signature = "signature",
+        data = "data",
+        thought_signature = "thought_signature",
         id = "id",
         name = "name",
         input = "input",
@@ -196,12 +200,21 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
     let list = Anthropic::list(raw).into_iter();
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
-        "thinking" => Some(Block::Thinking(text(block.thinking)?.into_owned())),
-        "redacted_thinking" => Some(Block::Thinking(String::new())),
+        "thinking" => {
+            let text = text(block.thinking)?.into_owned();
+            Some(Block::Thinking(match string(block.signature) {
+                Some(signature) => Thought::Signed { text, signature },
+                None => Thought::Plain(text),
+            }))
+        }
+        "redacted_thinking" => Some(Block::Thinking(Thought::Redacted {
+            data: string(block.data).unwrap_or_default(),
+        })),
         "tool_use" | "server_tool_use" => Some(Block::Call(Call {
             id: string(block.id)?,
             name: string(block.name).unwrap_or_default(),
             input: input_of(block.input),
+            signature: string(block.thought_signature),
         })),
         "tool_result" => Some(Block::Result(CallResult {
             id: string(block.tool_use_id)?,
@@ -259,7 +272,7 @@ pub(super) fn qwen_blocks(raw: Option<&RawValue>) -> Vec<Block> {
 fn gemini_block(part: &Gemini<'_>, is_thought: bool) -> Option<Block> {
     if let Some(said) = text(part.text) {
         return Some(if is_thought {
-            Block::Thinking(said.into_owned())
+            Block::thinking(said)
         } else {
             Block::Text(said.into_owned())
         });
@@ -269,6 +282,7 @@ fn gemini_block(part: &Gemini<'_>, is_thought: bool) -> Option<Block> {
             id: string(call.id).unwrap_or_default(),
             name: string(call.name).unwrap_or_default(),
             input: input_of(call.args),
+            signature: string(part.signature),
         }));
     }
     if let Some(response) = FunctionResponse::of(part.response) {

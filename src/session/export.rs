@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use super::Listed;
 use super::record::side_file_path;
 use crate::dialog::IndexRow;
+use crate::text::sha256;
 
 /// The file that says which pages are ours.
 const MANIFEST: &str = "turnpipe-export.json";
@@ -236,9 +236,8 @@ impl ExportFolder {
         if safe == id && ID_LENGTHS.contains(&id.len()) && self.is_free(&plain, &session.path) {
             return plain;
         }
-        let hash = Sha256::digest(session.path.as_os_str().as_encoded_bytes());
-        let hash = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
-        format!("{safe}-{}{}", hash.collect::<String>(), self.suffix)
+        let hash = sha256(session.path.as_os_str().as_encoded_bytes());
+        format!("{safe}-{}{}", &hash[..16], self.suffix)
     }
 
     /// Whether the session at `path` may have this page: it had it before, or nobody has it, or the

@@ -220,6 +220,7 @@ fn reply(row: &Row<'_>) -> Vec<Message> {
             id: id.clone(),
             name: string(call.name).unwrap_or_default(),
             input: input_of(call.args),
+            signature: None,
         }));
         results.extend(result(call, id).map(Block::Result));
     }
@@ -238,7 +239,7 @@ fn reply(row: &Row<'_>) -> Vec<Message> {
 fn thought(thought: &Thought<'_>) -> Block {
     let parts = [thought.subject, thought.description];
     let parts: Vec<String> = parts.into_iter().filter_map(string).collect();
-    Block::Thinking(parts.join(": "))
+    Block::thinking(parts.join(": "))
 }
 
 /// The result of a call, if there is one yet.

@@ -210,11 +210,12 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     let list = Content::list(raw).into_iter();
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
-        "thinking" => Some(Block::Thinking(text(block.thinking)?.into_owned())),
+        "thinking" => Some(Block::thinking(text(block.thinking)?)),
         "toolCall" => Some(Block::Call(Call {
             id: string(block.id)?,
             name: string(block.name).unwrap_or_default(),
             input: input_of(block.arguments),
+            signature: None,
         })),
         "image" => Some(Block::Media(Media {
             media_type: string(block.media_type).unwrap_or_default(),

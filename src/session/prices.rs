@@ -65,6 +65,12 @@ impl Prices {
         self
     }
 
+    /// What a request to this model costs in US dollars: what the server said, else by the prices;
+    /// `None` if the model has no price.
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
+        usage.cost.or_else(|| self.of(model).cost(usage))
+    }
+
     /// The prices of a model, as an agent spells its name.
     pub(super) fn of(&self, model: &str) -> ModelPrices<'_> {
         let plain = PLAIN_NAME.as_ref().and_then(|name| name.captures(model));

@@ -6,6 +6,7 @@ fn call(id: &str) -> Block {
         id: id.to_owned(),
         name: "Read".to_owned(),
         input: Box::default(),
+        signature: None,
     })
 }
 

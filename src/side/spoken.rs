@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn reminders_contexts_and_thoughts_are_not_said() {
         let mut reply = message(Role::Assistant, &["visible"]);
-        reply.blocks.insert(0, Block::Thinking("hidden".to_owned()));
+        reply.blocks.insert(0, Block::thinking("hidden"));
         let messages = [
             message(Role::User, &["ctx"]),
             message(Role::Assistant, &[ACKNOWLEDGED_CONTEXT]),

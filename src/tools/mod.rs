@@ -34,7 +34,7 @@ pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use paths::real_path;
-pub use registry::{LookupError, NameClash, Registry, Resolved};
+pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH};
 pub use reply::{Block, CallStatus, Content, FullText, ImageBlock, ToolReply};
 pub(crate) use schema::gemini_schema;
 pub use schema::{Format, declarations};

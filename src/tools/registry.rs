@@ -292,6 +292,9 @@ impl Entry {
     }
 }
 
+/// The tool by which a model gets schemas that were kept from it.
+pub const TOOL_SEARCH: &str = "ToolSearch";
+
 /// Why the model may not have known the parameters, and what helps; empty if it knew them.
 fn deferred_hint(tool: &dyn Tool) -> String {
     if !tool.is_deferred() {
@@ -300,7 +303,7 @@ fn deferred_hint(tool: &dyn Tool) -> String {
     let name = tool.name();
     format!(
         "\n\nThe parameters of {name} were not part of the tools you were given. Load them with \
-         ToolSearch (query `select:{name}`), then call {name} again."
+         {TOOL_SEARCH} (query `select:{name}`), then call {name} again."
     )
 }
 

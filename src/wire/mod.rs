@@ -5,6 +5,8 @@
 
 mod agents;
 mod anthropic;
+mod api_messages;
+mod api_results;
 mod arguments;
 mod balance;
 mod contents;
@@ -25,13 +27,15 @@ pub mod records;
 mod reply;
 mod shape;
 
+pub use api_messages::ApiMessages;
+pub use api_results::Answered;
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};
 pub use decode::{Decoded, Decoder, Dialect};
 pub use event::{
     CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,
 };
 pub use ids::{MessageId, SessionId, ToolUseId};
-pub use needles::prefilter_needles;
+pub use needles::{API_MESSAGE_NEEDLE, prefilter_needles};
 pub use records::{Lane, Outcome};
 
 #[cfg(test)]

@@ -25,3 +25,6 @@ pub fn prefilter_needles() -> &'static [&'static str] {
     static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_EVENTS.split_whitespace().collect());
     &NEEDLES
 }
+
+/// The needle of the deltas that make no event, but are parts of what the model said.
+pub const API_MESSAGE_NEEDLE: &str = "\"content_block_delta\"";

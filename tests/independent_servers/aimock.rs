@@ -61,7 +61,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
         &mut |event| match event {
             Event::Restart => parts = 0,
             Event::Text(_) => parts += 1,
-            Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+            _ => {}
         },
     );
     (reply.map(|reply| reply.text), parts)

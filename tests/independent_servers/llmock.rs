@@ -82,7 +82,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure
         &mut |event| match event {
             Event::Restart => text.clear(),
             Event::Text(part) => text.push_str(&part),
-            Event::Thinking(_) | Event::CallBegins { .. } | Event::CallInput { .. } => {}
+            _ => {}
         },
     )?;
     assert_eq!(text, reply.text);

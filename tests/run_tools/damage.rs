@@ -242,6 +242,9 @@ fn replies_on_several_lines_are_read() {
         pretty(&anthropic) + "\n",
         pretty(&gemini) + "\n",
         format!("[{}\n]\n", pretty(&gemini)),
+        pretty(&json!([{"candidates": []}, gemini])),
+        json!([{"candidates": []}, gemini]).to_string() + "\n",
+        pretty(&anthropic).replace('\n', "\r\n") + "\r\n",
         format!(
             "{{\"type\":\"x\"}}\n{}\n{{\"type\":\"x\"}}\n",
             pretty(&openai)

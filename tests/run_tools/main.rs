@@ -7,6 +7,7 @@
     reason = "a test may fail anywhere"
 )]
 
+mod api_results;
 mod asking;
 mod bench;
 mod budgets;

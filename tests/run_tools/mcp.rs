@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde_json::{Value, json};
 
-use crate::bench::{BYPASS, Bench, Driver, Run, call, pairs, wait_for};
+use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, wait_for};
 
 /// The entry of a scripted server that writes to `log`.
 fn scripted(log: &str, words: &[&str]) -> Value {
@@ -99,6 +99,16 @@ fn answers_become_results() {
             json!("<tool_use_error>MCP server s: not today</tool_use_error>"),
         ),
         ("chatter", "ok", json!("said all")),
+        ("both", "ok", json!("it is warm\n{\"degrees\":21}")),
+        ("same", "ok", json!("{ \"degrees\": 21 }")),
+        ("words", "ok", json!("one\n2")),
+        (
+            "odd",
+            "error",
+            json!(
+                "<tool_use_error>MCP server s: its answer is no result of a tool</tool_use_error>"
+            ),
+        ),
         (
             "missing",
             "unknown_tool",
@@ -156,6 +166,23 @@ fn images_and_resources_become_blocks() {
 }
 
 #[test]
+fn texts_and_images_beside_each_other_are_bounded() {
+    let bench = Bench::new();
+    let run = run(&bench, &[], &tool("a", "album"));
+    let result = run.result("a");
+    let blocks = result["message"]["content"][0]["content"]
+        .as_array()
+        .unwrap();
+    let images = blocks.iter().filter(|block| block["type"] == "image");
+    assert_eq!(images.count(), 1);
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    let texts: Vec<&str> = texts.collect();
+    assert_eq!(texts[0], "[image not shown: image/png, 4718592 bytes]");
+    assert!(texts[1].len() == 30_000 && texts[2].ends_with("[the rest was cut]"));
+    assert_eq!(texts.len(), 3, "what is empty is left out");
+}
+
+#[test]
 fn a_tool_can_ask_for_room_for_its_results() {
     let bench = Bench::new();
     let run = run(
@@ -200,6 +227,7 @@ fn what_is_denied_starts_no_server() {
     let servers = ["--mcp-config", file.to_str().unwrap()];
     let rows: [(&[&str], &str); 6] = [
         (&[], "denied"),
+        (&["--plan"], "denied"),
         (&["--deny", "mcp__s"], "denied"),
         (
             &["--deny", "mcp__s__echo", "--permission-prompt", "stdio"],
@@ -215,7 +243,6 @@ fn what_is_denied_starts_no_server() {
             ],
             "not_run",
         ),
-        (&["--plan"], "denied"),
     ];
     for (arguments, outcome) in rows {
         let run = bench.run(&[&servers[..], arguments].concat(), tool("a", "echo"));
@@ -223,6 +250,12 @@ fn what_is_denied_starts_no_server() {
         assert!(run.stdout.contains(&outcome), "{arguments:?} {run:?}");
         assert!(!bench.work().join("log").exists(), "{arguments:?}");
     }
+    let allowed = [&servers[..], &BYPASS, &["--plan"]].concat();
+    let run = bench.run(&allowed, tool("a", "echo"));
+    let records = run.records();
+    let plan = records.iter().find(|record| record["subtype"] == "plan");
+    assert_eq!(plan.unwrap()["lane"], "serial", "{run:?}");
+    assert!(!bench.work().join("log").exists());
 }
 
 #[test]
@@ -250,17 +283,21 @@ fn a_server_that_starts_slowly_delays_only_what_comes_after_its_calls() {
 
 #[test]
 fn an_interrupt_does_not_wait_for_a_server_that_starts() {
-    let bench = Bench::new();
-    let servers = json!({"s": scripted("log", &["silent"])});
-    let mut command = command(&bench, &servers, &[]);
-    command.env("MCP_TIMEOUT", "600000");
-    let mut driver = Driver::start(command);
-    driver.send(&tool("a", "echo"));
-    wait_for("the server", || bench.work().join("log").exists());
-    driver.signal("INT");
-    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "not_run");
-    let run = driver.finish();
-    assert_eq!(run.status, Some(130), "{run:?}");
+    let search = call("a", "ToolSearch", &json!({"query": "x"}));
+    for (call, outcome) in [(tool("a", "echo"), "not_run"), (search, "interrupted")] {
+        let bench = Bench::new();
+        let servers = json!({"s": scripted("log", &["silent"])});
+        let mut command = command(&bench, &servers, &[]);
+        command.env("MCP_TIMEOUT", "600000");
+        let mut driver = Driver::start(command);
+        driver.send(&call);
+        wait_for("the server", || bench.work().join("log").exists());
+        driver.signal("INT");
+        assert_eq!(driver.result("a")["turnpipe"]["outcome"], outcome);
+        let run = driver.finish();
+        assert_eq!(run.status, Some(130), "{run:?}");
+        assert_eq!(starts(&bench), (1, false));
+    }
 }
 
 #[test]
@@ -294,6 +331,10 @@ fn a_server_that_dies_costs_one_call_and_is_started_again() {
         ),
         ("killed", "MCP server s: it was ended by signal 9"),
         ("flood", "MCP server s: it wrote a line that is too long"),
+        (
+            "babble",
+            "MCP server s: it wrote too much that nobody asked for",
+        ),
     ];
     for (name, error) in rows {
         let bench = Bench::new();
@@ -334,7 +375,10 @@ fn an_interrupt_is_passed_on() {
     };
     wait_for("the call", || has_logged("tools/call"));
     driver.signal("INT");
-    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "interrupted");
+    let result = driver.result("a");
+    assert_eq!(result["turnpipe"]["outcome"], "interrupted");
+    let text = result["message"]["content"][0]["content"].to_string();
+    assert!(!text.contains("output"), "{text}");
     wait_for("the cancellation", || has_logged("notifications/cancelled"));
     drop(driver.finish());
     assert_eq!(starts(&bench), (1, false));
@@ -423,6 +467,148 @@ fn a_list_of_tools_that_changes_is_read_again() {
 }
 
 #[test]
+fn a_list_that_cannot_be_read_again_stays_as_it_was() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &["unlistable"])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    driver.send(&tool("a", "grow"));
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
+    driver.send(&(tool("b", "echo") + &tool("c", "echo")));
+    let run = driver.finish();
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("b", "ok"), ("c", "ok")]),
+        "{run:?}"
+    );
+    assert_eq!(starts(&bench), (1, false));
+}
+
+#[test]
+fn a_server_that_starts_again_says_anew_what_it_has() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &["new"])});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    driver.send(&(tool("a", "grown") + &tool("b", "die")));
+    assert_eq!(driver.result("a")["turnpipe"]["outcome"], "unknown_tool");
+    assert_eq!(driver.result("b")["turnpipe"]["outcome"], "error");
+    driver.send(&tool("c", "grown"));
+    let run = driver.finish();
+    assert_eq!(run.outcomes(), pairs(&[("c", "ok")]), "{run:?}");
+}
+
+#[test]
+fn a_list_without_an_end_is_given_up() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &["endless"])});
+    let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "echo"));
+    let text = run.content("a");
+    assert!(
+        text.contains("MCP server s: its list of tools is too long"),
+        "{text}"
+    );
+    assert_eq!(starts(&bench), (1, false));
+}
+
+#[test]
+fn a_server_that_fails_does_not_hide_the_tools_of_another() {
+    let bench = Bench::new();
+    let servers = json!({"s": {"command": "false"}, "s__t": scripted("log", &[])});
+    let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "t__echo"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+}
+
+#[test]
+fn the_mark_of_our_processes_stays() {
+    let bench = Bench::new();
+    let mut server = scripted("log", &[]);
+    server["env"]["TURNPIPE"] = json!("mine");
+    drop(finish(
+        command(&bench, &json!({"s": server}), &[]),
+        &[],
+        &tool("a", "echo"),
+    ));
+    assert!(bench.read("log").contains("mark=1"));
+}
+
+#[test]
+fn a_tool_decides_whether_calls_run() {
+    let bench = Bench::new();
+    bench.write("kept/file", "");
+    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let flags = [
+        "--mcp-config",
+        file.to_str().unwrap(),
+        "--permission-prompt",
+        "mcp__s__ask",
+    ];
+    let arguments = [&flags[..], &["--deny", "Bash(rm *)"]].concat();
+    let rows = [
+        ("allowed", "ok", ""),
+        ("as-it-is", "ok", ""),
+        ("changed", "ok", ""),
+        ("forbidden", "denied", "the rule `Bash(rm *)`"),
+        ("refused", "denied", "no Bash of refused"),
+        (
+            "undecided",
+            "denied",
+            "mcp__s__ask gave no decision: {\"behavior\": \"perhaps\"}",
+        ),
+        ("babbled", "denied", "mcp__s__ask gave no decision: what?"),
+        ("failed", "denied", "mcp__s__ask gave no decision: what?"),
+        (
+            "unanswered",
+            "denied",
+            "the call was not answered within 1.5 s",
+        ),
+    ];
+    let calls = rows.map(|(word, ..)| bash(word, &format!("touch {word}")));
+    let command = bench.run_tools(&arguments);
+    let run = finish(command, &[("MCP_TOOL_TIMEOUT", "1500")], &calls.concat());
+    for (word, outcome, text) in rows {
+        let result = run.result(word);
+        assert_eq!(result["turnpipe"]["outcome"], outcome, "{run:?}");
+        assert!(run.content(word).contains(text), "{word}: {run:?}");
+        let runs_as_it_is = ["allowed", "as-it-is"].contains(&word);
+        assert_eq!(bench.work().join(word).exists(), runs_as_it_is, "{word}");
+        if word != "forbidden" {
+            let by = &result["turnpipe"]["permission"]["by"];
+            assert_eq!(*by, json!({"prompt": "mcp__s__ask"}), "{word}");
+        }
+    }
+    assert!(bench.work().join("other").exists() && bench.work().join("kept").exists());
+}
+
+#[test]
+fn a_tool_that_cannot_decide_allows_nothing() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[]), "away": {"command": "false"}});
+    let file = config(&bench, &servers);
+    let rows = [
+        ("mcp__s__missing", Some(0)),
+        ("mcp__away__ask", Some(0)),
+        ("mcp__nobody__ask", Some(2)),
+        ("Bash", Some(2)),
+    ];
+    for (tool, status) in rows {
+        let flags = [
+            "--mcp-config",
+            file.to_str().unwrap(),
+            "--permission-prompt",
+            tool,
+        ];
+        let run = bench.run(&flags, bash("a", "touch made"));
+        assert_eq!(run.status, status, "{tool}: {run:?}");
+        if status == Some(0) {
+            assert_eq!(run.outcomes(), pairs(&[("a", "denied")]), "{tool}");
+            assert!(run.content("a").contains(tool), "{tool}: {run:?}");
+        } else {
+            assert!(run.stdout.is_empty(), "{tool}: {run:?}");
+        }
+        assert!(!bench.work().join("made").exists());
+    }
+}
+
+#[test]
 fn malformed_files_end_the_run_before_it_begins() {
     let bench = Bench::new();
     let file = bench.write(
@@ -433,7 +619,8 @@ fn malformed_files_end_the_run_before_it_begins() {
     assert_eq!(run.status, Some(2));
     assert!(run.stdout.is_empty());
     assert!(
-        run.stderr.contains("server s: ${NONE} is not set"),
+        run.stderr
+            .contains("server s: ${NONE} is not set\nhint: set NONE, or write a default"),
         "{run:?}"
     );
 }
@@ -452,7 +639,7 @@ fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) 
 #[test]
 fn tools_are_listed_behind_the_others_and_servers_that_fail_are_reported() {
     let bench = Bench::new();
-    let servers = json!({"b.x": scripted("log", &[]), "a": scripted("other", &[]), "broken": {"command": "false"}});
+    let servers = json!({"b.x": scripted("log", &["few"]), "a": scripted("other", &["few"]), "broken": {"command": "false"}});
     let (tools, messages) = listed(&bench, &servers, "anthropic");
     let names: Vec<&str> = tools
         .iter()
@@ -501,6 +688,16 @@ fn schemas_of_a_long_list_are_found_by_search() {
         .find(|tool| tool["name"] == "mcp__s__echo")
         .unwrap();
     assert_eq!(echo["defer_loading"], true);
+
+    // It counts how many there are in all.
+    let few = |log: &str| scripted(log, &["few"]);
+    let two = json!({"s": few("one"), "t": few("two")});
+    let three = json!({"s": few("one"), "t": few("two"), "u": few("three")});
+    for (servers, deferred) in [(two, false), (three, true)] {
+        let (tools, _) = listed(&bench, &servers, "anthropic");
+        let any = tools.iter().any(|tool| tool["defer_loading"] == true);
+        assert_eq!(any, deferred, "{servers}");
+    }
 
     let search =
         |id: &str, query: &str| call(id, "ToolSearch", &json!({"query": query, "max_results": 3}));
@@ -567,7 +764,8 @@ fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     );
 }
 
-/// A server over HTTP that answers calls of `echo` in a stream of events and never those of `hang`.
+/// A server over HTTP that answers calls of `echo` in a stream of events, never those of `hang`, and
+/// fails at those of `fail`, or `cut`s the answer off.
 fn serve(listener: &TcpListener, requests: &Sender<Request>) {
     for stream in listener.incoming() {
         let stream = stream.unwrap();
@@ -593,7 +791,7 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
                 );
             }
             ("POST", "tools/list") => {
-                let tools = ["echo", "hang"]
+                let tools = ["echo", "hang", "fail", "cut"]
                     .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
                 respond(
                     &stream,
@@ -612,6 +810,10 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
                     &events,
                 );
             }
+            ("POST", "tools/call") if request.body["params"]["name"] == "fail" => {
+                respond(&stream, "503 Service Unavailable", "", "later");
+            }
+            ("POST", "tools/call") if request.body["params"]["name"] == "cut" => drop(stream),
             ("POST", "tools/call") => std::mem::forget(stream.try_clone().unwrap()),
             ("GET", _) => respond(&stream, "405 Method Not Allowed", "", ""),
             _ => respond(&stream, "202 Accepted", "", ""),
@@ -631,14 +833,17 @@ fn servers_are_reached_over_http() {
     std::thread::spawn(move || serve(&listener, &sender));
     let servers = json!({"web": {"type": "http", "url": format!("http://{address}/mcp"),
         "headers": {"X-Key": "${KEY}"}}});
-    let calls = call("a", "mcp__web__echo", &json!({})) + &call("b", "mcp__web__hang", &json!({}));
+    let names = [("a", "echo"), ("b", "hang"), ("c", "fail"), ("d", "cut")];
+    let calls = names.map(|(id, name)| call(id, &format!("mcp__web__{name}"), &json!({})));
     let variables = [("KEY", "secret-1"), ("MCP_TOOL_TIMEOUT", "1500")];
-    let run = finish(command(&bench, &servers, &[]), &variables, &calls);
-    assert_eq!(
-        run.outcomes(),
-        pairs(&[("a", "ok"), ("b", "timeout")]),
-        "{run:?}"
-    );
+    let run = finish(command(&bench, &servers, &[]), &variables, &calls.concat());
+    let outcomes = [
+        ("a", "ok"),
+        ("b", "timeout"),
+        ("c", "error"),
+        ("d", "error"),
+    ];
+    assert_eq!(run.outcomes(), pairs(&outcomes), "{run:?}");
     assert_eq!(run.content("a"), "from afar");
     let requests: Vec<Request> = requests.try_iter().collect();
     assert!(
@@ -656,6 +861,15 @@ fn servers_are_reached_over_http() {
             request.method == method && request.body["method"].as_str().unwrap_or_default() == name
         })
     };
+    for (_, name) in names {
+        let called = requests.iter();
+        let called = called.filter(|request| request.body["params"]["name"] == name);
+        assert_eq!(
+            called.count(),
+            1,
+            "{name} is sent once, whatever becomes of it"
+        );
+    }
     assert!(
         has("POST", "notifications/cancelled"),
         "the server hears of the end of the call"

@@ -67,6 +67,67 @@ fn ready_labels_stand_behind_their_results() {
     );
 }
 
+/// Conversations with an API, as `jq` prints them.
+#[test]
+fn printed_lists_of_messages_are_labelled() {
+    let read = |name: &str| json!({"file_path": name}).to_string();
+    let call = |id: &str| json!({"id": id, "function": {"name": "Read", "arguments": read(id)}});
+    let openai = json!([
+        {"role": "assistant", "tool_calls": [call("a.rs")]},
+        {"role": "tool", "tool_call_id": "a.rs", "content": "x"},
+        {"role": "assistant", "tool_calls": [call("b.rs")]},
+        {"role": "tool", "tool_call_id": "b.rs", "content": "x"},
+    ]);
+    let block = |id: &str| json!([{"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": id}}]);
+    let answer = |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": "x"}]);
+    let anthropic = json!([
+        {"role": "assistant", "content": block("a.rs")},
+        {"role": "user", "content": answer("a.rs")},
+        {"role": "assistant", "content": block("b.rs")},
+        {"role": "user", "content": answer("b.rs")},
+    ]);
+    let part = |kind: &str, rest: serde_json::Value| json!([{kind: rest}]);
+    let gemini_call = |id: &str| {
+        part(
+            "functionCall",
+            json!({"name": "Read", "args": {"file_path": id}}),
+        )
+    };
+    let gemini_answer = || {
+        part(
+            "functionResponse",
+            json!({"name": "Read", "response": {"output": "x"}}),
+        )
+    };
+    let gemini = json!([
+        {"role": "model", "parts": gemini_call("a.rs")},
+        {"role": "user", "parts": gemini_answer()},
+        {"role": "model", "parts": gemini_call("b.rs")},
+        {"role": "user", "parts": gemini_answer()},
+    ]);
+    for messages in [openai, anthropic, gemini] {
+        let lists = [
+            serde_json::to_string_pretty(&messages).unwrap(),
+            messages.to_string(),
+        ];
+        for list in lists {
+            let told = run(&BUILTIN, format!("{list}\n").as_bytes());
+            // Labels stand behind their calls.
+            let labels = told
+                .stdout
+                .strip_prefix(&list)
+                .unwrap_or_default()
+                .trim_start();
+            let found = records(labels);
+            let summaries: Vec<&str> = found
+                .iter()
+                .map(|record| record["summary"].as_str().unwrap())
+                .collect();
+            assert_eq!(summaries, ["Read a.rs", "Read b.rs"], "{told:?}");
+        }
+    }
+}
+
 #[test]
 fn what_has_a_label_gets_no_other() {
     for when in ["turn", "ready"] {

@@ -1,8 +1,9 @@
-//! `summarize-batch`, `title` and `recap`: the binary as a whole, with the built-in rules and with
+//! `summarize-batch`, `title`, `recap` and `turn`: the binary as a whole, with the built-in rules and with
 //! a model server that is part of the test.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod agent_script;
 mod costs;
 mod files;
 mod fixtures;
@@ -17,4 +18,5 @@ mod titles;
 #[path = "../cli/turnpipe.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod turnpipe;
+mod turns;
 mod vectors;

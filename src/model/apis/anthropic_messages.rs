@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::spoken::{Spoken, arguments, attachment, spoken_to_user};
 use super::temperature;
-use crate::dialog::{Block, CallResult, Part, Role};
+use crate::dialog::{Block, CallResult, Part, Role, Thought};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request, SharedPrefix};
@@ -121,7 +121,13 @@ fn content(spoken: &Spoken<'_>) -> Vec<Value> {
             "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
         })),
         Block::Media(media) => attachment(media).map(image),
-        Block::Thinking(_) | Block::Result(_) => None,
+        Block::Thinking(Thought::Signed { text, signature }) => {
+            Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
+        }
+        Block::Thinking(Thought::Redacted { data }) => {
+            Some(json!({"type": "redacted_thinking", "data": data}))
+        }
+        Block::Thinking(Thought::Plain(_)) | Block::Result(_) => None,
     });
     spoken.results().map(result).chain(others).collect()
 }
@@ -172,6 +178,8 @@ object! {
         kind = "type",
         text = "text",
         thinking = "thinking",
+        signature = "signature",
+        data = "data",
         id = "id",
         name = "name",
         input = "input",
@@ -255,6 +263,8 @@ fn begin_block(index: u64, block: &Content<'_>, draft: &mut Draft) {
 fn read_text(content: &Content<'_>, draft: &mut Draft) {
     draft.text(content.text);
     draft.thinking(content.thinking);
+    draft.redacted_thinking(content.data);
+    draft.signature(content.signature);
 }
 
 fn read_stop_reason(reason: Option<&RawValue>, draft: &mut Draft) {

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialog::{Block, Call, CallResult, Media, Part, Role};
+use crate::dialog::{Block, Call, CallResult, Media, Part, Role, Thought};
 use crate::model::dialect::ForcedCall;
 use crate::model::presets::preset;
 use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
@@ -175,6 +175,7 @@ fn conversation() -> Request {
         name: "read".to_owned(),
         input: serde_json::value::RawValue::from_string("{\"path\": \"x\\ud83d\"}".to_owned())
             .unwrap(),
+        signature: None,
     };
     let result = CallResult {
         id: "c1".to_owned(),
@@ -192,7 +193,7 @@ fn conversation() -> Request {
             Turn::assistant("Earlier. "),
             turn(
                 Role::Assistant,
-                vec![Block::Thinking("hm".to_owned()), Block::Call(call)],
+                vec![Block::thinking("hm"), Block::Call(call)],
             ),
             turn(Role::User, vec![Block::Text("  ".to_owned())]),
             turn(
@@ -344,4 +345,73 @@ fn what_a_configuration_adds_is_laid_over_the_rest() {
         body["generationConfig"]["thinkingConfig"]["thinkingBudget"],
         0
     );
+}
+
+#[test]
+fn what_a_server_signed_goes_back_to_it() {
+    let call = Call {
+        id: "c1".to_owned(),
+        name: "read".to_owned(),
+        input: serde_json::value::RawValue::from_string("{}".to_owned()).unwrap(),
+        signature: Some("call-signature".to_owned()),
+    };
+    let blocks = vec![
+        Block::thinking("not signed"),
+        Block::Thinking(Thought::Signed {
+            text: "hm".to_owned(),
+            signature: "signature".to_owned(),
+        }),
+        Block::Thinking(Thought::Redacted {
+            data: "encrypted".to_owned(),
+        }),
+        Block::Call(call),
+    ];
+    let request = Request {
+        turns: vec![
+            Turn::user("go"),
+            Turn {
+                role: Role::Assistant,
+                blocks,
+            },
+        ],
+        ..Request::new(PromptId::MAIN, 9)
+    };
+    let reply = |provider, key: &str, parts: &str| {
+        body(provider, "m", &request, Delivery::Whole)[key][1][parts].clone()
+    };
+    assert_eq!(
+        reply("anthropic", "messages", "content"),
+        json!([
+            {"type": "thinking", "thinking": "hm", "signature": "signature"},
+            {"type": "redacted_thinking", "data": "encrypted"},
+            {"type": "tool_use", "id": "c1", "name": "read", "input": {}},
+        ])
+    );
+    assert_eq!(
+        reply("gemini", "contents", "parts"),
+        json!([{
+            "functionCall": {"name": "read", "args": {}}, "thoughtSignature": "call-signature",
+        }])
+    );
+    assert_eq!(reply("openai", "messages", "content"), Value::Null);
+}
+
+#[test]
+fn thinking_has_a_budget_in_the_words_of_each_provider() {
+    let body = |provider, model| {
+        let request = Request {
+            thinking: Thinking::Tokens(5000),
+            ..Request::new(PromptId::MAIN, 9)
+        };
+        body(provider, model, &request, Delivery::Whole)
+    };
+    let budget = json!({"type": "enabled", "budget_tokens": 5000});
+    assert_eq!(body("anthropic", "m")["thinking"], budget);
+    assert_eq!(body("openai", "gpt-5")["reasoning_effort"], "medium");
+    let config = &body("gemini", "m")["generationConfig"];
+    assert_eq!(config["thinkingConfig"]["thinkingBudget"], 5000);
+    assert_eq!(config["maxOutputTokens"], 9);
+    assert_eq!(body("dashscope", "m")["thinking_budget"], 5000);
+    assert_eq!(body("ollama", "m")["think"], true);
+    assert_eq!(body("ollama", "gpt-oss")["think"], "medium");
 }

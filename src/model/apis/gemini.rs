@@ -87,7 +87,12 @@ fn parts(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
     let part = |block: &&Block| match block {
         Block::Text(text) => Some(json!({"text": text})),
         Block::Call(call) => {
-            Some(json!({"functionCall": {"name": call.name, "args": arguments(&call.input)}}))
+            let function = json!({"name": call.name, "args": arguments(&call.input)});
+            let mut part = json!({"functionCall": function});
+            if let Some(signature) = &call.signature {
+                part["thoughtSignature"] = signature.as_str().into();
+            }
+            Some(part)
         }
         Block::Result(result) => {
             let key = if result.failed { "error" } else { "output" };
@@ -125,7 +130,12 @@ object! {
 }
 object! {
     /// A part of it.
-    ContentPart { text = "text", thought = "thought", call = "functionCall" }
+    ContentPart {
+        text = "text",
+        thought = "thought",
+        call = "functionCall",
+        signature = "thoughtSignature",
+    }
 }
 object! {
     /// A call.
@@ -180,6 +190,7 @@ fn read_object(json: &str, draft: &mut Draft) -> Option<()> {
 fn read_content(part: &ContentPart<'_>, draft: &mut Draft) {
     if let Some(call) = Call::of(part.call) {
         draft.whole_call(call.id, call.name, call.args);
+        draft.signature(part.signature);
     } else if part.thought.is_some_and(|thought| thought.get() == "true") {
         draft.thinking(part.text);
     } else {

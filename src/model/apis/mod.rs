@@ -47,8 +47,10 @@ pub(super) fn encode(
         Api::Gemini => gemini::encode(dialect, request),
         Api::OllamaChat => ollama_chat::encode(dialect, model, request, delivery),
     };
-    if request.thinking == Thinking::Off {
-        merge(&mut body, &dialect.thinking_off);
+    match request.thinking {
+        Thinking::Off => merge(&mut body, &dialect.thinking_off),
+        Thinking::Tokens(tokens) => merge(&mut body, &dialect.thinking_with(tokens)),
+        Thinking::Unspecified => {}
     }
     merge(&mut body, &dialect.extra_body);
     body.to_string()

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialog::{Block, Call, CallResult, Media, Role};
+use crate::dialog::{Block, Call, CallResult, Media, Role, Thought};
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::Request;
 
@@ -23,14 +23,15 @@ static EARLIER: LazyLock<Block> =
 /// Replaces an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// The turns of a request. Neighbours with the same role are merged; blank text, thinking, and turns
+/// The turns of a request. Neighbours with the same role are merged; blank text, thinking without a
+/// signature, and turns
 /// without anything else are omitted.
 pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
     let mut merged: Vec<Spoken<'_>> = Vec::new();
     for turn in &request.turns {
         let says_something = |block: &&Block| match block {
             Block::Text(text) => !text.trim().is_empty(),
-            Block::Thinking(_) => false,
+            Block::Thinking(thought) => !matches!(thought, Thought::Plain(_)),
             Block::Call(_) | Block::Result(_) | Block::Media(_) => true,
         };
         let mut blocks: Vec<&Block> = turn.blocks.iter().filter(says_something).collect();

@@ -18,6 +18,7 @@ pub enum Continuation {
 /// Observes a stream and decides whether the turn continues.
 #[derive(Debug, Default)]
 pub struct TurnWatch {
+    records: usize,
     calls: usize,
     results: usize,
     stopped: bool,
@@ -36,6 +37,7 @@ impl TurnWatch {
 
     /// Observes a record of the stream.
     pub fn record(&mut self, record: &str) {
+        self.records += 1;
         let Ok(record) = serde_json::from_str::<Value>(record) else {
             return;
         };
@@ -50,6 +52,8 @@ impl TurnWatch {
     pub fn continuation(&self) -> Continuation {
         match (self.stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,
+            // Whoever was to ask the model failed.
+            _ if self.records == 0 => Continuation::Stopped,
             (false, 0, 0) => Continuation::Over,
             // An unanswered call would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
@@ -85,6 +89,7 @@ mod tests {
         assert_eq!(continuation(&[CALL, RESULT]), Continuation::GoOn);
         assert_eq!(continuation(&[TEXT]), Continuation::Over);
         assert_eq!(continuation(&[CALL]), Continuation::Stopped);
+        assert_eq!(continuation(&[]), Continuation::Stopped);
     }
 
     #[test]

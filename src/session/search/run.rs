@@ -171,7 +171,8 @@ impl Query {
                 return None;
             }
             let (tool, found) = match block {
-                Block::Text(text) | Block::Thinking(text) => (None, self.first(&[text])),
+                Block::Text(text) => (None, self.first(&[text])),
+                Block::Thinking(thought) => (None, self.first(&[thought.text()])),
                 Block::Call(call) => (
                     Some(call.name.clone()),
                     self.first(&strings(call.input.get())),

@@ -176,6 +176,7 @@ mod tests {
             id: "1".to_owned(),
             name: "Read".to_owned(),
             input: RawValue::from_string("{}".to_owned()).unwrap(),
+            signature: None,
         });
         let result = Block::Result(CallResult {
             id: "1".to_owned(),

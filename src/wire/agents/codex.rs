@@ -102,7 +102,10 @@ impl Rows {
             "reasoning" => {
                 conversation.before_words();
                 let thinking = said()?;
-                conversation.reply(vec![SpokenBlock::Thinking { thinking }]);
+                conversation.reply(vec![SpokenBlock::Thinking {
+                    thinking,
+                    signature: None,
+                }]);
             }
             // A notice of Codex, not a failure.
             "error" => {}

@@ -203,6 +203,7 @@ pub(super) fn call(id: &str, name: &str, input: Option<&RawValue>) -> SpokenBloc
         id: ToolUseId::from(id),
         name: name.to_owned(),
         input: input.map_or_else(no_input, ToOwned::to_owned),
+        thought_signature: None,
     }
 }
 

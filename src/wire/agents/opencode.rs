@@ -46,7 +46,10 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Opt
         "text" => conversation.reply(vec![SpokenBlock::Text { text: said()? }]),
         "reasoning" => {
             let thinking = said()?;
-            conversation.reply(vec![SpokenBlock::Thinking { thinking }]);
+            conversation.reply(vec![SpokenBlock::Thinking {
+                thinking,
+                signature: None,
+            }]);
         }
         "tool_use" => {
             let state = State::of(part.state).unwrap_or_default();

@@ -58,7 +58,10 @@ fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
         match text(block.kind).as_deref() {
             Some("thinking") => content.extend(text(block.thinking).map(|thought| {
                 let thinking = thought.into_owned();
-                SpokenBlock::Thinking { thinking }
+                SpokenBlock::Thinking {
+                    thinking,
+                    signature: None,
+                }
             })),
             Some("toolCall") => {
                 let (id, name) = (text(block.id), text(block.name));

@@ -5,21 +5,23 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
-    ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
-    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    SessionToolRecord, StateCleanedRecord, TitleRecord, ToolProgressRecord, ToolResultRecord,
-    ToolUseSummaryRecord, TurnEndRecord, UsageRecord,
+    ApiRetryRecord, AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord,
+    CheckTextRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord,
+    ControlResponseRecord, DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
+    RecapRecord, SessionCheckRecord, SessionCostRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionErrorRecord, SessionHitRecord, SessionMessageRecord, SessionNoteRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord,
+    ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord,
+    TurnResultRecord, UsageRecord,
 };
 
 /// The name of a record, and how its schema is made.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 36] = [
+const RECORDS: [Entry; 40] = [
+    ("api-retry", schema_of::<ApiRetryRecord>),
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
     ("check-permission", schema_of::<CheckPermissionRecord>),
@@ -50,11 +52,14 @@ const RECORDS: [Entry; 36] = [
     ("session-switch", schema_of::<SessionSwitchRecord>),
     ("session-tool", schema_of::<SessionToolRecord>),
     ("state-cleaned", schema_of::<StateCleanedRecord>),
+    ("stream-event", schema_of::<StreamEventRecord>),
     ("title", schema_of::<TitleRecord>),
     ("tool-progress", schema_of::<ToolProgressRecord>),
     ("tool-result", schema_of::<ToolResultRecord>),
     ("tool-use-summary", schema_of::<ToolUseSummaryRecord>),
     ("turn-end", schema_of::<TurnEndRecord>),
+    ("turn-init", schema_of::<TurnInitRecord>),
+    ("turn-result", schema_of::<TurnResultRecord>),
     ("usage", schema_of::<UsageRecord>),
 ];
 

@@ -19,6 +19,8 @@ macro_rules! constants {
 
 constants! {
     ExecutorSubtype = "executor",
+    InitSubtype = "init",
+    RetrySubtype = "api_retry",
     TurnEndSubtype = "turn_end",
     HookStoppedSubtype = "hook_stopped_continuation",
     PlanSubtype = "plan",

@@ -15,6 +15,7 @@ mod session_file;
 mod session_message;
 mod side;
 mod tool_result;
+mod turn;
 
 pub use catalogue::{record_names, schema};
 pub use check::{
@@ -50,6 +51,7 @@ pub use side::{
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
 };
+pub use turn::{ApiRetryRecord, StreamEventRecord, TurnInitRecord, TurnResult, TurnResultRecord};
 
 #[cfg(test)]
 mod tests;

@@ -258,7 +258,7 @@ pub struct ContentReplacementRecord {
 }
 
 /// One result whose content was replaced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Replacement {
     /// The call that the result answers.
     pub tool_use_id: ToolUseId,

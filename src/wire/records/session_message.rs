@@ -91,6 +91,14 @@ pub enum SpokenBlock {
     Thinking {
         /// The thought.
         thinking: String,
+        /// What proves to the server that it was not changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    /// Thinking that the server encrypted.
+    RedactedThinking {
+        /// The encrypted thought.
+        data: String,
     },
     /// A call of a tool.
     ToolUse {
@@ -101,6 +109,9 @@ pub enum SpokenBlock {
         /// Its input.
         #[schemars(with = "Value")]
         input: Box<RawValue>,
+        /// What a server of the Gemini API wants to see again beside the call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_signature: Option<String>,
     },
     /// The result of a call.
     ToolResult {

@@ -92,6 +92,19 @@ fn line(record: &impl Serialize) -> String {
 }
 
 /// Schema name, line as it is written.
+fn opening() -> TurnInitRecord {
+    let mut record = TurnInitRecord::new("s".into(), "gpt-5".to_owned(), "u".to_owned());
+    "/w".clone_into(&mut record.cwd);
+    record.tools.push("Read".to_owned());
+    record
+}
+
+fn retried() -> ApiRetryRecord {
+    let mut record = ApiRetryRecord::new("s".into(), "u".to_owned(), "overloaded".to_owned());
+    (record.retry_delay_ms, record.error_status) = (500, Some(529));
+    record
+}
+
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn written() -> Vec<(&'static str, String, &'static str)> {
     vec![
@@ -339,6 +352,49 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 TextRejection::NoTag,
             )),
             r#"{"type":"check","check":"text","as":"recap","output":"","rejected":"no_tag"}"#,
+        ),
+        (
+            "turn-init",
+            line(&opening()),
+            r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"],"model":"gpt-5","uuid":"u","turnpipe":{"v":1}}"#,
+        ),
+        (
+            "stream-event",
+            line(&StreamEventRecord {
+                event: json!({"type": "message_stop"}),
+                parent_tool_use_id: None,
+                uuid: "u".to_owned(),
+                session_id: "s".into(),
+            }),
+            r#"{"type":"stream_event","event":{"type":"message_stop"},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
+        ),
+        (
+            "api-retry",
+            line(&retried()),
+            r#"{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529,"error":"overloaded","uuid":"u","session_id":"s"}"#,
+        ),
+        (
+            "turn-result",
+            line(&TurnResultRecord {
+                subtype: TurnResult::Success,
+                is_error: false,
+                duration_ms: 900,
+                num_turns: 1,
+                result: Some("Done.".to_owned()),
+                stop_reason: Some("end_turn"),
+                terminal_reason: "completed",
+                total_cost_usd: Some(0.5),
+                usage: TokenUsage {
+                    input: 9,
+                    output: 1,
+                    ..TokenUsage::default()
+                },
+                errors: Vec::new(),
+                uuid: "u".to_owned(),
+                session_id: "s".into(),
+                turnpipe: VersionOnly::default(),
+            }),
+            r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":900,"num_turns":1,"result":"Done.","stop_reason":"end_turn","terminal_reason":"completed","total_cost_usd":0.5,"usage":{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":0,"cache_creation_input_tokens":0},"uuid":"u","session_id":"s","turnpipe":{"v":1}}"#,
         ),
         (
             "check-error",

@@ -1,0 +1,276 @@
+//! A conversation as an API accepts it (`docs/protocol.md`, What a model is sent): every reply is one
+//! message, every call has one result right after it, and no id comes twice.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Thought, Thread};
+use crate::model::Turn;
+use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
+use crate::text::utf16_length;
+
+/// What stands for a result that is missing.
+const NO_RESULT: &str = "There is no result: the call was not finished.";
+
+/// How many bytes of a result its replacement has to show, to be the replacement of that result.
+/// Ids come again.
+const SHOWN: usize = 64;
+
+/// The longest id that every API accepts.
+const LONGEST_ID: usize = 40;
+
+/// A conversation, message by message.
+#[derive(Debug, Default)]
+pub struct History {
+    rounds: Vec<Round>,
+    /// What stands in place of results, by the ids of their calls.
+    replacements: BTreeMap<String, String>,
+    /// The replies of the model since a person last said something.
+    replies: u64,
+}
+
+/// A reply, and what the model is told then.
+#[derive(Debug, Default)]
+struct Round {
+    id: Option<String>,
+    model: Option<String>,
+    reply: Vec<Block>,
+    /// The results, by the position of the call in the reply.
+    results: BTreeMap<usize, CallResult>,
+    told: Vec<Block>,
+}
+
+/// There is nothing that a model could answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NothingToAnswer {
+    /// Nobody said anything.
+    #[error("the conversation is empty")]
+    Empty,
+    /// The model spoke last, and made no calls.
+    #[error("the model has the last word in the conversation")]
+    Answered,
+}
+
+impl History {
+    /// Takes the next message. What the model was not told is left out: errors, labels, recaps, what
+    /// subagents said.
+    pub fn note(&mut self, message: Message) {
+        let is_said = matches!(
+            message.origin,
+            Origin::Prompt | Origin::Reply | Origin::Results | Origin::Injected | Origin::Summary
+        );
+        if !is_said || message.thread != Thread::Main {
+            return;
+        }
+        match message.role {
+            Role::Assistant => self.reply(message),
+            Role::User | Role::System => {
+                if message.origin == Origin::Prompt {
+                    self.replies = 0;
+                }
+                for block in message.blocks {
+                    match block {
+                        Block::Result(result) => self.result(result),
+                        other => self.last().told.push(other),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a replacement that an earlier request was sent with.
+    pub fn replacement(&mut self, id: String, text: String) {
+        self.replacements.insert(id, text);
+    }
+
+    /// How often the model was asked since a person last said something.
+    pub fn replies(&self) -> u64 {
+        self.replies
+    }
+
+    /// Whether the result of a call of this tool mentions this text.
+    pub fn mentions(&self, tool: &str, text: &str) -> bool {
+        self.rounds.iter().any(|round| {
+            round.results.iter().any(|(position, result)| {
+                matches!(&round.reply[*position], Block::Call(call) if call.name == tool)
+                    && result.text().contains(text)
+            })
+        })
+    }
+
+    /// The ids of all calls.
+    pub fn call_ids(&self) -> impl Iterator<Item = &str> {
+        let blocks = self.rounds.iter().flat_map(|round| &round.reply);
+        blocks.filter_map(|block| match block {
+            Block::Call(call) => Some(call.id.as_str()),
+            _ => None,
+        })
+    }
+
+    fn last(&mut self) -> &mut Round {
+        if self.rounds.is_empty() {
+            self.rounds.push(Round::default());
+        }
+        let last = self.rounds.len() - 1;
+        &mut self.rounds[last]
+    }
+
+    /// The records of one message have the same id, and results may stand between them.
+    fn reply(&mut self, message: Message) {
+        let open = self.rounds.last_mut().filter(|round| {
+            !round.reply.is_empty()
+                && round.told.is_empty()
+                && round.id == message.id
+                && (round.id.is_some() || round.results.is_empty())
+        });
+        if let Some(round) = open {
+            round.reply.extend(message.blocks);
+            return;
+        }
+        self.replies += 1;
+        self.rounds.push(Round {
+            id: message.id,
+            model: message.model,
+            reply: message.blocks,
+            ..Round::default()
+        });
+    }
+
+    /// A result belongs to the latest call of its id that has none yet.
+    fn result(&mut self, result: CallResult) {
+        for round in self.rounds.iter_mut().rev() {
+            let open = round.reply.iter().enumerate().find(|(position, block)| {
+                matches!(block, Block::Call(call) if call.id == result.id)
+                    && !round.results.contains_key(position)
+            });
+            if let Some((position, _)) = open {
+                round.results.insert(position, result);
+                return;
+            }
+        }
+    }
+
+    /// Puts the replacements in place of results, and decides on the results that no model was sent
+    /// yet: those of the last reply. `replace` makes a replacement of an id and a text; it is asked
+    /// where the results are too long together.
+    pub fn shorten(&mut self, mut replace: impl FnMut(&str, &str) -> Option<String>) {
+        for result in self
+            .rounds
+            .iter_mut()
+            .flat_map(|round| round.results.values_mut())
+        {
+            let text = result.text();
+            let beginning = &text[..text.floor_char_boundary(SHOWN)];
+            if let Some(replacement) = self.replacements.get(&result.id)
+                && replacement.len() < text.len()
+                && replacement.contains(beginning)
+            {
+                result.parts = vec![Part::Text(replacement.clone())];
+            }
+        }
+        let Some(last) = self.rounds.last_mut() else {
+            return;
+        };
+        let candidates: Vec<Candidate> = last.results.values().map(candidate).collect();
+        let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, LONGEST_STAND_IN);
+        for (result, action) in last.results.values_mut().zip(actions) {
+            if action == Action::Replace
+                && let Some(text) = replace(&result.id, &result.text())
+            {
+                result.parts = vec![Part::Text(text)];
+            }
+        }
+    }
+
+    /// The conversation for a request to this model. Thinking goes back to the model that signed it.
+    ///
+    /// # Errors
+    /// There is nothing to answer.
+    pub fn into_turns(self, model: &str) -> Result<Vec<Turn>, NothingToAnswer> {
+        let Some(last) = self.rounds.last() else {
+            return Err(NothingToAnswer::Empty);
+        };
+        let calls = last
+            .reply
+            .iter()
+            .any(|block| matches!(block, Block::Call(_)));
+        if last.told.is_empty() && !calls {
+            return Err(NothingToAnswer::Answered);
+        }
+        let mut ids = HashSet::new();
+        let mut turns = Vec::new();
+        for round in self.rounds {
+            let keeps_thoughts = round.model.as_deref() == Some(model);
+            let (mut reply, mut told) = (Vec::new(), Vec::new());
+            let mut results = round.results;
+            for (position, block) in round.reply.into_iter().enumerate() {
+                match block {
+                    Block::Call(call) => {
+                        let id = own_id(&call.id, &mut ids);
+                        let result = results.remove(&position);
+                        told.push(Block::Result(CallResult {
+                            id: id.clone(),
+                            ..result.unwrap_or_else(no_result)
+                        }));
+                        reply.push(Block::Call(Call { id, ..call }));
+                    }
+                    Block::Thinking(Thought::Plain(_)) => {}
+                    Block::Thinking(_) if !keeps_thoughts => {}
+                    other => reply.push(other),
+                }
+            }
+            told.extend(round.told);
+            turns.push(Turn {
+                role: Role::Assistant,
+                blocks: reply,
+            });
+            turns.push(Turn {
+                role: Role::User,
+                blocks: told,
+            });
+        }
+        turns.retain(|turn| !turn.blocks.is_empty());
+        Ok(turns)
+    }
+}
+
+fn candidate(result: &CallResult) -> Candidate {
+    let is_text = |part: &Part| matches!(part, Part::Text(_));
+    let text = result.text();
+    Candidate {
+        key: result.id.clone(),
+        units: utf16_length(&text),
+        replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),
+    }
+}
+
+fn no_result() -> CallResult {
+    CallResult {
+        id: String::new(),
+        parts: vec![Part::Text(NO_RESULT.to_owned())],
+        failed: true,
+    }
+}
+
+/// An id that every API accepts and that no call before has.
+pub(super) fn own_id(id: &str, taken: &mut HashSet<String>) -> String {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let usual = |c: char| if is_usual(c) { c } else { '_' };
+    let mut plain: String = id.chars().map(usual).take(LONGEST_ID).collect();
+    if plain.is_empty() {
+        plain.push_str("call");
+    }
+    let mut own = plain.clone();
+    let mut number = 1;
+    while !taken.insert(own.clone()) {
+        number += 1;
+        let end = format!("_{number}");
+        own.clone_from(&plain);
+        own.truncate(LONGEST_ID - end.len());
+        own.push_str(&end);
+    }
+    own
+}
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

@@ -1,0 +1,274 @@
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+use super::*;
+
+fn call(id: &str) -> Block {
+    Block::Call(Call {
+        id: id.to_owned(),
+        name: "Read".to_owned(),
+        input: RawValue::from_string("{}".to_owned()).unwrap(),
+        signature: None,
+    })
+}
+
+fn result(id: &str, text: &str) -> Block {
+    Block::Result(CallResult {
+        id: id.to_owned(),
+        parts: vec![Part::Text(text.to_owned())],
+        failed: false,
+    })
+}
+
+fn text(text: &str) -> Block {
+    Block::Text(text.to_owned())
+}
+
+fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
+    let role = match origin {
+        Origin::Reply => Role::Assistant,
+        _ => Role::User,
+    };
+    Message {
+        id: (!id.is_empty()).then(|| id.to_owned()),
+        model: Some("m".to_owned()),
+        blocks,
+        ..Message::new(role, origin)
+    }
+}
+
+/// A letter for each block, a bar between turns: `t`ext, `s`igned thinking, `c`all and `r`esult with
+/// their ids, `!` for a result that says that there is none.
+fn shown(turns: &[Turn]) -> String {
+    let block = |block: &Block| match block {
+        Block::Text(text) => format!("t:{text}"),
+        Block::Thinking(_) => "s".to_owned(),
+        Block::Call(call) => format!("c:{}", call.id),
+        Block::Result(result) if result.failed => format!("!:{}", result.id),
+        Block::Result(result) => format!("r:{}={}", result.id, result.text()),
+        Block::Media(_) => "m".to_owned(),
+    };
+    let turn = |turn: &Turn| {
+        let blocks: Vec<String> = turn.blocks.iter().map(block).collect();
+        blocks.join(" ")
+    };
+    turns.iter().map(turn).collect::<Vec<_>>().join(" | ")
+}
+
+fn history(messages: Vec<Message>) -> History {
+    let mut history = History::default();
+    for message in messages {
+        history.note(message);
+    }
+    history
+}
+
+#[test]
+fn what_files_hold_becomes_what_apis_accept() {
+    use Origin::{Error, Injected, Label, Prompt, Reply, Results, Summary};
+    let rows = [
+        (
+            "siblings with results between them",
+            vec![
+                said(Prompt, "", vec![text("go")]),
+                said(Reply, "a", vec![text("on it"), call("1")]),
+                said(Results, "", vec![result("1", "x")]),
+                said(Reply, "a", vec![call("2")]),
+                said(Results, "", vec![result("2", "y")]),
+            ],
+            "t:go | t:on it c:1 c:2 | r:1=x r:2=y",
+        ),
+        (
+            "results in another order, one missing, one of nobody",
+            vec![
+                said(Prompt, "", vec![text("go")]),
+                said(Reply, "a", vec![call("1"), call("2"), call("3")]),
+                said(Results, "", vec![result("3", "z"), result("9", "?")]),
+                said(Results, "", vec![result("1", "x")]),
+                said(Prompt, "", vec![text("stop")]),
+            ],
+            "t:go | c:1 c:2 c:3 | r:1=x !:2 r:3=z t:stop",
+        ),
+        (
+            "ids that come again",
+            vec![
+                said(Prompt, "", vec![text("go")]),
+                said(Reply, "a", vec![call("call_0")]),
+                said(Results, "", vec![result("call_0", "x")]),
+                said(Reply, "b", vec![call("call_0"), call("call_0")]),
+                said(
+                    Results,
+                    "",
+                    vec![result("call_0", "y"), result("call_0", "z")],
+                ),
+            ],
+            "t:go | c:call_0 | r:call_0=x | c:call_0_2 c:call_0_3 | r:call_0_2=y r:call_0_3=z",
+        ),
+        (
+            "ids that some APIs refuse",
+            vec![
+                said(Prompt, "", vec![text("go")]),
+                said(Reply, "a", vec![call("functions.Read:0"), call("")]),
+                said(
+                    Results,
+                    "",
+                    vec![result("", "y"), result("functions.Read:0", "x")],
+                ),
+            ],
+            "t:go | c:functions_Read_0 c:call | r:functions_Read_0=x r:call=y",
+        ),
+        (
+            "what the model was not told",
+            vec![
+                said(Summary, "", vec![text("before")]),
+                said(Injected, "", vec![text("context")]),
+                said(Prompt, "", vec![text("go")]),
+                said(Error, "", vec![text("overloaded")]),
+                said(Label, "", vec![text("Read a")]),
+            ],
+            "t:before t:context t:go",
+        ),
+        (
+            "replies without ids",
+            vec![
+                said(Prompt, "", vec![text("go")]),
+                said(Reply, "", vec![text("a")]),
+                said(Reply, "", vec![call("1")]),
+                said(Results, "", vec![result("1", "x")]),
+                said(Reply, "", vec![call("2")]),
+            ],
+            "t:go | t:a c:1 | r:1=x | c:2 | !:2",
+        ),
+    ];
+    for (name, messages, expected) in rows {
+        let turns = history(messages).into_turns("m").unwrap();
+        assert_eq!(shown(&turns), expected, "{name}");
+    }
+}
+
+#[test]
+fn thinking_goes_back_to_the_model_that_signed_it() {
+    let signed = Block::Thinking(Thought::Signed {
+        text: "hm".to_owned(),
+        signature: "s".to_owned(),
+    });
+    let messages = vec![
+        said(Origin::Prompt, "", vec![text("go")]),
+        said(
+            Origin::Reply,
+            "a",
+            vec![Block::thinking("plain"), signed, call("1")],
+        ),
+        said(Origin::Results, "", vec![result("1", "x")]),
+    ];
+    let turns = |model| shown(&history(messages.clone()).into_turns(model).unwrap());
+    assert_eq!(turns("m"), "t:go | s c:1 | r:1=x");
+    assert_eq!(turns("other"), "t:go | c:1 | r:1=x");
+}
+
+#[test]
+fn somebody_has_to_have_said_something() {
+    let empty = History::default().into_turns("m");
+    assert_eq!(empty.unwrap_err(), NothingToAnswer::Empty);
+    let answered = vec![
+        said(Origin::Prompt, "", vec![text("go")]),
+        said(Origin::Reply, "a", vec![text("done")]),
+    ];
+    let answered = history(answered).into_turns("m");
+    assert_eq!(answered.unwrap_err(), NothingToAnswer::Answered);
+}
+
+#[test]
+fn replies_count_from_the_last_prompt() {
+    let mut history = history(vec![
+        said(Origin::Prompt, "", vec![text("go")]),
+        said(Origin::Reply, "a", vec![call("1")]),
+        said(Origin::Results, "", vec![result("1", "x")]),
+        said(Origin::Reply, "b", vec![call("2")]),
+    ]);
+    assert_eq!(history.replies(), 2);
+    history.note(said(Origin::Prompt, "", vec![text("on")]));
+    assert_eq!(history.replies(), 0);
+}
+
+/// A conversation with one turn whose results are too long together.
+fn long() -> History {
+    history(vec![
+        said(Origin::Prompt, "", vec![text("go")]),
+        said(Origin::Reply, "a", vec![call("1"), call("2")]),
+        said(Origin::Results, "", vec![result("1", &"x".repeat(150_000))]),
+        said(Origin::Results, "", vec![result("2", &"y".repeat(120_000))]),
+    ])
+}
+
+#[test]
+fn results_that_are_too_long_together_are_replaced_once_and_for_all() {
+    let mut first = long();
+    let mut asked = Vec::new();
+    first.shorten(|id, text| {
+        asked.push(id.to_owned());
+        Some(format!("saved: {}", &text[..64]))
+    });
+    assert_eq!(asked, ["1"]);
+    let first = shown(&first.into_turns("m").unwrap());
+    // A turn later, what was sent stays as it was.
+    let mut later = long();
+    later.replacement("1".to_owned(), format!("saved: {}", "x".repeat(64)));
+    // Of another call with this id.
+    later.replacement("2".to_owned(), format!("saved: {}", "z".repeat(64)));
+    later.note(said(Origin::Reply, "b", vec![call("3")]));
+    later.shorten(|id, _| unreachable!("{id} was decided before"));
+    let later = shown(&later.into_turns("m").unwrap());
+    assert!(later.starts_with(&first), "{first}\n{later}");
+}
+
+fn block() -> impl Strategy<Value = (bool, String, u8)> {
+    (any::<bool>(), "[ab]{0,2}", 0..4_u8)
+}
+
+proptest! {
+    #[test]
+    fn every_call_has_one_result_right_behind_it(parts in prop::collection::vec(block(), 0..24)) {
+        let messages = parts.iter().enumerate().map(|(number, (is_reply, id, kind))| {
+            let blocks = match (is_reply, kind) {
+                (true, 0) => vec![text("said")],
+                (true, _) => vec![call(id), call("a")],
+                (false, 0) => vec![text("told")],
+                (false, _) => vec![result(id, &format!("{number}"))],
+            };
+            let origin = match (is_reply, kind) {
+                (true, _) => Origin::Reply,
+                (false, 0) => Origin::Prompt,
+                (false, _) => Origin::Results,
+            };
+            said(origin, if *kind == 3 { "same" } else { "" }, blocks)
+        });
+        let Ok(turns) = history(messages.collect()).into_turns("m") else {
+            return Ok(());
+        };
+        let mut ids = HashSet::new();
+        for (position, turn) in turns.iter().enumerate() {
+            let calls: Vec<&str> = turn.blocks.iter().filter_map(|block| match block {
+                Block::Call(call) => Some(call.id.as_str()),
+                _ => None,
+            }).collect();
+            for id in &calls {
+                prop_assert!(ids.insert((*id).to_owned()), "{}", shown(&turns));
+            }
+            let results: Vec<&str> = turn.blocks.iter().filter_map(|block| match block {
+                Block::Result(result) => Some(result.id.as_str()),
+                _ => None,
+            }).collect();
+            if !calls.is_empty() {
+                let next: Vec<&str> = turns[position + 1].blocks.iter().filter_map(|block| match block {
+                    Block::Result(result) => Some(result.id.as_str()),
+                    _ => None,
+                }).collect();
+                prop_assert_eq!(&calls, &next);
+            }
+            let answers_calls = position > 0
+                && turns[position - 1].blocks.iter().any(|block| matches!(block, Block::Call(_)));
+            prop_assert!(results.is_empty() || answers_calls);
+        }
+    }
+}

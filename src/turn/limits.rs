@@ -1,0 +1,132 @@
+//! When a conversation has to end.
+
+use std::fmt;
+
+use crate::dialog::Usage;
+
+/// What limits a conversation; nothing unless it is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Replies since a person last said something.
+    pub turns: Option<u64>,
+    /// US dollars.
+    pub dollars: Option<f64>,
+    /// Tokens read and written.
+    pub tokens: Option<u64>,
+}
+
+/// What a conversation has cost so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spent {
+    /// Replies since a person last said something.
+    pub turns: u64,
+    /// US dollars; some replies may have no price.
+    pub dollars: f64,
+    /// Tokens read and written.
+    pub tokens: u64,
+}
+
+/// A limit that was reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// Of replies.
+    Turns(u64),
+    /// Of money.
+    Dollars(f64),
+    /// Of tokens.
+    Tokens(u64),
+}
+
+impl Spent {
+    /// Adds a reply of this price.
+    pub fn add(&mut self, usage: &Usage, dollars: Option<f64>) {
+        self.tokens += usage.total();
+        self.dollars += dollars.unwrap_or_default();
+    }
+}
+
+impl Limits {
+    /// The first limit that is reached.
+    pub fn reached(&self, spent: &Spent) -> Option<Limit> {
+        let turns = self.turns.filter(|most| spent.turns >= *most);
+        let dollars = self.dollars.filter(|most| spent.dollars >= *most);
+        let tokens = self.tokens.filter(|most| spent.tokens >= *most);
+        turns
+            .map(Limit::Turns)
+            .or(dollars.map(Limit::Dollars))
+            .or(tokens.map(Limit::Tokens))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Turns(most) => write!(formatter, "reached the limit of {most} turns"),
+            Self::Dollars(most) => write!(formatter, "reached the budget of ${most}"),
+            Self::Tokens(most) => write!(formatter, "reached the budget of {most} tokens"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_reached_when_nothing_is_left() {
+        let spent = Spent {
+            turns: 3,
+            dollars: 0.5,
+            tokens: 900,
+        };
+        let rows = [
+            (Limits::default(), None),
+            (
+                Limits {
+                    turns: Some(4),
+                    ..Limits::default()
+                },
+                None,
+            ),
+            (
+                Limits {
+                    turns: Some(3),
+                    ..Limits::default()
+                },
+                Some(Limit::Turns(3)),
+            ),
+            (
+                Limits {
+                    dollars: Some(0.6),
+                    ..Limits::default()
+                },
+                None,
+            ),
+            (
+                Limits {
+                    dollars: Some(0.5),
+                    ..Limits::default()
+                },
+                Some(Limit::Dollars(0.5)),
+            ),
+            (
+                Limits {
+                    tokens: Some(901),
+                    ..Limits::default()
+                },
+                None,
+            ),
+            (
+                Limits {
+                    turns: Some(9),
+                    tokens: Some(1),
+                    ..Limits::default()
+                },
+                Some(Limit::Tokens(1)),
+            ),
+        ];
+        for (limits, expected) in rows {
+            assert_eq!(limits.reached(&spent), expected, "{limits:?}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Requests to the main model, and what becomes of its replies: the history as an API accepts it,
+//! limits, and the records of a reply while it arrives. Executes nothing; the rules are pure.
+
+mod history;
+mod limits;
+mod records;
+mod reply;
+mod system;
+
+pub use history::{History, NothingToAnswer};
+pub use limits::{Limit, Limits, Spent};
+pub use records::{Ending, Scribe};
+pub use reply::{Assembly, Output};
+pub use system::system_prompt;

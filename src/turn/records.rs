@@ -1,0 +1,211 @@
+//! The records of a reply.
+
+use super::limits::Limit;
+use crate::dialog::DialogRecord;
+use crate::dialog::{About, Block, Message, Origin, Role, Usage, to_record};
+use crate::model::{Cut, Failure, Finish, Refused, Reply};
+use crate::session::record::Moment;
+use crate::wire::SessionId;
+use crate::wire::records::{
+    ApiRetryRecord, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly,
+};
+use serde_json::{Value, json};
+
+/// Writes down a reply of one model in one session.
+pub struct Scribe {
+    /// The model, without its provider.
+    pub model: String,
+    /// The session.
+    pub session_id: SessionId,
+    /// Ids and times.
+    pub moment: Moment,
+    /// Names the reply.
+    message_id: String,
+}
+
+/// How a reply ended.
+#[derive(Debug)]
+pub enum Ending<'a> {
+    /// There is one.
+    Replied(Finish),
+    /// There is none, or a part of one.
+    Failed(&'a Failure),
+    /// The model was not asked.
+    Limited(Limit),
+}
+
+impl Scribe {
+    /// For one reply.
+    pub fn new(model: String, session_id: SessionId, moment: Moment) -> Self {
+        let message_id = format!("msg_{}", moment.ids.uuid().simple());
+        Self {
+            model,
+            session_id,
+            moment,
+            message_id,
+        }
+    }
+
+    /// The record of a prompt.
+    pub fn prompt(&self, text: String) -> DialogRecord {
+        let mut message = Message::new(Role::User, Origin::Prompt);
+        message.blocks.push(Block::Text(text));
+        self.record(message)
+    }
+
+    /// The record of a block of the reply; the last one says what the reply cost.
+    pub fn block(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
+        let mut message = Message::new(Role::Assistant, Origin::Reply);
+        message.id = Some(self.message_id.clone());
+        message.model = Some(self.model.clone());
+        message.usage = usage;
+        message.blocks.push(block);
+        self.record(message)
+    }
+
+    fn record(&self, message: Message) -> DialogRecord {
+        let about = About {
+            session_id: Some(self.session_id.clone()),
+            agent_id: None,
+        };
+        let message = Message {
+            uuid: Some(self.moment.uuid()),
+            time: Some(self.moment.now()),
+            ..message
+        };
+        to_record(message, &about)
+    }
+
+    /// The record of an event of the stream.
+    pub fn event(&self, event: Value) -> StreamEventRecord {
+        StreamEventRecord {
+            event,
+            parent_tool_use_id: None,
+            uuid: self.moment.uuid(),
+            session_id: self.session_id.clone(),
+        }
+    }
+
+    /// The event that begins the reply.
+    pub fn begin(&self) -> StreamEventRecord {
+        let message = json!({
+            "id": self.message_id, "type": "message", "role": "assistant", "model": self.model,
+            "content": [], "stop_reason": null, "stop_sequence": null,
+            "usage": Usage::default(),
+        });
+        self.event(json!({"type": "message_start", "message": message}))
+    }
+
+    /// The events that end the reply.
+    pub fn end(&self, stop_reason: Option<&str>, usage: &Usage) -> [StreamEventRecord; 2] {
+        let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
+        let delta = json!({"type": "message_delta", "delta": delta, "usage": usage});
+        [
+            self.event(delta),
+            self.event(json!({"type": "message_stop"})),
+        ]
+    }
+
+    /// The record of a request that is tried again.
+    pub fn retry(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
+        let mut record = ApiRetryRecord::new(
+            self.session_id.clone(),
+            self.moment.uuid(),
+            failure.to_string(),
+        );
+        record.attempt = failures;
+        record.retry_delay_ms = wait_ms;
+        record.error_status = failure.status();
+        record
+    }
+
+    /// The record of the ending. `text` is what the model said.
+    pub fn result(
+        &self,
+        ending: &Ending<'_>,
+        text: Option<String>,
+        usage: Usage,
+    ) -> TurnResultRecord {
+        TurnResultRecord {
+            subtype: ending.subtype(),
+            is_error: !matches!(ending, Ending::Replied(_)),
+            duration_ms: 0,
+            num_turns: 1,
+            result: text,
+            stop_reason: ending.stop_reason(),
+            terminal_reason: ending.terminal_reason(),
+            total_cost_usd: None,
+            usage,
+            errors: ending.error().into_iter().collect(),
+            uuid: self.moment.uuid(),
+            session_id: self.session_id.clone(),
+            turnpipe: VersionOnly::default(),
+        }
+    }
+}
+
+impl<'a> Ending<'a> {
+    /// How this reply ended.
+    pub fn of(reply: &'a Result<Reply, Failure>) -> Self {
+        match reply {
+            Ok(reply) => Self::Replied(reply.finish),
+            Err(failure) => Self::Failed(failure),
+        }
+    }
+
+    fn subtype(&self) -> TurnResult {
+        match self {
+            Self::Replied(_) => TurnResult::Success,
+            Self::Failed(_) => TurnResult::ErrorDuringExecution,
+            Self::Limited(Limit::Turns(_)) => TurnResult::ErrorMaxTurns,
+            Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => TurnResult::ErrorMaxBudgetUsd,
+        }
+    }
+
+    /// Why the model stopped.
+    pub fn stop_reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Replied(Finish::Complete) => Some("end_turn"),
+            Self::Replied(Finish::CalledTools) => Some("tool_use"),
+            Self::Failed(Failure::Cut {
+                cut: Cut::Budget, ..
+            }) => Some("max_tokens"),
+            Self::Failed(Failure::Declined { .. }) => Some("refusal"),
+            Self::Failed(_) | Self::Limited(_) => None,
+        }
+    }
+
+    fn terminal_reason(&self) -> &'static str {
+        match self {
+            Self::Replied(_) => "completed",
+            Self::Limited(Limit::Turns(_)) => "max_turns",
+            Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => "budget_exhausted",
+            Self::Failed(failure) => match failure {
+                Failure::Aborted => "aborted_streaming",
+                Failure::Rejected {
+                    what: Refused::Length,
+                    ..
+                } => "prompt_too_long",
+                Failure::Cut { .. }
+                | Failure::Empty { .. }
+                | Failure::Declined { .. }
+                | Failure::Malformed { .. } => "model_error",
+                Failure::Rejected { .. }
+                | Failure::Overloaded { .. }
+                | Failure::Unreachable { .. }
+                | Failure::TimedOut { .. }
+                | Failure::NotAsked { .. }
+                | Failure::NotRecorded { .. }
+                | Failure::Unusable { .. } => "api_error",
+            },
+        }
+    }
+
+    fn error(&self) -> Option<String> {
+        match self {
+            Self::Replied(_) => None,
+            Self::Failed(failure) => Some(failure.to_string()),
+            Self::Limited(limit) => Some(limit.to_string()),
+        }
+    }
+}

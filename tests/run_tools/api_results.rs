@@ -1,0 +1,197 @@
+//! Results as the messages that the next request of an API takes: loops in the shell, around a script
+//! that checks its requests and answers them as the API does.
+
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+/// Asks until the model makes no more calls. Requests are put together from lines, and nothing takes
+/// replies apart.
+const LOOP: &str = r#"
+    set -eu
+    printf '%s\n' "$PROMPT" > messages
+    while :; do
+        printf '{"%s":[%s]}' "$LIST" "$(paste -sd, messages)" > request
+        python3 "$SERVER" "$API" "$FORM" < request > reply
+        turnpipe run-tools --results "$DIALECT" < reply > new
+        cat new >> messages
+        grep -q "$RESULT" new || break
+    done
+"#;
+
+#[test]
+fn a_loop_around_any_api_needs_no_other_tool() {
+    let rows = [
+        (
+            "anthropic",
+            "anthropic",
+            "messages",
+            "tool_result",
+            &["whole", "stream"][..],
+        ),
+        (
+            "openai",
+            "openai",
+            "messages",
+            r#""role":"tool""#,
+            &["whole", "stream"],
+        ),
+        (
+            "responses",
+            "openai",
+            "input",
+            "function_call_output",
+            &["whole", "stream"],
+        ),
+        (
+            "gemini",
+            "gemini",
+            "contents",
+            "functionResponse",
+            &["whole", "stream", "list"],
+        ),
+        (
+            "ollama",
+            "openai",
+            "messages",
+            r#""role":"tool""#,
+            &["whole", "stream"],
+        ),
+    ];
+    for (api, dialect, list, result, forms) in rows {
+        for form in forms {
+            let bench = Bench::new();
+            let prompt = match dialect {
+                "gemini" => json!({"role": "user", "parts": [{"text": "hi"}]}),
+                _ => json!({"role": "user", "content": "hi"}),
+            };
+            let server = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/tests/run_tools/scripted_api.py"
+            );
+            let run = bench.shell(&format!(
+                "API={api} FORM={form} DIALECT={dialect} LIST={list} RESULT='{result}'
+                 SERVER={server} PROMPT='{prompt}'
+                 {LOOP}"
+            ));
+            let (status, messages) = (run.status, run.stderr);
+            assert!(
+                status == Some(0) && messages.is_empty(),
+                "{api} {form}: {messages}"
+            );
+            let said = bench.read("messages");
+            assert!(said.contains(r#":"one""#), "{api} {form}: {said}");
+            assert!(
+                said.lines().last().unwrap().contains("Both are done."),
+                "{api} {form}: {said}"
+            );
+            assert!(!said.contains("turnpipe"), "{api} {form}: {said}");
+        }
+    }
+}
+
+fn values(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn without_a_copy_there_are_only_results() {
+    let bench = Bench::new();
+    let reply = r#"{"role":"assistant","content":"x","tool_calls":[{"id":"a","function":{"name":"Bash","arguments":"{\"command\":\"echo one\"}"}}]}"#;
+    let run = bench.run(&["--results", "openai", "--no-echo"], reply);
+    let expected = json!({"role": "tool", "tool_call_id": "a", "content": "one"});
+    assert_eq!(values(&run.stdout), [expected], "{}", run.stderr);
+}
+
+#[test]
+fn images_are_sent_where_an_api_takes_them() {
+    // The smallest picture there is: one pixel.
+    const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let bench = Bench::new();
+    bench.write("encoded", PIXEL);
+    let decoded = bench.shell("base64 -d encoded > pixel.png");
+    assert_eq!(decoded.status, Some(0));
+    let call = r#"{"type":"tool_use","id":"a","name":"Read","input":{"file_path":"pixel.png"}}"#;
+    let rows = [
+        ("anthropic", "/content/0/content/0/source/data"),
+        ("gemini", "/parts/1/inlineData/data"),
+    ];
+    for (api, place) in rows {
+        let run = bench.run(&["--results", api], call);
+        let data = values(&run.stdout)[0].pointer(place).cloned();
+        assert!(
+            data.is_some_and(|data| data.as_str().is_some_and(|data| data.len() > 50)),
+            "{}",
+            run.stdout
+        );
+    }
+    let run = bench.run(&["--results", "openai"], call);
+    assert_eq!(
+        values(&run.stdout)[0]["content"],
+        "[image: image/png]",
+        "{}",
+        run.stdout
+    );
+    let item = r#"{"object":"response","output":[{"type":"function_call","call_id":"a","name":"Read","arguments":"{\"file_path\":\"pixel.png\"}"}]}"#;
+    let run = bench.run(&["--results", "openai", "--no-echo"], item);
+    let output = &values(&run.stdout)[0]["output"][0];
+    assert!(
+        output["image_url"]
+            .as_str()
+            .is_some_and(|address| address.starts_with("data:image/png;base64,")),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn each_message_stands_before_its_results() {
+    let bench = Bench::new();
+    let reply = |id: &str, command: &str| {
+        json!({"id": id, "type": "message", "role": "assistant", "content": [
+        {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]})
+    };
+    let input = format!(
+        "{}\n{}\n",
+        reply("a", "sleep 0.2; echo one"),
+        reply("b", "echo two")
+    );
+    let run = bench.run(
+        &[
+            "--results",
+            "anthropic",
+            "--permission-mode",
+            "bypassPermissions",
+        ],
+        input,
+    );
+    let order: Vec<String> = values(&run.stdout)
+        .iter()
+        .map(|message| {
+            let block = &message["content"][0];
+            let id = block["id"].as_str().or(block["tool_use_id"].as_str());
+            format!("{} {}", message["role"].as_str().unwrap(), id.unwrap())
+        })
+        .collect();
+    assert_eq!(
+        order,
+        ["assistant a", "user a", "assistant b", "user b"],
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_cannot_go_together_is_refused() {
+    let bench = Bench::new();
+    for other in [&["--plan"][..], &["--permission-prompt", "stdio"]] {
+        let arguments: Vec<&str> = ["--results", "openai"]
+            .iter()
+            .chain(other)
+            .copied()
+            .collect();
+        assert_eq!(bench.run(&arguments, "").status, Some(2), "{other:?}");
+    }
+}

@@ -1,0 +1,234 @@
+//! `examples/agent.sh`: a whole agent at a small real task.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::files::records;
+use crate::server::{Server, completion};
+use crate::turnpipe::Run;
+
+/// A program with a fault, its test, a large file, and the rules of the person.
+fn repository(folder: &Path) {
+    let files = [
+        (
+            "sum.sh",
+            "#!/bin/sh\n# Adds two numbers.\necho $(($1 - $2))\n",
+        ),
+        (
+            "test.sh",
+            "#!/bin/sh\n[ \"$(sh sum.sh 2 3)\" = 5 ] && echo ok || { echo 'FAILED: 2 + 3'; exit 1; }\n",
+        ),
+        (
+            "settings.json",
+            r#"{"permissions":{"allow":["Bash(sh test.sh)","Edit"],"deny":["Bash(rm *)"]},
+            "hooks":{"PostToolUse":[{"matcher":"Edit","hooks":[{"type":"command","command":"echo edited >> hook.log"}]}]}}"#,
+        ),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let lines: Vec<String> = (0..20_000)
+        .map(|line| format!("line {line} of the log"))
+        .collect();
+    fs::write(folder.join("large.log"), lines.join("\n")).unwrap();
+    // Ids that are the same in each run, and differ from round to round.
+    let wrapper = "#!/bin/sh\nTURNPIPE_ID_SEED=$(cat work.jsonl 2>/dev/null | wc -c)\n\
+        export TURNPIPE_ID_SEED\nexec \"$BINARY\" \"$@\"\n";
+    let path = folder.join("bin/turnpipe");
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    fs::write(&path, wrapper).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&path, mode).unwrap();
+}
+
+fn bash(id: &str, command: &str) -> Value {
+    call(id, "Bash", &json!({ "command": command }))
+}
+
+fn call(id: &str, name: &str, input: &Value) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
+}
+
+/// What the model does, by the number of results it was sent. All ids come again.
+fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (sum, log) = (path("sum.sh"), path("large.log"));
+    move |body| {
+        let messages = body["messages"].as_array().unwrap();
+        let last = messages.last().unwrap()["content"]
+            .as_str()
+            .unwrap_or_default();
+        if last.starts_with("And say") {
+            return (
+                200,
+                completion(&json!({"role": "assistant", "content": "It adds now."})),
+            );
+        }
+        let results = messages
+            .iter()
+            .filter(|message| message["role"] == "tool")
+            .count();
+        let (text, calls) = match results {
+            0 => (
+                "I look at the program and its test.",
+                json!([
+                    call("call_0", "Read", &json!({"file_path": sum})),
+                    bash("call_1", "cat test.sh"),
+                    bash("call_2", &format!("cat '{log}'")),
+                    bash("call_3", "sh test.sh"),
+                ]),
+            ),
+            4 => (
+                "It subtracts. I correct it.",
+                json!([
+                    call(
+                        "call_0",
+                        "Edit",
+                        &json!({"file_path": sum, "old_string": "$1 - $2", "new_string": "$1 + $2"})
+                    ),
+                    bash("call_1", "rm large.log"),
+                ]),
+            ),
+            6 => (
+                "I run the test again.",
+                json!([bash("call_0", "sh test.sh")]),
+            ),
+            _ => ("The test passes: sum.sh added the wrong way.", Value::Null),
+        };
+        let mut message = json!({"role": "assistant", "content": text});
+        if !calls.is_null() {
+            message["tool_calls"] = calls;
+        }
+        (200, completion(&message))
+    }
+}
+
+fn agent(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Run {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agent.sh");
+    let mut command = Command::new("sh");
+    command
+        .arg(script)
+        .args(["work.jsonl", prompt])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", format!("{}/bin:/usr/bin:/bin", folder.display()))
+        .env("BINARY", env!("CARGO_BIN_EXE_turnpipe"))
+        .env("HOME", folder)
+        .env("TOOL_OPTIONS", "--settings settings.json --emit turn")
+        .env("TURNPIPE_FAST_MODEL", "builtin")
+        .env("TURNPIPE_CLOCK", "2026-01-02T00:00:00Z")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null());
+    let output = command.output().unwrap();
+    Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    records(&fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn a_failing_test_is_mended_and_the_same_happens_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    repository(&folder);
+    let server = Server::start(Duration::ZERO, Box::new(script(&folder)));
+    let address = format!("http://{}/v1", server.address);
+    let network = [
+        ("TURNPIPE_MODEL", "openai:gpt-5"),
+        ("OPENAI_API_KEY", "x"),
+        ("OPENAI_BASE_URL", &*address),
+        ("TURN_OPTIONS", "--record-http exchanges.jsonl"),
+    ];
+    let run = agent(&folder, "Fix the failing test.", &network);
+    assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
+    assert!(
+        fs::read_to_string(folder.join("sum.sh"))
+            .unwrap()
+            .contains("$1 + $2")
+    );
+    assert!(folder.join("large.log").exists(), "the rule was not kept");
+    assert_eq!(
+        fs::read_to_string(folder.join("hook.log")).unwrap(),
+        "edited\n"
+    );
+    let first = lines(&folder.join("work.jsonl"));
+    let of_kind = |kind: &'static str| first.iter().filter(move |line| line["type"] == kind);
+    let results: Vec<(&str, &str)> = of_kind("user")
+        .filter_map(|line| {
+            Some((
+                line["turnpipe"]["outcome"].as_str()?,
+                line["turnpipe"]["lane"].as_str().unwrap_or("-"),
+            ))
+        })
+        .collect();
+    assert_eq!(results[..3], [("ok", "parallel"); 3]);
+    assert_eq!(results[3], ("error", "serial"));
+    assert_eq!(results[5].0, "denied");
+    assert_eq!(results[6].0, "ok");
+    let saved = of_kind("user").filter(|line| line["turnpipe"]["persisted"].is_object());
+    assert_eq!(saved.count(), 1);
+    assert_eq!(of_kind("tool_use_summary").count(), 3);
+    assert_eq!(
+        of_kind("ai-title").next().unwrap()["aiTitle"],
+        "Fix the failing test"
+    );
+    let check = crate::turnpipe::run(
+        &[
+            "session",
+            "check",
+            folder.join("work.jsonl").to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(check.status, Some(0), "{}", check.stdout);
+
+    // Somebody goes on.
+    let run = agent(&folder, "And say what was wrong.", &network);
+    assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
+    let recap = agent(&folder, "", &network);
+    assert!(recap.stdout.contains("recap: "), "{}", recap.stdout);
+    let whole = fs::read_to_string(folder.join("work.jsonl")).unwrap();
+
+    // From a recording, in the same place, every byte is the same.
+    for entry in ["work.jsonl", "hook.log", ".local"] {
+        let path = folder.join(entry);
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
+    }
+    repository(&folder);
+    let replayed = [
+        ("TURNPIPE_MODEL", "replay:exchanges.jsonl"),
+        ("TURN_OPTIONS", "-v"),
+    ];
+    for prompt in ["Fix the failing test.", "And say what was wrong."] {
+        let run = agent(&folder, prompt, &replayed);
+        assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
+    }
+    let again = fs::read_to_string(folder.join("work.jsonl")).unwrap();
+    for (again, before) in again.lines().zip(whole.lines()) {
+        assert_eq!(again, before);
+    }
+    assert_eq!(again.len(), whole.len());
+}
+
+#[test]
+fn a_loop_that_cannot_ask_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    repository(folder.path());
+    let run = agent(folder.path(), "go", &[]);
+    assert_eq!(run.status, Some(11), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no model is configured"),
+        "{}",
+        run.stderr
+    );
+}

@@ -1,0 +1,471 @@
+//! `turn` and the loop around it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::files::records;
+use crate::server::{Answer, Server, completion, fed, says};
+use crate::turnpipe::Run;
+
+/// A server that calls a tool until it sees a result, then says that it is done.
+fn agent(calls: Value) -> Server {
+    Server::start(Duration::ZERO, agent_answer(calls))
+}
+
+fn agent_answer(calls: Value) -> Box<Answer> {
+    Box::new(move |body| {
+        let messages = body["messages"].as_array().unwrap();
+        let answered = messages.last().unwrap()["role"] == "tool";
+        let message = if answered {
+            json!({"role": "assistant", "content": "Done."})
+        } else {
+            json!({"role": "assistant", "content": "I look.", "tool_calls": calls})
+        };
+        (200, completion(&message))
+    })
+}
+
+fn call(id: &str, command: &str) -> Value {
+    let arguments = json!({ "command": command }).to_string();
+    json!({"id": id, "type": "function", "function": {"name": "Bash", "arguments": arguments}})
+}
+
+fn turn(server: &Server, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = server.command(&[&["turn", "--model", "openai:gpt-5"], arguments].concat());
+    command.current_dir(folder).env("HOME", folder);
+    command
+}
+
+/// One round of the loop; returns the status of `session append` and what `turn` wrote.
+fn round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
+    let session = ["--session", "s.jsonl"];
+    let reply = fed(turn(server, folder, &[&session, arguments].concat()), "");
+    let binary = env!("CARGO_BIN_EXE_turnpipe");
+    let loop_end = "\"$0\" run-tools | \"$0\" session append s.jsonl --no-echo --exit-status";
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-c", loop_end, binary])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", folder);
+    let ended = fed(shell, &reply.stdout);
+    (ended.status, records(&reply.stdout))
+}
+
+fn kinds(records: &[Value]) -> Vec<&str> {
+    let kind = |record: &'_ Value| match record["subtype"].as_str() {
+        Some("init") => "init",
+        Some("api_retry") => "api_retry",
+        _ => match record["type"].as_str().unwrap() {
+            "assistant" => match record["message"]["content"][0]["type"].as_str().unwrap() {
+                "text" => "text",
+                "tool_use" => "tool_use",
+                _ => "thinking",
+            },
+            "user" => "user",
+            "result" => "result",
+            "stream_event" => "stream_event",
+            _ => "other",
+        },
+    };
+    records.iter().map(kind).collect()
+}
+
+#[test]
+fn a_loop_of_filters_is_an_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = agent(json!([call("call_0", "ls"), call("call_0", "pwd")]));
+    let (status, written) = round(&server, folder, &["--prompt", "What is here?"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        kinds(&written),
+        ["init", "user", "text", "tool_use", "tool_use", "result"]
+    );
+    let result = &written[5];
+    assert_eq!(result["stop_reason"], "tool_use");
+    assert_eq!(result["terminal_reason"], "completed");
+    assert_eq!(result["usage"]["input_tokens"], 11);
+    assert!(result["total_cost_usd"].as_f64().unwrap() > 0.0);
+    // The server's ids came twice.
+    let ids = [3, 4].map(|place| written[place]["message"]["content"][0]["id"].clone());
+    assert_eq!(ids, ["call_0", "call_0_2"]);
+    let (status, written) = round(&server, folder, &[]);
+    assert_eq!(status, Some(10));
+    assert_eq!(kinds(&written), ["init", "text", "result"]);
+    assert_eq!(written[2]["result"], "Done.");
+    let bodies = server.bodies.lock().unwrap();
+    let roles: Vec<&str> = bodies[1]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+    let answered = &bodies[1]["messages"];
+    assert_eq!(answered[3]["tool_call_id"], ids[0]);
+    assert_eq!(answered[4]["tool_call_id"], ids[1]);
+    assert!(answered[4]["content"].as_str().unwrap().starts_with('/'));
+    // The beginning is the same, so that caches hit.
+    for member in ["model", "tools"] {
+        assert_eq!(bodies[0][member], bodies[1][member]);
+    }
+    assert_eq!(bodies[0]["messages"][1], bodies[1]["messages"][1]);
+    // A third time there is nothing to answer.
+    let again = fed(turn(&server, folder, &["--session", "s.jsonl"]), "");
+    assert_eq!(again.status, Some(2));
+    assert_eq!(
+        again.stderr,
+        "turnpipe: the model has the last word in the conversation\n\
+         hint: `--prompt TEXT` says something to the model\n"
+    );
+}
+
+const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
+    {\"role\":\"user\",\"content\":\"Hello\"}\n";
+
+#[test]
+fn limits_end_the_loop_before_the_model_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = agent(json!([call("a", "ls")]));
+    let (_, _) = round(&server, folder.path(), &["--prompt", "go"]);
+    let table = [
+        (["--max-turns", "1"], "error_max_turns", "max_turns"),
+        (
+            ["--max-budget", "0.00001"],
+            "error_max_budget_usd",
+            "budget_exhausted",
+        ),
+        (
+            ["--max-session-tokens", "5"],
+            "error_max_budget_usd",
+            "budget_exhausted",
+        ),
+    ];
+    for (limit, subtype, reason) in table {
+        let (status, written) = round(&server, folder.path(), &limit);
+        assert_eq!(status, Some(11), "{limit:?}");
+        assert_eq!(kinds(&written), ["init", "result"]);
+        assert_eq!(written[1]["subtype"], subtype);
+        assert_eq!(written[1]["terminal_reason"], reason);
+        assert_eq!(written[1]["is_error"], true);
+    }
+    assert_eq!(server.bodies.lock().unwrap().len(), 1);
+    let arguments = ["turn", "--model", "openai:unheard-of", "--max-budget", "1"];
+    let free = fed(server.command(&arguments), DIALOG);
+    assert_eq!(free.status, Some(2));
+    assert!(
+        free.stderr.contains("unheard-of has no price"),
+        "{}",
+        free.stderr
+    );
+}
+
+#[test]
+fn instructions_and_tools_are_what_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let asked = |arguments: &[&str]| {
+        let run = fed(turn(&server, folder.path(), arguments), DIALOG);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        server.bodies.lock().unwrap().last().unwrap().clone()
+    };
+    let body = asked(&[
+        "--tools-only",
+        "Read,Grep",
+        "--max-tokens",
+        "9",
+        "--thinking",
+        "5000",
+    ]);
+    let tools: Vec<&Value> = body["tools"].as_array().unwrap().iter().collect();
+    let names: Vec<&str> = tools
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["Grep", "Read"]);
+    assert_eq!(body["max_completion_tokens"], 5009);
+    assert_eq!(body["reasoning_effort"], "medium");
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.starts_with("Be brief.\n\nWorking directory: /"),
+        "{system}"
+    );
+    let file = folder.path().join("system.md");
+    std::fs::write(&file, "You are a poet.\n").unwrap();
+    let body = asked(&["--system", file.to_str().unwrap(), "--tools-only="]);
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.starts_with("You are a poet.\n\n"), "{system}");
+    assert_eq!(body.get("tools"), None);
+    let unknown = fed(
+        turn(&server, folder.path(), &["--tools-only", "Rade"]),
+        DIALOG,
+    );
+    assert_eq!(unknown.status, Some(2));
+    assert!(
+        unknown.stderr.contains("there is no tool `Rade`"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+/// The chunks of a streamed reply, and whether it ends.
+fn streamed(deltas: &[Value], ends: bool) -> String {
+    let chunk = |delta: &Value| json!({"choices": [{"index": 0, "delta": delta}]}).to_string();
+    let mut chunks: Vec<String> = deltas.iter().map(chunk).collect();
+    if ends {
+        let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+        chunks.extend([last.to_string(), "[DONE]".to_owned()]);
+    }
+    let body: Vec<String> = chunks
+        .iter()
+        .map(|chunk| format!("data: {chunk}\n\n"))
+        .collect();
+    let body = body.concat();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    format!("{head}{body}")
+}
+
+fn of_stream(deltas: &[Value], ends: bool, arguments: &[&str]) -> (Run, Vec<Value>) {
+    let answer = streamed(deltas, ends);
+    let server = Server::start(Duration::ZERO, Box::new(move |_| (200, answer.clone())));
+    let folder = tempfile::tempdir().unwrap();
+    let run = fed(turn(&server, folder.path(), arguments), DIALOG);
+    let written = records(&run.stdout);
+    (run, written)
+}
+
+#[test]
+fn parts_come_in_the_form_of_one_api() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "LS", "arguments": "{}"}}]});
+    let deltas = vec![json!({"content": "I "}), json!({"content": "look."}), call];
+    let (run, written) = of_stream(&deltas, true, &["--partial"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let events: Vec<&str> = written
+        .iter()
+        .filter_map(|record| record["event"]["type"].as_str())
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_delta",
+            "content_block_stop",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+        ]
+    );
+    let message = &written[1]["event"]["message"]["id"];
+    let blocks = written
+        .iter()
+        .filter(|record| record["type"] == "assistant");
+    assert!(
+        blocks.clone().count() == 2
+            && blocks
+                .into_iter()
+                .all(|block| block["message"]["id"] == *message)
+    );
+}
+
+#[test]
+fn a_reply_that_is_cut_off_leaves_what_is_whole() {
+    let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "LS", "arguments": arguments}}]});
+    let deltas = vec![json!({"content": "I look."}), call("{\"pa")];
+    let (run, written) = of_stream(&deltas, false, &["--timeout-ms", "3000"]);
+    assert_eq!(run.status, Some(5), "{}", run.stderr);
+    assert_eq!(kinds(&written), ["init", "text", "result"]);
+    assert_eq!(written[2]["subtype"], "error_during_execution");
+    assert_eq!(written[2]["terminal_reason"], "model_error");
+    assert_eq!(written[2]["result"], "I look.");
+}
+
+#[test]
+fn refusals_say_what_helps() {
+    let too_long = json!({"error": {"message": "maximum context length is 8192", "code": "context_length_exceeded"}});
+    let table = [
+        (400, too_long.to_string(), "prompt_too_long", 4),
+        (
+            401,
+            "{\"error\":{\"message\":\"bad key\"}}".to_owned(),
+            "api_error",
+            4,
+        ),
+    ];
+    for (status, answer, reason, expected) in table {
+        let server = Server::start(Duration::ZERO, Box::new(move |_| (status, answer.clone())));
+        let folder = tempfile::tempdir().unwrap();
+        let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+        assert_eq!(run.status, Some(expected), "{}", run.stderr);
+        let written = records(&run.stdout);
+        assert_eq!(kinds(&written), ["init", "result"]);
+        assert_eq!(written[1]["terminal_reason"], reason);
+        assert_eq!(written[1]["is_error"], true);
+    }
+}
+
+#[test]
+fn a_retry_is_told() {
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new({
+            let tries = std::sync::atomic::AtomicUsize::new(0);
+            move |_| match tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+                0 => (529, "{\"error\":{\"message\":\"busy\"}}".to_owned()),
+                _ => (200, says("Hi.")),
+            }
+        }),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+    let written = records(&run.stdout);
+    assert_eq!(kinds(&written), ["init", "api_retry", "text", "result"]);
+    assert_eq!(written[1]["attempt"], 1);
+    assert_eq!(written[1]["error_status"], 529);
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_said() {
+    let partial = streamed(&[json!({"content": "I was about to"})], false);
+    // The length promises more, so that the reply does not end.
+    let answer = partial.replace("connection: close", "content-length: 100000");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request);
+        stream.write_all(answer.as_bytes()).unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    });
+    let mut command = crate::turnpipe::command();
+    command
+        .args([
+            "turn",
+            "--model",
+            "openai:gpt-5",
+            "--partial",
+            "--prompt",
+            "go",
+        ])
+        .env("OPENAI_BASE_URL", format!("http://{address}/v1"))
+        .env("OPENAI_API_KEY", "x")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut written = Vec::new();
+    for line in &mut lines {
+        let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let is_said = record["event"]["delta"]["text"] == "I was about to";
+        written.push(record);
+        if is_said {
+            break;
+        }
+    }
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    written.extend(lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    server.join().unwrap();
+    let said = written.iter().find(|record| record["type"] == "assistant");
+    assert_eq!(
+        said.unwrap()["message"]["content"][0]["text"],
+        "I was about to"
+    );
+    let last = written.last().unwrap();
+    assert_eq!(last["terminal_reason"], "aborted_streaming");
+}
+
+#[test]
+fn large_results_are_replaced_once_and_the_same_ever_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let long = |letter: &str| letter.repeat(120_000);
+    let mut dialog = vec![
+        json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": "go"}}),
+        json!({"type": "assistant", "session_id": "s", "message": {"id": "m", "role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "Read", "input": {}},
+            {"type": "tool_use", "id": "b", "name": "Read", "input": {}},
+        ]}}),
+    ];
+    for (id, text) in [("a", long("a")), ("b", long("b"))] {
+        dialog.push(
+            json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": text},
+            ]}}),
+        );
+    }
+    let mut ask = |more: Vec<Value>| {
+        dialog.extend(more);
+        let text: Vec<String> = dialog.iter().map(Value::to_string).collect();
+        let run = fed(turn(&server, folder, &[]), &(text.join("\n") + "\n"));
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        let body = server.bodies.lock().unwrap().last().unwrap().clone();
+        (records(&run.stdout), body["messages"].clone())
+    };
+    let (written, first) = ask(Vec::new());
+    let replaced = &written[1];
+    assert_eq!(replaced["type"], "content-replacement");
+    assert_eq!(replaced["replacements"].as_array().unwrap().len(), 1);
+    assert_eq!(replaced["replacements"][0]["tool_use_id"], "a");
+    let text = first[3]["content"].as_str().unwrap();
+    assert!(text.starts_with("<persisted-output>"), "{}", &text[..100]);
+    assert_eq!(first[4]["content"], long("b"));
+    let path = text
+        .split("saved to: ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), long("a"));
+    let more = vec![
+        replaced.clone(),
+        json!({"type": "assistant", "message": {"id": "n", "role": "assistant", "content": "Hi."}}),
+        json!({"type": "user", "message": {"role": "user", "content": "on"}}),
+    ];
+    let (written, second) = ask(more);
+    assert_eq!(kinds(&written), ["init", "text", "result"]);
+    let (first, second) = (first.as_array().unwrap(), second.as_array().unwrap());
+    assert_eq!(first[..], second[..first.len()]);
+}
+
+#[test]
+fn without_a_model_or_a_prompt_there_is_a_hint() {
+    let run = |arguments: &[&str], input: &str| {
+        let mut command = crate::turnpipe::command();
+        command.args(arguments);
+        let run = fed(command, input);
+        assert_eq!(run.status, Some(2), "{}", run.stderr);
+        run.stderr
+    };
+    let told = run(&["turn"], DIALOG);
+    assert!(
+        told.starts_with("turnpipe: no model is configured\nhint: name one with `--model"),
+        "{told}"
+    );
+    let told = run(&["turn", "--model", "builtin"], DIALOG);
+    assert!(
+        told.contains("this needs a model that can be asked"),
+        "{told}"
+    );
+    let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
+    assert!(told.contains("the conversation is empty"), "{told}");
+    let told = run(
+        &["turn", "--model", "openai:m", "--session", "/dev/null"],
+        "",
+    );
+    assert!(told.contains("--session: /dev/null"), "{told}");
+}
