@@ -442,7 +442,7 @@ impl Lifecycle {
         let Content::Text(text) = &completed.content else {
             return completed;
         };
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && outcome != Outcome::Interrupted {
             completed.content = Content::Text(empty_result(ready.tool.name()));
             return completed;
         }

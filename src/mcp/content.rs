@@ -51,8 +51,8 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
     }
 }
 
-/// Whether the texts say this value, as they should for programs that only know texts. Some servers
-/// wrap what is no object as its `result`, and give each item of a list its own text.
+/// Whether the texts say this value, as they should for programs that only know texts. Many servers
+/// wrap what is no object as the only member of one, and give each item of a list its own text.
 fn is_said(blocks: &[Block], value: &Value) -> bool {
     let is_text = |block: &Block| match block {
         Block::Text(text) => {
@@ -64,9 +64,9 @@ fn is_said(blocks: &[Block], value: &Value) -> bool {
     blocks.iter().any(is_text)
         || match value {
             Value::Array(items) => items.iter().all(|item| is_said(blocks, item)),
-            Value::Object(members) if members.len() == 1 => members
-                .get("result")
-                .is_some_and(|result| is_said(blocks, result)),
+            Value::Object(members) if members.len() == 1 => {
+                members.values().all(|member| is_said(blocks, member))
+            }
             _ => false,
         }
 }

@@ -164,6 +164,9 @@ impl Server {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
+        if self.stop.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
         let living = state.connection.as_ref();
         if let Some(connection) = living.filter(|connection| !connection.is_closed()) {
             return Ok((Arc::clone(connection), state));

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::config::ServerConfig;
 use super::connection::Failure;
+use super::name::server_prefix;
 use super::search::{self, ToolSearch};
 use super::server::{Server, World, unless_cancelled};
 use super::tool::McpTool;
@@ -28,7 +29,7 @@ pub struct Servers {
 impl Servers {
     /// Starts none of them. Those that fail are reported on `messages`.
     pub fn new(mut configs: Vec<ServerConfig>, world: World, messages: Messages) -> Self {
-        configs.sort_by_key(|config| Reverse(config.name.len()));
+        configs.sort_by_key(|config| Reverse(server_prefix(&config.name).len()));
         let (world, stop) = (Arc::new(world), CancelToken::default());
         let tool_count = Arc::<AtomicUsize>::default();
         let servers = configs.into_iter().map(|config| {

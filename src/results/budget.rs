@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::text::utf16_length;
+use crate::text::{sha256, utf16_length};
 use crate::wire::ToolUseId;
 
 /// How long the results of a turn may be together, in UTF-16 units.
@@ -26,7 +24,7 @@ pub struct Candidate {
 
 /// What a decision is remembered by. Ids come again, so that the text belongs to it.
 pub fn decision_key(id: &ToolUseId, text: &str) -> String {
-    format!("{id}-{:x}", Sha256::digest(text))
+    format!("{id}-{}", sha256(text))
 }
 
 /// What to send.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::text::sha256;
 use crate::wire::ToolUseId;
 
 /// Shorter results than this are cheaper to repeat than to refer to, in bytes.
@@ -48,7 +47,7 @@ impl Seen {
 
 /// The tool and a digest of the text that stays the same in every version.
 fn key(tool: &str, text: &str) -> String {
-    format!("{tool}-{:x}", Sha256::digest(text))
+    format!("{tool}-{}", sha256(text))
 }
 
 #[cfg(test)]

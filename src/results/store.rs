@@ -5,13 +5,10 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use sha2::digest::Output;
-use sha2::{Digest as _, Sha256};
-
 use super::preview::{PREVIEW_UNITS, preview};
 use super::text::persisted_output;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
-use crate::text::{byte_size, byte_size_trimmed};
+use crate::text::{Sha256Writer, byte_size, byte_size_trimmed};
 use crate::wire::ToolUseId;
 
 /// A result that was written.
@@ -62,14 +59,14 @@ pub fn persist(
     if !exists(&file) {
         return write(file, path, content);
     }
-    let mut hasher = Sha256::new();
+    let mut hasher = Sha256Writer::default();
     content(&mut hasher).map_err(StateError::io(&path))?;
-    let digest = hasher.finalize();
+    let digest = hasher.finish();
     let earlier = existing(&path)?;
     if digest_of(&path).map_err(StateError::io(&path))? == digest {
         return Ok(earlier);
     }
-    let path = directory.join(format!("{name}-{digest:x}.txt"));
+    let path = directory.join(format!("{name}-{digest}.txt"));
     let file = create_exclusively(&path);
     if exists(&file) {
         return existing(&path);
@@ -100,10 +97,10 @@ fn write(
     }
 }
 
-fn digest_of(path: &Path) -> io::Result<Output<Sha256>> {
-    let mut hasher = Sha256::new();
+fn digest_of(path: &Path) -> io::Result<String> {
+    let mut hasher = Sha256Writer::default();
     io::copy(&mut File::open(path)?, &mut hasher)?;
-    Ok(hasher.finalize())
+    Ok(hasher.finish())
 }
 
 fn existing(path: &Path) -> Result<Persisted, StateError> {

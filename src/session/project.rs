@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use crate::text::sha256;
 
 /// The hash that Gemini CLI and Qwen Code use for a directory: SHA-256 of its path, in hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
-    let path = directory.as_os_str().as_encoded_bytes();
-    format!("{:x}", Sha256::digest(path))
+    sha256(directory.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]
