@@ -212,6 +212,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--max-turns', '--max-turns', [CompletionResultType]::ParameterName, 'Do not ask once the model has replied this often since a person last said something')
             [CompletionResult]::new('--max-budget', '--max-budget', [CompletionResultType]::ParameterName, 'Do not ask once the conversation has cost this many US dollars')
             [CompletionResult]::new('--max-session-tokens', '--max-session-tokens', [CompletionResultType]::ParameterName, 'Do not ask once the conversation has cost this many tokens')
+            [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without calls; repeatable')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`')
             [CompletionResult]::new('--record-http', '--record-http', [CompletionResultType]::ParameterName, 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`')
             [CompletionResult]::new('--timeout-ms', '--timeout-ms', [CompletionResultType]::ParameterName, 'How long the model may take to answer, in milliseconds')

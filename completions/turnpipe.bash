@@ -2473,7 +2473,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__turn)
-            opts="-q -v -h --session --prompt --system --session-id --partial --no-stream --tools --tools-only --mcp-config --max-tokens --temperature --thinking --max-turns --max-budget --max-session-tokens --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --session --prompt --system --session-id --partial --no-stream --tools --tools-only --mcp-config --max-tokens --temperature --thinking --max-turns --max-budget --max-session-tokens --settings --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2528,6 +2528,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --max-session-tokens)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --settings)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -204,6 +204,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --max-turns 'Do not ask once the model has replied this often since a person last said something'
             cand --max-budget 'Do not ask once the conversation has cost this many US dollars'
             cand --max-session-tokens 'Do not ask once the conversation has cost this many tokens'
+            cand --settings 'Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without calls; repeatable'
             cand --model 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`'
             cand --record-http 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`'
             cand --timeout-ms 'How long the model may take to answer, in milliseconds'

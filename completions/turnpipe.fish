@@ -220,6 +220,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l thinking -d '
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-turns -d 'Do not ask once the model has replied this often since a person last said something' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-budget -d 'Do not ask once the conversation has cost this many US dollars' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-session-tokens -d 'Do not ask once the conversation has cost this many tokens' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l settings -d 'Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without calls; repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l model -d 'The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l record-http -d 'Append every exchange with the model to a file, without keys, for `--model replay:FILE`' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l timeout-ms -d 'How long the model may take to answer, in milliseconds' -r

@@ -69,6 +69,7 @@ mod tools;
 mod turn;
 mod turn_conversation;
 mod turn_reply;
+mod turn_stop;
 mod usage;
 
 use error::UsageError;
