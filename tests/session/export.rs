@@ -153,6 +153,28 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
 }
 
 #[test]
+fn pages_are_ours_before_they_are_written() {
+    let (sessions, pages) = folders();
+    // No page can be written for one of the sessions.
+    let path = sessions.path().join("codex.jsonl");
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = CODEX.strip_suffix(".html").unwrap();
+    fs::write(pages.path().join(CODEX), "mine").unwrap();
+    let hashed = format!("{id}-{}.html", &hash[..16]);
+    fs::create_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &["--jobs", "1"]).status, Some(74));
+    let manifest = fs::read_to_string(pages.path().join(MANIFEST)).unwrap();
+    assert!(
+        manifest.contains(&hashed) && manifest.contains(CLAUDE),
+        "{manifest}"
+    );
+    fs::remove_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    assert_eq!(content(pages.path())[CODEX].0, "mine");
+}
+
+#[test]
 fn an_export_that_was_killed_goes_on() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
