@@ -1,5 +1,6 @@
 //! What decides about the calls of a run: hooks, a judge, whoever is asked.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{Globals, UsageError};
@@ -8,9 +9,10 @@ use crate::exec::{JudgeSeat, RunHooks};
 use crate::flow::{Asker, ModelJudge};
 use crate::hooks::{HookRunner, Hooks};
 use crate::http::{Client, Engine};
-use crate::io::Io;
+use crate::io::{Environment, Io};
 use crate::model::{Connector, KeyCheck, Model, ModelName, ModelWorld, Stop};
 use crate::permission::Mode;
+use crate::process::Spawners;
 use crate::tools::ToolContext;
 
 /// The hooks of the settings files; none if there are none. Warnings are printed.
@@ -23,6 +25,24 @@ pub(super) fn hooks(
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<RunHooks>, UsageError> {
+    let hooks = read_hooks(settings, globals, io)?;
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    let (spawners, project) = (&context.spawners, &context.home_directory);
+    let runner = hook_runner(spawners, &context.environment, project, globals, io)?;
+    Ok(Some(RunHooks { hooks, runner }))
+}
+
+/// The hooks of the settings files. Warnings are printed.
+///
+/// # Errors
+/// They are malformed.
+pub(super) fn read_hooks(
+    settings: &PermissionSettings,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Hooks, UsageError> {
     let mut hooks = Hooks::default();
     for (written, source) in &settings.hooks {
         let warnings = hooks.add(written, source).map_err(UsageError::reason)?;
@@ -32,27 +52,35 @@ pub(super) fn hooks(
             }
         }
     }
-    if hooks.is_empty() {
-        return Ok(None);
-    }
-    let variables = context.environment.iter();
+    Ok(hooks)
+}
+
+/// What runs the hooks of a session that began in the directory `project`.
+///
+/// # Errors
+/// The configuration makes no sense.
+pub(super) fn hook_runner(
+    spawners: &Arc<Spawners>,
+    variables: &Environment,
+    project: &Path,
+    globals: &Globals,
+    io: &Io,
+) -> Result<HookRunner, UsageError> {
+    let variables = variables.iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // By it, hooks are found that outlive this process.
     let mark = ("TURNPIPE".into(), "1".into());
     let variables = variables.filter(|(name, _)| *name != mark.0);
     let environment = variables.chain([mark.clone()]).collect();
     let http = globals.config(&io.environment)?.models(None).http;
-    Ok(Some(RunHooks {
-        hooks,
-        runner: HookRunner {
-            spawners: Arc::clone(&context.spawners),
-            environment,
-            project: context.home_directory.clone(),
-            client: Arc::new(Client::new(http)),
-            engine: Engine::default(),
-            clock: Arc::clone(&context.clock),
-        },
-    }))
+    Ok(HookRunner {
+        spawners: Arc::clone(spawners),
+        environment,
+        project: project.to_owned(),
+        client: Arc::new(Client::new(http)),
+        engine: Engine::default(),
+        clock: Arc::clone(&io.clock),
+    })
 }
 
 /// The judge of the mode `auto`: the model of `--judge`, else the fast one.

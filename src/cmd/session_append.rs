@@ -25,12 +25,13 @@ use crate::text::redact;
 use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, apart from those about calls.
-const KEPT: [&str; 5] = [
+const KEPT: [&str; 6] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
     "content-replacement",
+    "hook_stopped_continuation",
 ];
 
 /// How many pieces of the input may wait to be recorded.

@@ -13,6 +13,7 @@ use super::run_tools::guard_children;
 use super::tools::registry;
 use super::turn_conversation::{TurnConversation, read_file, read_stdin};
 use super::turn_reply::ReplyWriter;
+use super::turn_stop::StopArguments;
 use super::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
@@ -86,6 +87,8 @@ pub(super) struct TurnArguments {
     #[arg(long, value_name = "N")]
     max_session_tokens: Option<u64>,
     #[command(flatten)]
+    stop: StopArguments,
+    #[command(flatten)]
     model: ModelArguments,
 }
 
@@ -119,6 +122,10 @@ impl Run for TurnArguments {
             registry.end();
             functions?
         };
+        let continuations = conversation.history.continuations();
+        let stop_hooks = self
+            .stop
+            .hooks(directory.clone(), continuations, globals, io)?;
         let replaced = shorten(&mut conversation.history, &session_id, &settings, io);
         let assembly = Assembly::new(conversation.history.call_ids());
         let limit = self.limits().reached(&conversation.spent(&prices));
@@ -173,6 +180,7 @@ impl Run for TurnArguments {
             scribe,
             prices,
             writer,
+            stop_hooks,
             partial: self.partial,
             has_begun: false,
             text: String::new(),

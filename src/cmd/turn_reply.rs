@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::model_failures::ModelFailures;
 use super::output::RecordWriter;
 use super::stop_watch::StopWatch;
+use super::turn_stop::{StopHooks, Stopped};
 use super::{Globals, Outcome};
 use crate::dialog::{Block, Usage};
 use crate::io::Io;
 use crate::jsonl::WriteError;
-use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
+use crate::model::{Delivery, Event, Failure, Finish, Provider, Reply, Request, Stop};
 use crate::session::Prices;
 use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
 use crate::wire::records::TurnResultRecord;
@@ -19,6 +20,8 @@ pub(super) struct ReplyWriter {
     pub(super) scribe: Scribe,
     pub(super) prices: Prices,
     pub(super) writer: RecordWriter,
+    /// What looks at a reply without calls.
+    pub(super) stop_hooks: Option<StopHooks>,
     /// Whether parts of blocks are written too.
     pub(super) partial: bool,
     /// Whether a part came.
@@ -67,6 +70,13 @@ impl ReplyWriter {
         });
         written?;
         self.rest(&reply, assembly.finish(reply.is_ok()))?;
+        if let Ok(Reply {
+            finish: Finish::Complete,
+            ..
+        }) = reply
+        {
+            self.stop(&watch.stop, io)?;
+        }
         let usage = usage_of(&reply);
         let took = io.clock.elapsed().saturating_sub(start);
         let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
@@ -89,6 +99,23 @@ impl ReplyWriter {
             }
         }
         Ok(watch.or(failures.outcome(0, Outcome::Done)))
+    }
+
+    /// Runs the hooks after a reply without calls.
+    fn stop(&mut self, stop: &Stop, io: &Io) -> Result<(), WriteError> {
+        let Some(hooks) = self.stop_hooks.take() else {
+            return Ok(());
+        };
+        // What was said can be read meanwhile.
+        self.writer.flush()?;
+        let scribe = &self.scribe;
+        match hooks.run(&scribe.session_id.0, &self.text, stop, &|text| {
+            io.messages.note(text);
+        }) {
+            Stopped::Over => Ok(()),
+            Stopped::Continues(text) => self.writer.record(&scribe.feedback(text)),
+            Stopped::Ended(reason) => self.writer.record(&scribe.ended(reason)),
+        }
     }
 
     /// Writes what a part of the reply brings.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::file::{ConfigError, ConfigFile, ConfigSource, read_toml};
 use super::models::http;
 use super::variables::{
-    CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, TEMPORARY,
+    CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, TEMPORARY,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
@@ -131,6 +131,13 @@ impl Config {
             start: of(SERVER_START_TIMEOUT, Duration::from_secs(30)),
             call: of(SERVER_CALL_TIMEOUT, Duration::from_mins(10)),
         }
+    }
+
+    /// How often in a row `Stop` hooks may tell the model to go on; `None` for no limit.
+    pub fn stop_hook_cap(&self) -> Option<u64> {
+        let set = STOP_HOOK_CAP.text(&self.environment);
+        let cap = set.and_then(|cap| cap.trim().parse().ok());
+        Some(cap.unwrap_or(8)).filter(|cap| *cap > 0)
     }
 
     /// The prices of models: those of the file `named` by a flag, then those of the configuration,

@@ -22,6 +22,8 @@ pub(super) const LONGEST_SHELL_TIMEOUT: Variable = Variable("BASH_MAX_TIMEOUT_MS
 pub(super) const SERVER_START_TIMEOUT: Variable = Variable("MCP_TIMEOUT");
 #[cfg(feature = "mcp")]
 pub(super) const SERVER_CALL_TIMEOUT: Variable = Variable("MCP_TOOL_TIMEOUT");
+pub(super) const STOP_HOOK_CAP: Variable =
+    Variable("TURNPIPE_STOP_HOOK_BLOCK_CAP CLAUDE_CODE_STOP_HOOK_BLOCK_CAP");
 pub(super) const STATE_HOME: Variable = Variable("XDG_STATE_HOME");
 pub(super) const CONFIG_HOME: Variable = Variable("XDG_CONFIG_HOME");
 pub(super) const HOME: Variable = Variable("HOME");

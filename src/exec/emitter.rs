@@ -150,7 +150,8 @@ impl<Sink: Write> Emitter<Sink> {
         };
         self.write(record)?;
         if let Some((id, reason)) = stop {
-            let record = HookStoppedRecord::new(id, reason, self.uuid(), self.session.clone());
+            let record =
+                HookStoppedRecord::new(Some(id), reason, self.uuid(), self.session.clone());
             self.write(record)?;
         }
         Ok(())

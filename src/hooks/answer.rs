@@ -174,7 +174,8 @@ fn blocked(event: HookEvent, reason: &str) -> Answer {
         HookEvent::PreToolUse
         | HookEvent::PostToolUse
         | HookEvent::PostToolUseFailure
-        | HookEvent::PostToolBatch => Some((HookDecision::Block, short(reason))),
+        | HookEvent::PostToolBatch
+        | HookEvent::Stop => Some((HookDecision::Block, short(reason))),
     };
     Answer {
         decision,
@@ -216,9 +217,10 @@ impl Printed {
                 }
                 None => None,
             },
-            HookEvent::PostToolUse | HookEvent::PostToolUseFailure | HookEvent::PostToolBatch => {
-                old.filter(|(decision, _)| *decision == HookDecision::Block)
-            }
+            HookEvent::PostToolUse
+            | HookEvent::PostToolUseFailure
+            | HookEvent::PostToolBatch
+            | HookEvent::Stop => old.filter(|(decision, _)| *decision == HookDecision::Block),
         };
         decided.map(|(decision, reason)| (decision, short(&reason.unwrap_or_default())))
     }

@@ -1,5 +1,7 @@
 //! What several answers mean together.
 
+use std::fmt::Display;
+
 use serde_json::{Map, Value};
 
 use super::{Answer, HookDecision};
@@ -23,7 +25,7 @@ pub struct Merged {
 
 /// Puts the answers of hooks together, which are given with the names of the hooks in the order of the
 /// configuration. Who was faster does not matter.
-pub fn merge<'a>(answers: impl IntoIterator<Item = (&'a str, Answer)>) -> Merged {
+pub fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answer)>) -> Merged {
     let mut merged = Merged::default();
     let mut inputs = 0;
     for (name, answer) in answers {

@@ -26,15 +26,18 @@ pub enum HookEvent {
     PostToolUseFailure,
     /// After the last call of a turn.
     PostToolBatch,
+    /// After a reply without calls.
+    Stop,
 }
 
 impl HookEvent {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::PreToolUse,
         Self::PermissionRequest,
         Self::PostToolUse,
         Self::PostToolUseFailure,
         Self::PostToolBatch,
+        Self::Stop,
     ];
 
     /// Its name in settings and records.
@@ -45,6 +48,7 @@ impl HookEvent {
             Self::PostToolUse => "PostToolUse",
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::PostToolBatch => "PostToolBatch",
+            Self::Stop => "Stop",
         }
     }
 }
@@ -268,7 +272,9 @@ impl Written {
             action,
             timeout,
             in_background: self.r#async,
-            blocks_on_failure: self.on_failure == Some(OnFailure::Block) && !self.r#async,
+            blocks_on_failure: self.on_failure == Some(OnFailure::Block)
+                && !self.r#async
+                && event != HookEvent::Stop,
         }))
     }
 }

@@ -213,12 +213,18 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
 fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
-    } else if is_true(row.meta) || !is_by_a_person(row.origin) {
+    } else if is_true(row.meta) || !is_by_a_person(row.origin) || is_injected(row.turnpipe) {
         Origin::Injected
     } else {
         Origin::Prompt
     };
     user_messages(origin, anthropic_blocks(said.content, detail))
+}
+
+/// Whether turnpipe says that nobody typed it.
+fn is_injected(ours: Option<&RawValue>) -> bool {
+    let ours = Extension::of(ours).unwrap_or_default();
+    text(ours.origin).as_deref() == Some("injected")
 }
 
 /// Whether the sender is absent or a person.

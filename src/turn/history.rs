@@ -8,6 +8,9 @@ use crate::model::Turn;
 use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
+/// How a text begins that tells the model to go on, because of a hook.
+pub const FEEDBACK: &str = "Stop hook feedback:";
+
 /// What stands for a result that is missing.
 const NO_RESULT: &str = "There is no result: the call was not finished.";
 
@@ -26,6 +29,8 @@ pub struct History {
     replacements: BTreeMap<String, String>,
     /// The replies of the model since a person last said something.
     replies: u64,
+    /// How often it was told to go on since then.
+    continuations: u64,
 }
 
 /// A reply, and what the model is told then.
@@ -64,8 +69,12 @@ impl History {
         match message.role {
             Role::Assistant => self.reply(message),
             Role::User | Role::System => {
-                if message.origin == Origin::Prompt {
-                    self.replies = 0;
+                match message.origin {
+                    Origin::Prompt => (self.replies, self.continuations) = (0, 0),
+                    Origin::Injected if message.text().starts_with(FEEDBACK) => {
+                        self.continuations += 1;
+                    }
+                    _ => {}
                 }
                 for block in message.blocks {
                     match block {
@@ -85,6 +94,11 @@ impl History {
     /// How often the model was asked since a person last said something.
     pub fn replies(&self) -> u64 {
         self.replies
+    }
+
+    /// How often hooks told the model to go on since a person last said something.
+    pub fn continuations(&self) -> u64 {
+        self.continuations
     }
 
     /// Whether the result of a call of this tool mentions this text.

@@ -7,7 +7,7 @@ mod records;
 mod reply;
 mod system;
 
-pub use history::{History, NothingToAnswer};
+pub use history::{FEEDBACK, History, NothingToAnswer};
 pub use limits::{Limit, Limits, Spent};
 pub use records::{Ending, Scribe};
 pub use reply::{Assembly, Output};

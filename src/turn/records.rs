@@ -7,7 +7,7 @@ use crate::model::{Cut, Failure, Finish, Refused, Reply};
 use crate::session::record::Moment;
 use crate::wire::SessionId;
 use crate::wire::records::{
-    ApiRetryRecord, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly,
+    ApiRetryRecord, HookStoppedRecord, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly,
 };
 use serde_json::{Value, json};
 
@@ -51,6 +51,19 @@ impl Scribe {
         let mut message = Message::new(Role::User, Origin::Prompt);
         message.blocks.push(Block::Text(text));
         self.record(message)
+    }
+
+    /// The record of what hooks tell the model.
+    pub fn feedback(&self, text: String) -> DialogRecord {
+        let mut message = Message::new(Role::User, Origin::Injected);
+        message.blocks.push(Block::Text(text));
+        self.record(message)
+    }
+
+    /// The record of a hook that ends the conversation.
+    pub fn ended(&self, reason: String) -> HookStoppedRecord {
+        let session_id = self.session_id.clone();
+        HookStoppedRecord::new(None, reason, self.moment.uuid(), session_id)
     }
 
     /// The record of a block of the reply; the last one says what the reply cost.

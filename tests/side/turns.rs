@@ -469,3 +469,99 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
     );
     assert!(told.contains("--session: /dev/null"), "{told}");
 }
+
+/// One round with a `Stop` hook that runs this command; returns what was recorded last.
+fn stopped_by(folder: &Path, command: &str, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
+    let hook = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
+    std::fs::write(folder.join("settings.json"), hook.to_string()).unwrap();
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Done."))));
+    let settings = ["--settings", "settings.json"];
+    round(&server, folder, &[&settings, arguments].concat())
+}
+
+#[test]
+fn stop_hooks_tell_the_model_to_go_on_up_to_a_cap() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let blocks = "cat > input.json; echo 'Run the tests.' >&2; exit 2";
+    let (status, written) = stopped_by(folder, blocks, &["--prompt", "go"]);
+    assert_eq!(status, Some(0), "{written:#?}");
+    assert_eq!(kinds(&written), ["init", "user", "text", "user", "result"]);
+    let told = "Stop hook feedback:\nRun the tests.";
+    assert_eq!(written[3]["message"]["content"][0]["text"], told);
+    let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
+    let input: Value = serde_json::from_str(&input).unwrap();
+    assert_eq!(input["hook_event_name"], "Stop");
+    assert_eq!(input["stop_hook_active"], false);
+    assert_eq!(input["last_assistant_message"], "Done.");
+    for round in 2..=8 {
+        let (status, _) = stopped_by(folder, blocks, &[]);
+        assert_eq!(status, Some(0), "{round}");
+    }
+    let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
+    assert!(input.contains("\"stop_hook_active\":true"), "{input}");
+    // The model was told eight times in a row.
+    let (status, written) = stopped_by(folder, blocks, &[]);
+    assert_eq!(status, Some(10));
+    assert_eq!(kinds(&written), ["init", "text", "result"]);
+    // A person begins a new count.
+    let (status, _) = stopped_by(folder, blocks, &["--prompt", "again"]);
+    assert_eq!(status, Some(0));
+    let session = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    let listed = crate::turnpipe::run(
+        &[
+            "session",
+            "list",
+            "--counts",
+            "--root",
+            folder.join("s.jsonl").to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(
+        records(&listed.stdout)[0]["counts"]["prompts"],
+        2,
+        "{session}"
+    );
+}
+
+#[test]
+fn stop_hooks_may_end_it_all_or_say_nothing() {
+    let table = [
+        (
+            "echo '{\"decision\":\"block\",\"reason\":\"More.\"}'",
+            0,
+            "user",
+        ),
+        (
+            "echo '{\"hookSpecificOutput\":{\"additionalContext\":\"More.\"}}'",
+            0,
+            "user",
+        ),
+        (
+            "echo '{\"continue\":false,\"stopReason\":\"Enough.\"}'",
+            11,
+            "other",
+        ),
+        ("exit 0", 10, "text"),
+        ("exit 1", 10, "text"),
+    ];
+    for (command, status, last) in table {
+        let folder = tempfile::tempdir().unwrap();
+        let (ended, written) = stopped_by(folder.path(), command, &["--prompt", "go"]);
+        assert_eq!(ended, Some(status), "{command}: {written:#?}");
+        assert_eq!(kinds(&written)[written.len() - 2], last, "{command}");
+    }
+    // After a reply with calls there is nothing to stop.
+    let folder = tempfile::tempdir().unwrap();
+    let hook = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}});
+    std::fs::write(folder.path().join("settings.json"), hook.to_string()).unwrap();
+    let server = agent(json!([call("a", "ls")]));
+    let arguments = ["--settings", "settings.json", "--prompt", "go"];
+    let (status, written) = round(&server, folder.path(), &arguments);
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        kinds(&written),
+        ["init", "user", "text", "tool_use", "result"]
+    );
+}

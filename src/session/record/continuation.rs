@@ -22,6 +22,8 @@ pub struct TurnWatch {
     calls: usize,
     results: usize,
     stopped: bool,
+    /// A hook told the model to go on.
+    told: bool,
 }
 
 impl TurnWatch {
@@ -46,6 +48,7 @@ impl TurnWatch {
         let hook = text("subtype") == Some("hook_stopped_continuation");
         let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
         self.stopped |= interrupted || hook || failed;
+        self.told |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 
     /// The decision at the end of the stream.
@@ -54,7 +57,7 @@ impl TurnWatch {
             (true, _, _) => Continuation::Stopped,
             // Whoever was to ask the model failed.
             _ if self.records == 0 => Continuation::Stopped,
-            (false, 0, 0) => Continuation::Over,
+            (false, 0, 0) if !self.told => Continuation::Over,
             // An unanswered call would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
             (false, _, _) => Continuation::GoOn,

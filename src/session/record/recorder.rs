@@ -88,6 +88,9 @@ impl Recorder {
                 let mut line = self.chained(&record);
                 line["type"] = kind.into();
                 line["message"] = record["message"].take();
+                if record["turnpipe"]["origin"] == "injected" {
+                    line["isMeta"] = true.into();
+                }
                 if let Some(output) = record.get_mut("tool_use_result") {
                     line["toolUseResult"] = output.take();
                 }

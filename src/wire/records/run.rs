@@ -99,8 +99,9 @@ impl TurnEndRecord {
 #[schemars(transform = tagged("system"))]
 pub struct HookStoppedRecord {
     subtype: HookStoppedSubtype,
-    /// The call that the hook was about.
-    pub tool_use_id: ToolUseId,
+    /// The call that the hook was about; absent after a reply without calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<ToolUseId>,
     /// Why.
     pub content: String,
     /// Names this record.
@@ -110,9 +111,9 @@ pub struct HookStoppedRecord {
 }
 
 impl HookStoppedRecord {
-    /// A stop after this call.
+    /// A stop after this call, or after a reply without one.
     pub fn new(
-        tool_use_id: ToolUseId,
+        tool_use_id: Option<ToolUseId>,
         content: String,
         uuid: String,
         session_id: SessionId,

@@ -278,7 +278,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "hook-stopped-continuation",
             line(&HookStoppedRecord::new(
-                id("a"),
+                Some(id("a")),
                 "enough".to_owned(),
                 "u".to_owned(),
                 SessionId::from("s"),

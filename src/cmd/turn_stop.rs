@@ -1,0 +1,170 @@
+//! Hooks after a reply without calls, which may tell the model to go on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::guards::{hook_runner, read_hooks};
+use super::{Globals, UsageError};
+use crate::config::{PermissionFlags, PermissionSettings};
+use crate::hooks::{
+    Handler, HookDecision, HookEvent, HookInput, HookRun, HookRunner, Hooks, Merged, merge,
+};
+use crate::io::{Environment, Io};
+use crate::model::Stop;
+use crate::process::{CancelToken, Spawners};
+use crate::turn::FEEDBACK;
+
+#[derive(Debug, Args)]
+pub(super) struct StopArguments {
+    /// Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without
+    /// calls; repeatable
+    #[arg(long, value_name = "FILE")]
+    settings: Vec<PathBuf>,
+}
+
+/// How often hooks that run are asked whether somebody interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The `Stop` hooks of a run.
+pub(super) struct StopHooks {
+    hooks: Hooks,
+    runner: HookRunner,
+    settings: PermissionSettings,
+    directory: PathBuf,
+    /// How often in a row they may tell the model to go on; without end if it is none.
+    cap: Option<u64>,
+    /// How often they did already.
+    before: u64,
+}
+
+/// What becomes of the conversation.
+pub(super) enum Stopped {
+    /// It is the person's turn.
+    Over,
+    /// The model has to hear this, and goes on.
+    Continues(String),
+    /// A hook ends it for this reason.
+    Ended(String),
+}
+
+impl StopArguments {
+    /// The hooks; none if there are none for this event.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub(super) fn hooks(
+        &self,
+        directory: PathBuf,
+        before: u64,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Option<StopHooks>, UsageError> {
+        if self.settings.is_empty() {
+            return Ok(None);
+        }
+        let flags = PermissionFlags {
+            settings: self.settings.clone(),
+            ..PermissionFlags::default()
+        };
+        let config = globals.config(&io.environment)?;
+        let settings = config
+            .permissions(&flags, &directory)
+            .map_err(UsageError::reason)?;
+        let hooks = read_hooks(&settings, globals, io)?;
+        if !hooks.any(HookEvent::Stop) {
+            return Ok(None);
+        }
+        let inherited = io.environment.iter();
+        let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let set = settings.environment.iter();
+        let set = set.map(|(name, value)| (name.into(), value.into()));
+        let variables: Environment = inherited.chain(set).collect();
+        let spawners = Arc::new(Spawners::new(1));
+        Ok(Some(StopHooks {
+            runner: hook_runner(&spawners, &variables, &directory, globals, io)?,
+            hooks,
+            cap: config.stop_hook_cap(),
+            settings,
+            directory,
+            before,
+        }))
+    }
+}
+
+impl StopHooks {
+    /// Runs the hooks after a reply that says this, until `stop`. What people should know goes to
+    /// `note`.
+    pub(super) fn run(
+        &self,
+        session_id: &str,
+        said: &str,
+        stop: &Stop,
+        note: &dyn Fn(&str),
+    ) -> Stopped {
+        let input = HookInput {
+            session_id,
+            directory: &self.directory,
+            mode: self.settings.mode.name(),
+        };
+        let members = json!({
+            "stop_hook_active": self.before > 0, "last_assistant_message": said,
+        });
+        let input = input.of(HookEvent::Stop, members);
+        let handlers = self.hooks.fired(HookEvent::Stop, &[], None);
+        let runs = self.wait(&handlers, &input, stop);
+        let merged = merge(runs.into_iter().map(|run| (run.name, run.answer)));
+        for message in &merged.messages {
+            note(message);
+        }
+        if let Some(reason) = merged.stop {
+            return Stopped::Ended(reason);
+        }
+        match feedback(&merged) {
+            Some(_) if self.cap.is_some_and(|cap| self.before >= cap) => {
+                note("Stop hooks told the model to go on too often in a row");
+                Stopped::Over
+            }
+            Some(text) => Stopped::Continues(text),
+            None => Stopped::Over,
+        }
+    }
+}
+
+impl StopHooks {
+    fn wait(&self, handlers: &[&Handler], input: &Value, stop: &Stop) -> Vec<HookRun> {
+        let (cancel, (sender, runs)) = (CancelToken::default(), channel());
+        std::thread::scope(|scope| {
+            let run = || self.runner.run(handlers, input, &self.directory, &cancel);
+            scope.spawn(move || sender.send(run()));
+            loop {
+                match runs.recv_timeout(LOOK) {
+                    Ok(runs) => return runs,
+                    Err(RecvTimeoutError::Disconnected) => return Vec::new(),
+                    Err(RecvTimeoutError::Timeout) if stop.is_stopped() => {
+                        cancel.cancel();
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    }
+}
+
+/// What the model has to hear.
+fn feedback(merged: &Merged) -> Option<String> {
+    let block = match &merged.decision {
+        Some((HookDecision::Block, reason)) => Some(reason),
+        _ => None,
+    };
+    let texts: Vec<&str> = block
+        .into_iter()
+        .chain(&merged.additional_context)
+        .map(String::as_str)
+        .collect();
+    (!texts.is_empty()).then(|| format!("{FEEDBACK}\n{}", texts.join("\n")))
+}
