@@ -158,10 +158,10 @@ fn pages_are_ours_before_they_are_written() {
     // No page can be written for one of the sessions.
     let path = sessions.path().join("codex.jsonl");
     let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let id = CODEX.strip_suffix(".html").unwrap();
     fs::write(pages.path().join(CODEX), "mine").unwrap();
-    let hashed = format!("{id}-{}.html", &hash[..16]);
+    let hashed = format!("{id}-{}.html", hash[..8].concat());
     fs::create_dir(pages.path().join(&hashed)).unwrap();
     assert_eq!(export(&sessions, &pages, &["--jobs", "1"]).status, Some(74));
     let manifest = fs::read_to_string(pages.path().join(MANIFEST)).unwrap();
