@@ -404,6 +404,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List sessions, most recently active first')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the dialog of a session')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Export sessions as pages with an index')
             [CompletionResult]::new('tail', 'tail', [CompletionResultType]::ParameterValue, 'Show the end of a session file, whatever its size')
             [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find what was said in sessions')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Report what is wrong with session files')
@@ -464,9 +465,38 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print records, as with `-o jsonl`')
             [CompletionResult]::new('--thinking', '--thinking', [CompletionResultType]::ParameterName, 'Show what the model thought (records always hold it, unless `--no-thinking`)')
             [CompletionResult]::new('--no-thinking', '--no-thinking', [CompletionResultType]::ParameterName, 'Leave out what the model thought')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and Markdown have one line for each (records and pages always hold them)')
             [CompletionResult]::new('--all-branches', '--all-branches', [CompletionResultType]::ParameterName, 'Show abandoned branches too')
             [CompletionResult]::new('--since-compact', '--since-compact', [CompletionResultType]::ParameterName, 'Show only what follows the last compaction')
             [CompletionResult]::new('--compact', '--compact', [CompletionResultType]::ParameterName, 'Put neighbouring tool calls under one heading')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no configuration file')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Show long text on a terminal without a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'turnpipe;session;export' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'What the pages are')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What the pages are')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Look in this folder instead of the agents'' own ones; repeatable')
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Only sessions of this agent')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Only sessions that worked in this directory, or below it')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)')
+            [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Only sessions last active before this time')
+            [CompletionResult]::new('--title', '--title', [CompletionResultType]::ParameterName, 'Only sessions whose title, or else first prompt, has this text in it, in any case')
+            [CompletionResult]::new('--branch', '--branch', [CompletionResultType]::ParameterName, 'Only sessions on branches with this text in their name')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Only sessions whose last model has this text in its name')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Only sessions that began in a directory with this text in its path')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this configuration file instead of the usual one')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour help and usage errors')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Sessions of all directories (the default)')
+            [CompletionResult]::new('--no-mmap', '--no-mmap', [CompletionResultType]::ParameterName, 'Read files instead of mapping them into memory')
+            [CompletionResult]::new('--untitled', '--untitled', [CompletionResultType]::ParameterName, 'Only sessions without a title')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings and hints, only errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on standard error what was done')
@@ -677,6 +707,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;session;help' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List sessions, most recently active first')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the dialog of a session')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Export sessions as pages with an index')
             [CompletionResult]::new('tail', 'tail', [CompletionResultType]::ParameterValue, 'Show the end of a session file, whatever its size')
             [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find what was said in sessions')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Report what is wrong with session files')
@@ -691,6 +722,9 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;session;help;show' {
+            break
+        }
+        'turnpipe;session;help;export' {
             break
         }
         'turnpipe;session;help;tail' {
@@ -895,6 +929,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
         'turnpipe;help;session' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List sessions, most recently active first')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the dialog of a session')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Export sessions as pages with an index')
             [CompletionResult]::new('tail', 'tail', [CompletionResultType]::ParameterValue, 'Show the end of a session file, whatever its size')
             [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find what was said in sessions')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Report what is wrong with session files')
@@ -908,6 +943,9 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             break
         }
         'turnpipe;help;session;show' {
+            break
+        }
+        'turnpipe;help;session;export' {
             break
         }
         'turnpipe;help;session;tail' {

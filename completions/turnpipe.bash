@@ -151,6 +151,9 @@ _turnpipe() {
             turnpipe__subcmd__help__subcmd__session,check)
                 cmd="turnpipe__subcmd__help__subcmd__session__subcmd__check"
                 ;;
+            turnpipe__subcmd__help__subcmd__session,export)
+                cmd="turnpipe__subcmd__help__subcmd__session__subcmd__export"
+                ;;
             turnpipe__subcmd__help__subcmd__session,list)
                 cmd="turnpipe__subcmd__help__subcmd__session__subcmd__list"
                 ;;
@@ -199,6 +202,9 @@ _turnpipe() {
             turnpipe__subcmd__session,check)
                 cmd="turnpipe__subcmd__session__subcmd__check"
                 ;;
+            turnpipe__subcmd__session,export)
+                cmd="turnpipe__subcmd__session__subcmd__export"
+                ;;
             turnpipe__subcmd__session,help)
                 cmd="turnpipe__subcmd__session__subcmd__help"
                 ;;
@@ -228,6 +234,9 @@ _turnpipe() {
                 ;;
             turnpipe__subcmd__session__subcmd__help,check)
                 cmd="turnpipe__subcmd__session__subcmd__help__subcmd__check"
+                ;;
+            turnpipe__subcmd__session__subcmd__help,export)
+                cmd="turnpipe__subcmd__session__subcmd__help__subcmd__export"
                 ;;
             turnpipe__subcmd__session__subcmd__help,help)
                 cmd="turnpipe__subcmd__session__subcmd__help__subcmd__help"
@@ -742,7 +751,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__session)
-            opts="list show tail search check stats path append rename"
+            opts="list show export tail search check stats path append rename"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -770,6 +779,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__help__subcmd__session__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__help__subcmd__session__subcmd__export)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1364,7 +1387,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session)
-            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show tail search check stats path append rename help"
+            opts="-q -v -h --quiet --verbose --config --no-config --color --no-pager --help list show export tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1465,8 +1488,78 @@ _turnpipe() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        turnpipe__subcmd__session__subcmd__export)
+            opts="-o -q -v -h --output --root --agent --cwd --all --jobs --no-mmap --since --before --untitled --title --branch --model --project --quiet --verbose --config --no-config --color --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "html md" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "html md" -- "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -W "claude qwen codex gemini pi" -- "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         turnpipe__subcmd__session__subcmd__help)
-            opts="list show tail search check stats path append rename help"
+            opts="list show export tail search check stats path append rename help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1494,6 +1587,20 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        turnpipe__subcmd__session__subcmd__help__subcmd__export)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1884,7 +1991,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__session__subcmd__show)
-            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-o -q -v -h --root --agent --cwd --all --jobs --no-mmap --output --json --html --tools --thinking --no-thinking --context --range --all-branches --since-compact --compact --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

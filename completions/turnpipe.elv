@@ -379,6 +379,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List sessions, most recently active first'
             cand show 'Show the dialog of a session'
+            cand export 'Export sessions as pages with an index'
             cand tail 'Show the end of a session file, whatever its size'
             cand search 'Find what was said in sessions'
             cand check 'Report what is wrong with session files'
@@ -437,9 +438,37 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --json 'Print records, as with `-o jsonl`'
             cand --thinking 'Show what the model thought (records always hold it, unless `--no-thinking`)'
             cand --no-thinking 'Leave out what the model thought'
+            cand --context 'Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and Markdown have one line for each (records and pages always hold them)'
             cand --all-branches 'Show abandoned branches too'
             cand --since-compact 'Show only what follows the last compaction'
             cand --compact 'Put neighbouring tool calls under one heading'
+            cand -q 'Print no warnings and hints, only errors'
+            cand --quiet 'Print no warnings and hints, only errors'
+            cand -v 'Say on standard error what was done'
+            cand --verbose 'Say on standard error what was done'
+            cand --no-config 'Read no configuration file'
+            cand --no-pager 'Show long text on a terminal without a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'turnpipe;session;export'= {
+            cand -o 'What the pages are'
+            cand --output 'What the pages are'
+            cand --root 'Look in this folder instead of the agents'' own ones; repeatable'
+            cand --agent 'Only sessions of this agent'
+            cand --cwd 'Only sessions that worked in this directory, or below it'
+            cand --jobs 'How many files, or parts of a large one, are read at once [default: one per core, or 4 if each waits for a model]'
+            cand --since 'Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like 2d)'
+            cand --before 'Only sessions last active before this time'
+            cand --title 'Only sessions whose title, or else first prompt, has this text in it, in any case'
+            cand --branch 'Only sessions on branches with this text in their name'
+            cand --model 'Only sessions whose last model has this text in its name'
+            cand --project 'Only sessions that began in a directory with this text in its path'
+            cand --config 'Read this configuration file instead of the usual one'
+            cand --color 'When to colour help and usage errors'
+            cand --all 'Sessions of all directories (the default)'
+            cand --no-mmap 'Read files instead of mapping them into memory'
+            cand --untitled 'Only sessions without a title'
             cand -q 'Print no warnings and hints, only errors'
             cand --quiet 'Print no warnings and hints, only errors'
             cand -v 'Say on standard error what was done'
@@ -642,6 +671,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;session;help'= {
             cand list 'List sessions, most recently active first'
             cand show 'Show the dialog of a session'
+            cand export 'Export sessions as pages with an index'
             cand tail 'Show the end of a session file, whatever its size'
             cand search 'Find what was said in sessions'
             cand check 'Report what is wrong with session files'
@@ -654,6 +684,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;session;help;list'= {
         }
         &'turnpipe;session;help;show'= {
+        }
+        &'turnpipe;session;help;export'= {
         }
         &'turnpipe;session;help;tail'= {
         }
@@ -826,6 +858,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;help;session'= {
             cand list 'List sessions, most recently active first'
             cand show 'Show the dialog of a session'
+            cand export 'Export sessions as pages with an index'
             cand tail 'Show the end of a session file, whatever its size'
             cand search 'Find what was said in sessions'
             cand check 'Report what is wrong with session files'
@@ -837,6 +870,8 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
         &'turnpipe;help;session;list'= {
         }
         &'turnpipe;help;session;show'= {
+        }
+        &'turnpipe;help;session;export'= {
         }
         &'turnpipe;help;session;tail'= {
         }

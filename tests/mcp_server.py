@@ -124,6 +124,7 @@ def call(number, name, arguments):
             "changed": {"behavior": "allow", "updatedInput": {"command": "touch other"}},
             "forbidden": {"behavior": "allow", "updatedInput": {"command": "rm -r kept"}},
             "refused": {"behavior": "deny", "message": f"no {arguments['tool_name']} of {arguments['tool_use_id']}"},
+            "chatty": {"behavior": "deny", "message": "n" * 1000000},
             "undecided": {"behavior": "perhaps"},
         }
         if word == "unanswered":

@@ -18,6 +18,7 @@ use super::run_tools::RunToolsArguments;
 use super::schema::SchemaArguments;
 use super::session_append::SessionAppendArguments;
 use super::session_check::SessionCheckArguments;
+use super::session_export::SessionExportArguments;
 use super::session_list::SessionListArguments;
 use super::session_path::SessionPathArguments;
 use super::session_rename::SessionRenameArguments;
@@ -78,6 +79,7 @@ const COMMANDS: &[Command] = &[
             commands: &[
                 Command::new::<SessionListArguments>("list"),
                 Command::new::<SessionShowArguments>("show"),
+                Command::new::<SessionExportArguments>("export"),
                 Command::new::<SessionTailArguments>("tail"),
                 Command::new::<SessionSearchArguments>("search"),
                 Command::new::<SessionCheckArguments>("check"),

@@ -41,6 +41,7 @@ mod run_tools;
 mod schema;
 mod session_append;
 mod session_check;
+mod session_export;
 mod session_hits;
 mod session_list;
 mod session_names;

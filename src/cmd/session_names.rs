@@ -12,7 +12,7 @@ use tempfile::TempPath;
 use super::UsageError;
 use super::inputs::take_stdin;
 use super::session_source::SourceArguments;
-use crate::io::{Input, Io};
+use crate::io::{Environment, Input, Io, Messages};
 use crate::session::{Depth, Facts, Filter, Listing, Root, Session, discover, find};
 
 /// How many forks of forks are followed.
@@ -67,14 +67,20 @@ impl SourceArguments {
     }
 
     /// The sessions that this one continues, the oldest first. A message names one that is not found.
-    pub(super) fn ancestors(&self, session: &Session, facts: &Facts, io: &Io) -> Vec<Session> {
+    pub(super) fn ancestors(
+        &self,
+        session: &Session,
+        facts: &Facts,
+        environment: &Environment,
+        messages: &Messages,
+    ) -> Vec<Session> {
         let mut ancestors = Vec::new();
         let mut history = facts.history.clone();
         let mut beside = session.file.path.clone();
         while let Some(base) = history.take()
             && ancestors.len() < MOST_ANCESTORS
         {
-            let mut candidates = self.candidates(&io.environment);
+            let mut candidates = self.candidates(environment);
             candidates.extend(discover(&[Root {
                 agent: None,
                 path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
@@ -89,7 +95,7 @@ impl SourceArguments {
             });
             let opened = found.and_then(|path| Session::open(&path).ok());
             let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
-                io.messages.note(&format!(
+                messages.note(&format!(
                     "{}: continues session {}, which is not found",
                     session.file.path.display(),
                     base.session_id

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use super::output::RecordWriter;
 use crate::dialog::{
     About, Density, Grouping, Html, Markdown, Message, Outline, PageHead, Piece, PlainText,
-    Selection, Style, ToolGroup, markdown_head, to_record,
+    Selection, Style, Timeline, ToolGroup, markdown_head, to_record,
 };
 use crate::jsonl::WriteError;
 use crate::side::builtin::{FinishedCall, label};
@@ -43,6 +43,9 @@ pub(super) struct Printer {
     outline: Outline,
     /// Where the session began.
     cwd: Option<String>,
+    /// The number of the message in its session, if they are counted.
+    pub(super) number: u64,
+    timeline: Timeline,
     pub(super) writer: RecordWriter,
 }
 
@@ -53,15 +56,19 @@ impl Printer {
             look,
             outline: Outline::new(grouping),
             cwd: None,
+            number: 0,
+            timeline: Timeline::default(),
             writer,
         }
     }
 
-    /// What comes before the first message. Records hold no facts but those `about` the session.
+    /// What comes before the first message. Records hold no facts but those `about` the session, and
+    /// only pages lead to their `index`.
     pub(super) fn head(
         &mut self,
         about: &AboutSession,
         facts: Vec<(&'static str, String)>,
+        index: Option<&'static str>,
     ) -> Result<(), WriteError> {
         self.cwd.clone_from(&about.cwd);
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
@@ -85,6 +92,7 @@ impl Printer {
                 let head = Html::default().head(&PageHead {
                     title: title.to_owned(),
                     facts,
+                    index,
                 });
                 self.writer.echo(head.as_bytes())
             }
@@ -99,7 +107,7 @@ impl Printer {
         if self.look.form == DialogForm::Jsonl {
             return self.writer.record(&to_record(message, about));
         }
-        let pieces = self.outline.push(message);
+        let pieces = self.outline.push(self.number, message);
         self.pieces(pieces)
     }
 
@@ -125,7 +133,10 @@ impl Printer {
                     cwd,
                 }
                 .piece(piece),
-                DialogForm::Html => Html { cwd }.piece(piece),
+                DialogForm::Html => {
+                    self.timeline.note(piece, cwd);
+                    Html { cwd }.piece(piece)
+                }
                 DialogForm::Text | DialogForm::Jsonl => PlainText {
                     style,
                     density,
@@ -144,7 +155,8 @@ impl Printer {
         let pieces = self.outline.finish();
         self.pieces(pieces)?;
         if self.look.form == DialogForm::Html {
-            self.writer.echo(Html::default().foot().as_bytes())?;
+            let foot = Html::default().foot(&self.timeline);
+            self.writer.echo(foot.as_bytes())?;
         }
         self.writer.flush()
     }
@@ -153,7 +165,7 @@ impl Printer {
 /// The label by rules of a group that has none; `None` if no call of it has a result.
 fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
-    let answered = answered.filter_map(|(call, result)| Some((call, result.as_ref()?)));
+    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.answer.as_ref()?.0)));
     let texts: Vec<_> = answered
         .map(|(call, result)| (call, result, result.text()))
         .collect();

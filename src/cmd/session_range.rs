@@ -59,13 +59,13 @@ impl MessageRange {
     }
 
     /// Whether the message with this number comes before the range.
-    pub(super) fn is_before(self, number: i64) -> bool {
-        number < self.first
+    pub(super) fn is_before(self, number: u64) -> bool {
+        i64::try_from(number).is_ok_and(|number| number < self.first)
     }
 
     /// Whether it comes after the range.
-    pub(super) fn is_behind(self, number: i64) -> bool {
-        number > self.last
+    pub(super) fn is_behind(self, number: u64) -> bool {
+        i64::try_from(number).is_ok_and(|number| number > self.last)
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn ranges_count_from_either_end() {
-        let rows: [(&str, &[i64]); 9] = [
+        let rows: [(&str, &[u64]); 9] = [
             ("3", &[3]),
             ("2..4", &[2, 3, 4]),
             ("4..", &[4, 5]),
@@ -89,8 +89,8 @@ mod tests {
         for (text, expected) in rows {
             let range: MessageRange = text.parse().unwrap();
             let range = range.of(5);
-            let inside = |number: &i64| !range.is_before(*number) && !range.is_behind(*number);
-            let kept: Vec<i64> = (1..=5).filter(inside).collect();
+            let inside = |number: &u64| !range.is_before(*number) && !range.is_behind(*number);
+            let kept: Vec<u64> = (1..=5).filter(inside).collect();
             assert_eq!(kept, expected, "{text}");
         }
         for text in ["", "0", "a", "1..b", "1-2"] {

@@ -17,10 +17,13 @@ use super::session_range::MessageRange;
 use super::session_source::{SourceArguments, about};
 use super::times::spelled;
 use super::{Globals, Outcome, UsageError, output};
-use crate::dialog::{About, Density, Grouping, Message, Origin, Selection, Thinking, ToolDetail};
+use crate::dialog::{
+    About, Density, Grouping, Injected, Message, Origin, Selection, Thinking, ToolDetail,
+};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::wire::SessionId;
 use crate::wire::records::{AboutSession, SessionCostRecord};
 
 /// Show the dialog of a session
@@ -57,6 +60,10 @@ pub(super) struct SessionShowArguments {
     /// Leave out what the model thought
     #[arg(long, overrides_with = "thinking")]
     no_thinking: bool,
+    /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
+    /// Markdown have one line for each (records and pages always hold them)
+    #[arg(long)]
+    context: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
@@ -84,12 +91,14 @@ impl Run for SessionShowArguments {
             DialogForm::Jsonl => Vec::new(),
             DialogForm::Text | DialogForm::Md | DialogForm::Html => {
                 let prices = globals.config(&io.environment)?.prices(None);
-                let cost = cost_of(&session, &prices.map_err(UsageError::reason)?);
-                known(&about, &facts, &cost.map_err(failed)?)
+                let prices = prices.map_err(UsageError::reason)?;
+                known(&session, &about, &facts, &prices).map_err(failed)?
             }
         };
         let scope = self.scope();
-        let mut parts = self.source.ancestors(&session, &facts, io);
+        let mut parts = self
+            .source
+            .ancestors(&session, &facts, &io.environment, &io.messages);
         parts.push(session);
         let range = match self.range {
             Some(range) if range.counts_from_the_end() => {
@@ -123,48 +132,14 @@ impl Run for SessionShowArguments {
                 output::take_sink(io)?
             }
         };
-        let grouping = match look.density {
-            Density::Compact => Grouping::Merged,
-            Density::Full => Grouping::Batches,
+        let grouping = if self.compact {
+            Grouping::Merged
+        } else {
+            Grouping::Batches
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
-        printer.head(&about, known)?;
-        let about = About {
-            session_id: about.session_id,
-            ..About::default()
-        };
-        let mut number = 0;
-        let mut failure = None;
-        let mut left_out = 0;
-        for part in &parts {
-            left_out += part
-                .each_message(scope, &mut |message| {
-                    if !is_shown(&message) {
-                        return ControlFlow::Continue(());
-                    }
-                    number += 1;
-                    if let Some(range) = range {
-                        if range.is_before(number) {
-                            return ControlFlow::Continue(());
-                        }
-                        if range.is_behind(number) {
-                            return ControlFlow::Break(());
-                        }
-                    }
-                    match printer.message(message, &about) {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(error) => {
-                            failure = Some(error);
-                            ControlFlow::Break(())
-                        }
-                    }
-                })
-                .map_err(failed)?;
-            if let Some(error) = failure {
-                return Err(error.into());
-            }
-        }
-        printer.finish()?;
+        printer.head(&about, known, None)?;
+        let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
         // Waits for the reader of a pager.
         drop(printer);
         if left_out > 0 && !globals.quiet {
@@ -207,8 +182,65 @@ impl SessionShowArguments {
         } else {
             Thinking::Hidden
         };
-        Selection { tools, thinking }
+        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
+        let context = if is_folded {
+            Injected::Folded
+        } else {
+            Injected::Full
+        };
+        Selection {
+            tools,
+            thinking,
+            context,
+        }
     }
+}
+
+/// Prints the messages of a session whose parts are in these files, and what comes after the last.
+/// Returns how many of other branches are left out.
+pub(super) fn print_messages(
+    parts: &[Session],
+    scope: Scope,
+    range: Option<MessageRange>,
+    session_id: Option<SessionId>,
+    printer: &mut Printer,
+) -> anyhow::Result<u64> {
+    let about = About {
+        session_id,
+        ..About::default()
+    };
+    let mut failure = None;
+    let mut left_out = 0;
+    for part in parts {
+        let left_out_here = part.each_message(scope, &mut |message| {
+            if !is_shown(&message) {
+                return ControlFlow::Continue(());
+            }
+            printer.number += 1;
+            if let Some(range) = range {
+                if range.is_before(printer.number) {
+                    return ControlFlow::Continue(());
+                }
+                if range.is_behind(printer.number) {
+                    return ControlFlow::Break(());
+                }
+            }
+            match printer.message(message, &about) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        left_out += left_out_here
+            .map_err(|error| UsageError::reason(error).about(part.file.path.display()))?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+    }
+    printer.finish()?;
+    Ok(left_out)
 }
 
 /// What a session cost, with its subagents.
@@ -220,11 +252,13 @@ pub(super) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<Ses
 }
 
 /// What people want to know before they read a session.
-fn known(
+pub(super) fn known(
+    session: &Session,
     about: &AboutSession,
     facts: &Facts,
-    cost: &SessionCostRecord,
-) -> Vec<(&'static str, String)> {
+    prices: &Prices,
+) -> std::io::Result<Vec<(&'static str, String)>> {
+    let cost = cost_of(session, prices)?;
     let usage = &cost.usage;
     let tokens = [
         ("input", usage.input),
@@ -259,9 +293,8 @@ fn known(
         ("resume", about.resume.clone()),
     ];
     let known = known.into_iter();
-    known
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+    let known = known.filter_map(|(name, value)| Some((name, value?)));
+    Ok(known.collect())
 }
 
 /// The file for a page.

@@ -12,8 +12,8 @@ use crate::config::session_roots;
 use crate::io::{Clock, Environment};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover_names,
-    discover_with,
+    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover,
+    discover_names, discover_with,
 };
 use crate::wire::SessionId;
 use crate::wire::records::AboutSession;
@@ -165,6 +165,12 @@ fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
+}
+
+/// The files that were named.
+pub(super) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
+    let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
+    discover(&roots)
 }
 
 /// A session's members in records.

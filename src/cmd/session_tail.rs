@@ -14,7 +14,7 @@ use super::session_tail_follow::{Ended, Followed, FollowedSession, Limits, Subag
 use super::session_tail_printer::{Cursors, Joining, Lines, Printer, Reading};
 use super::times::parse_span;
 use super::{Globals, Outcome, UsageError};
-use crate::dialog::{About, Density, Grouping, Message, Selection, Thinking, ToolDetail};
+use crate::dialog::{About, Density, Grouping, Injected, Message, Selection, Thinking, ToolDetail};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::session::{
@@ -132,14 +132,18 @@ impl SessionTailArguments {
             Form::Text if !self.raw && !self.cursor => Form::Text,
             _ => Form::Jsonl,
         };
-        let (dialog_form, tools, thinking) = match form {
-            Form::Text => (DialogForm::Text, ToolDetail::Summary, Thinking::Hidden),
-            Form::Jsonl => (DialogForm::Jsonl, ToolDetail::Full, Thinking::Shown),
+        let (dialog_form, thinking, context) = match form {
+            Form::Text => (DialogForm::Text, Thinking::Hidden, Injected::Folded),
+            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, Injected::Full),
         };
         let look = Look {
             form: dialog_form,
-            selection: Selection { tools, thinking },
-            density: Density::Full,
+            selection: Selection {
+                tools: ToolDetail::Full,
+                thinking,
+                context,
+            },
+            density: Density::Folded,
             style: globals.style(io),
         };
         // What is followed is shown as it comes.

@@ -21,13 +21,19 @@ const EDITS: [(&str, &str); 3] = [
     ("oldString", "newString"),
 ];
 
+/// How the lines of a patch begin that name a file.
+const PATCHED_FILES: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
+
 /// What a call is about, on one line: the most telling member of its input; of a search its pattern and
-/// its place, of an edit its file and how many lines it adds and removes. Paths are shown below `cwd`.
+/// its place, of an edit or a patch its files and how many lines it adds and removes. Paths are shown below `cwd`.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     let input = call.input.get();
     let Ok(Value::Object(members)) = serde_json::from_str(input) else {
         return input.to_owned();
     };
+    if let Some(patch) = patch(&members) {
+        return patch_gist(patch, cwd);
+    }
     let mut names = TELLING.split_ascii_whitespace();
     let telling = names.find_map(|name| Some((name, members.get(name)?)));
     let first = || {
@@ -60,11 +66,14 @@ pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     }
 }
 
-/// The input of a call and the name of its language: an edit as a difference, all else as JSON, one
+/// The input of a call and the name of its language: an edit or a patch as a difference, all else as JSON, one
 /// member per line.
 pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
     let raw = call.input.get();
     let value: Value = serde_json::from_str(raw).unwrap_or_default();
+    if let Some(patch) = value.as_object().and_then(patch) {
+        return ("diff", patch.to_owned());
+    }
     let edits = value.as_object().map(edits).unwrap_or_default();
     if edits.is_empty() {
         let pretty = serde_json::to_string_pretty(&value);
@@ -76,6 +85,36 @@ pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
         lines.join("\n")
     });
     ("diff", differences.collect::<Vec<String>>().join("\n\n"))
+}
+
+/// The patch of Codex that an input is, or that a shell command gives to `apply_patch`.
+fn patch(members: &Map<String, Value>) -> Option<&str> {
+    let texts = members.values().flat_map(|value| match value {
+        Value::Array(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    });
+    texts.filter_map(Value::as_str).map(str::trim).find(|text| {
+        text.split_once("*** Begin Patch")
+            .is_some_and(|(before, patch)| {
+                let is_applied = before.is_empty() || before.contains("apply_patch");
+                is_applied && patched_file(patch.trim_start()).is_some()
+            })
+    })
+}
+
+/// The file that a line of a patch names.
+fn patched_file(line: &str) -> Option<&str> {
+    let mut headers = PATCHED_FILES.iter();
+    let named = headers.find_map(|header| line.strip_prefix(header))?;
+    named.lines().next().map(str::trim)
+}
+
+/// The files of a patch, and how many lines it adds and removes.
+fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
+    let files = patch.lines().filter_map(patched_file);
+    let files: Vec<String> = files.map(|file| below(file, cwd)).collect();
+    let count = |mark| patch.lines().filter(|line| line.starts_with(mark)).count();
+    format!("{} (+{} -{})", files.join(", "), count('+'), count('-'))
 }
 
 /// The old and the new text of each edit in an input. A file that is written has no old text.
@@ -198,6 +237,32 @@ mod tests {
                 expected,
                 "{input}"
             );
+        }
+    }
+
+    #[test]
+    fn patches_are_shown_as_differences() {
+        let patch = "*** Begin Patch\n*** Update File: /home/me/demo/a.rs\n@@\n-old\n+new\n+er\n \
+                     same\n*** Delete File: b.rs\n*** End Patch";
+        let command = format!("cd x && apply_patch <<'EOF'\n{patch}\nEOF");
+        let rows = [
+            (json!({ "input": format!("{patch}\n") }), patch),
+            (json!({ "command": patch }), patch),
+            (json!({ "command": ["apply_patch", patch] }), patch),
+            (json!({ "workdir": "/x", "cmd": command }), command.as_str()),
+        ];
+        for (input, shown) in rows {
+            let call = call(&input);
+            let gist = gist(&call, Some("/home/me/demo"));
+            assert_eq!(gist, "a.rs, b.rs (+2 -1)", "{input}");
+            assert_eq!(input_in_full(&call), ("diff", shown.to_owned()));
+        }
+        let others = [
+            json!({ "pattern": "*** Begin Patch" }),
+            json!({ "command": format!("cat > notes <<'EOF'\n{patch}\nEOF") }),
+        ];
+        for input in others {
+            assert_eq!(input_in_full(&call(&input)).0, "json", "{input}");
         }
     }
 

@@ -1,12 +1,20 @@
 //! A dialog as one self-contained page: nothing is loaded from elsewhere, no script runs.
+//!
+//! The policy of a page names what may run or decide its look by a hash, so that what was said does
+//! neither, even if it became markup.
 
 use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::rich_text::rich_text;
+use super::selection::folded;
 use super::text::word;
-use super::{Call, CallResult, Media, Origin, Piece, Role};
+use super::{Call, CallResult, Media, Origin, Piece, Place, Role, Timeline, ToolUse};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// The look of the page. Follows the reader's choice of light or dark.
@@ -22,6 +30,8 @@ pub struct PageHead {
     pub title: String,
     /// Other facts, as names and values.
     pub facts: Vec<(&'static str, String)>,
+    /// The page that lists this one, if there is one.
+    pub index: Option<&'static str>,
 }
 
 /// Writes pieces of an outline. What hides or reorders text is taken out.
@@ -34,15 +44,12 @@ pub struct Html<'a> {
 impl Html<'_> {
     /// Everything before the first piece.
     pub fn head(self, head: &PageHead) -> String {
-        let title = line(&head.title);
-        let mut page = format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             style-src 'unsafe-inline'; img-src data:\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-             <header>\n<h1>{title}</h1>\n<dl>\n"
-        );
+        let mut page = page_head(&head.title, "img-src data:");
+        page.push_str("<header>\n");
+        if let Some(index) = head.index {
+            let _ = writeln!(page, "<a href=\"{index}\">all sessions</a>");
+        }
+        let _ = writeln!(page, "<h1>{}</h1>\n<dl>", line(&head.title));
         for (name, value) in &head.facts {
             let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", line(value));
         }
@@ -50,9 +57,9 @@ impl Html<'_> {
         page
     }
 
-    /// Everything after the last piece.
-    pub fn foot(self) -> &'static str {
-        "</main>\n</body>\n</html>\n"
+    /// Everything after the last piece. The timeline is shown above the first.
+    pub fn foot(self, timeline: &Timeline) -> String {
+        format!("</main>\n{}</body>\n</html>\n", timeline.markup())
     }
 
     /// One piece.
@@ -62,88 +69,144 @@ impl Html<'_> {
                 role,
                 origin,
                 text,
-                time,
+                place,
             } => {
                 let class = match (role, origin) {
                     (Role::User, Origin::Prompt) => "prompt",
                     (Role::Assistant, Origin::Reply) => "reply",
                     (_, Origin::Error) => "error",
-                    _ => "note",
+                    _ => {
+                        let summary = format!("{}: {}", word(*origin), line(&folded(text)));
+                        return folding("note", place, &summary, text);
+                    }
                 };
-                if class == "note" {
-                    let name = word(*origin);
-                    let text = block(text);
-                    return format!(
-                        "<details class=\"note\"><summary>{name}</summary><pre>{text}</pre>\
-                         </details>\n"
-                    );
-                }
-                let time = time.as_deref().map(line).map_or_else(String::new, |time| {
+                let time = place.time.as_deref().map(line);
+                let time = time.map_or_else(String::new, |time| {
                     format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
                 });
-                if class == "reply" {
-                    let text = rich_text(&terminal_safe(text.trim_end()));
-                    return format!("<article class=\"reply\">{time}{text}</article>\n");
-                }
-                let text = block(text);
-                format!(
-                    "<article class=\"{class}\">{time}<div class=\"text\">{text}</div></article>\n"
-                )
+                let text = match class {
+                    "reply" => rich_text(&terminal_safe(text.trim_end())),
+                    _ => format!("<div class=\"text\">{}</div>", block(text)),
+                };
+                let (id, link) = anchor(place);
+                format!("<article{id} class=\"{class}\">{link}{time}{text}</article>\n")
             }
-            Piece::Thought(text) => format!(
-                "<details class=\"thought\"><summary>thinking</summary><pre>{}</pre></details>\n",
-                block(text)
-            ),
-            Piece::Media(media) => format!("<figure>{}</figure>\n", image(media)),
+            Piece::Thought(text, place) => folding("thought", place, "thinking", text),
+            Piece::Media(media, place) => {
+                let (id, link) = anchor(place);
+                format!("<figure{id}>{link}{}</figure>\n", image(media))
+            }
             Piece::Tools(group) => {
                 let mut page = format!(
                     "<section class=\"tools\"><h2>{}</h2>\n",
                     line(&group.header())
                 );
-                for (answered, result) in &group.calls {
-                    page.push_str(&call(answered, result.as_ref(), self.cwd));
+                for tool in &group.calls {
+                    page.push_str(&call(tool, self.cwd));
                 }
                 page.push_str("</section>\n");
                 page
             }
             Piece::Call(unanswered) => {
+                let tool = ToolUse {
+                    call: unanswered.clone(),
+                    asked: Place::default(),
+                    answer: None,
+                };
                 format!(
                     "<section class=\"tools\">{}</section>\n",
-                    call(unanswered, None, self.cwd)
+                    call(&tool, self.cwd)
                 )
             }
-            Piece::Result(result) => format!(
-                "<section class=\"tools\">{}</section>\n",
-                output(Some(result))
+            Piece::Result(result, place) => format!(
+                "<section class=\"tools\"><details><summary>result</summary>{}</details></section>\n",
+                output(result, place)
             ),
         }
     }
 }
 
-fn call(call: &Call, result: Option<&CallResult>, cwd: Option<&str>) -> String {
-    let class = match result {
-        Some(result) if result.failed => "failed",
-        Some(_) => "done",
-        None => "unanswered",
-    };
+/// Everything before the content of a page. Beside the style it may load only what is `allowed`.
+pub(super) fn page_head(title: &str, allowed: &str) -> String {
     format!(
-        "<details class=\"call {class}\"><summary><b>{}</b> <code>{}</code></summary>\n\
-         <pre class=\"input\">{}</pre>\n{}</details>\n",
-        line(&call.name),
-        line(&gist(call, cwd)),
-        block(&input_in_full(call).1),
-        output(result)
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         base-uri 'none'; form-action 'none'; style-src {}; {allowed}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        source_of(STYLE),
+        line(title)
     )
 }
 
-fn output(result: Option<&CallResult>) -> String {
-    let Some(result) = result else {
-        return "<p class=\"missing\">no result</p>\n".to_owned();
+/// How a policy names a script or style that is part of the page.
+pub(super) fn source_of(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// The attribute that makes the first part of a message a target of links, and the link to it.
+fn anchor(place: &Place) -> (String, String) {
+    if !place.is_first {
+        return Default::default();
+    }
+    let number = place.message;
+    (
+        format!(" id=\"m{number}\""),
+        format!("<a class=\"anchor\" href=\"#m{number}\">#{number}</a>"),
+    )
+}
+
+/// Text that is one line until it is opened.
+fn folding(class: &str, place: &Place, summary: &str, text: &str) -> String {
+    let (id, link) = anchor(place);
+    format!(
+        "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",
+        block(text)
+    )
+}
+
+fn call(tool: &ToolUse, cwd: Option<&str>) -> String {
+    let class = match &tool.answer {
+        Some((result, _)) if result.failed => "failed",
+        Some(_) => "done",
+        None => "unanswered",
     };
-    let mut page = format!(
-        "<pre class=\"output\">{}</pre>\n",
-        block(&result_text(result))
-    );
+    let (id, link) = anchor(&tool.asked);
+    let answer = tool.answer.as_ref();
+    format!(
+        "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{link}</summary>\n\
+         <pre class=\"input\">{}</pre>\n{}</details>\n",
+        line(&tool.call.name),
+        line(&gist(&tool.call, cwd)),
+        input(&tool.call),
+        answer.map_or_else(
+            || "<p class=\"missing\">no result</p>\n".to_owned(),
+            |(result, place)| output(result, place)
+        )
+    )
+}
+
+/// The input of a call; lines that it adds to a file and removes from it are marked.
+fn input(call: &Call) -> String {
+    let (language, text) = input_in_full(call);
+    let text = block(&text);
+    if language != "diff" {
+        return text;
+    }
+    let lines = text.lines().map(|line| match line.as_bytes().first() {
+        Some(b'+') => format!("<ins>{line}</ins>\n"),
+        Some(b'-') => format!("<del>{line}</del>\n"),
+        Some(b'*') => format!("<b>{line}</b>\n"),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+fn output(result: &CallResult, place: &Place) -> String {
+    let (id, link) = anchor(place);
+    let text = block(&result_text(result));
+    let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
     for part in &result.parts {
         if let super::Part::Media(media) = part {
             page.push_str(&image(media));
@@ -159,7 +222,7 @@ fn image(media: &Media) -> String {
     };
     match media.data.as_ref().filter(|data| is_base64(data)) {
         Some(data) if IMAGES.contains(&media.media_type.as_str()) => format!(
-            "<img alt=\"{0}\" src=\"data:{0};base64,{data}\">",
+            "<img alt=\"{0}\" title=\"{0}\" src=\"data:{0};base64,{data}\">",
             media.media_type
         ),
         _ => line(&media_word(media)),
@@ -167,7 +230,7 @@ fn image(media: &Media) -> String {
 }
 
 /// A time without fractions, with a blank between date and time.
-fn to_the_second(time: &str) -> String {
+pub(super) fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or(time).replace('T', " ")
 }
 
@@ -177,7 +240,7 @@ fn block(text: &str) -> String {
 }
 
 /// Harmless text on one line.
-fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     escaped(&terminal_safe_line(text))
 }
 
@@ -208,8 +271,8 @@ mod tests {
         let evil = "<script>alert(1)</script> \"'&\u{1b}[2J\u{202e}";
         let group = ToolGroup {
             label: None,
-            calls: vec![(
-                Call {
+            calls: vec![ToolUse {
+                call: Call {
                     id: evil.to_owned(),
                     name: evil.to_owned(),
                     input: RawValue::from_string(
@@ -218,35 +281,68 @@ mod tests {
                     .unwrap(),
                     signature: None,
                 },
-                None,
-            )],
+                asked: Place {
+                    message: 1,
+                    is_first: true,
+                    time: Some("2026-01-01T10:00:00Z".to_owned()),
+                },
+                answer: None,
+            }],
         };
         let pieces = [
             Piece::Said {
                 role: Role::User,
                 origin: Origin::Prompt,
                 text: evil.to_owned(),
-                time: Some(evil.to_owned()),
+                place: Place {
+                    message: 1,
+                    is_first: true,
+                    time: Some(evil.to_owned()),
+                },
             },
-            Piece::Thought(evil.to_owned()),
+            Piece::Thought(evil.to_owned(), Place::default()),
             Piece::Tools(group),
-            Piece::Media(Media {
-                media_type: evil.to_owned(),
-                data: Some(evil.to_owned()),
-            }),
+            Piece::Media(
+                Media {
+                    media_type: evil.to_owned(),
+                    data: Some(evil.to_owned()),
+                },
+                Place::default(),
+            ),
         ];
         let head = PageHead {
             title: evil.to_owned(),
             facts: vec![("model", evil.to_owned())],
+            index: None,
         };
         let mut page = Html::default().head(&head);
+        let mut timeline = Timeline::default();
         for piece in &pieces {
+            timeline.note(piece, None);
             page.push_str(&Html::default().piece(piece));
         }
-        page.push_str(Html::default().foot());
+        assert!(timeline.markup().contains("&lt;script&gt;"));
+        page.push_str(&Html::default().foot(&timeline));
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page}");
         assert!(page.contains("&lt;script&gt;"), "{page}");
+    }
+
+    #[test]
+    fn differences_have_colours() {
+        let patch = "*** Begin Patch\n*** Update File: a\n-<old>\n+new\n same\n*** End Patch";
+        let call = Call {
+            id: String::new(),
+            name: String::new(),
+            signature: None,
+            input: RawValue::from_string(serde_json::json!({ "input": patch }).to_string())
+                .unwrap(),
+        };
+        assert_eq!(
+            input(&call),
+            "<b>*** Begin Patch</b>\n<b>*** Update File: a</b>\n<del>-&lt;old&gt;</del>\n\
+             <ins>+new</ins>\n same\n<b>*** End Patch</b>\n"
+        );
     }
 
     #[test]
@@ -257,7 +353,7 @@ mod tests {
         };
         assert_eq!(
             image(&png),
-            "<img alt=\"image/png\" src=\"data:image/png;base64,AAAA\">"
+            "<img alt=\"image/png\" title=\"image/png\" src=\"data:image/png;base64,AAAA\">"
         );
         let svg = Media {
             media_type: "image/svg+xml".to_owned(),

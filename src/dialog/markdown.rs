@@ -6,7 +6,7 @@ use super::gist::{gist, input_in_full};
 use super::harmless_markdown::{harmless_line, harmless_markdown};
 use super::outline::{media_word, result_text};
 use super::text::{Density, word};
-use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
+use super::{Call, CallResult, Origin, Piece, Role, ToolDetail, ToolUse};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
@@ -40,25 +40,29 @@ impl Markdown<'_> {
                 role,
                 origin,
                 text,
-                time,
+                place,
             } => {
                 let heading = match (role, origin) {
                     (Role::User, Origin::Prompt) => "User".to_owned(),
                     (Role::Assistant, Origin::Reply) => "Assistant".to_owned(),
                     _ => capitalised(word(*origin)),
                 };
-                let time = time.as_deref().map(harmless_line);
+                if *origin == Origin::Injected && !text.trim().contains('\n') {
+                    let _ = write!(page, "*{heading}: {}*\n\n", harmless_line(text));
+                    return page;
+                }
+                let time = place.time.as_deref().map(harmless_line);
                 let time = time.map_or_else(String::new, |time| format!(" · {time}"));
                 let text = harmless_markdown(text.trim());
                 let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
             }
-            Piece::Thought(text) => {
+            Piece::Thought(text, _) => {
                 for line in harmless_markdown(text.trim()).lines() {
                     let _ = writeln!(page, "> {line}");
                 }
                 page.push('\n');
             }
-            Piece::Media(media) => {
+            Piece::Media(media, _) => {
                 let _ = write!(page, "*{}*\n\n", harmless_line(&media_word(media)));
             }
             Piece::Tools(group) => {
@@ -67,11 +71,11 @@ impl Markdown<'_> {
                     let header = harmless_line(&group.header());
                     let _ = write!(page, "**{header}**\n\n");
                 }
-                for (call, result) in &group.calls {
+                for ToolUse { call, answer, .. } in &group.calls {
                     self.call(call, &mut page);
                     if !is_compact {
-                        match result {
-                            Some(result) => add_result(result, &mut page),
+                        match answer {
+                            Some((result, _)) => add_result(result, &mut page),
                             None => page.push_str("\n  *no result*\n"),
                         }
                         page.push('\n');
@@ -88,7 +92,7 @@ impl Markdown<'_> {
                 self.call(call, &mut page);
                 page.push('\n');
             }
-            Piece::Result(result) => {
+            Piece::Result(result, _) => {
                 add_result(result, &mut page);
                 page.push('\n');
             }
@@ -162,7 +166,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::dialog::{Part, ToolGroup};
+    use crate::dialog::{Part, Place, ToolGroup};
 
     const FULL: Markdown<'_> = Markdown {
         density: Density::Full,
@@ -178,7 +182,7 @@ mod tests {
             failed: true,
         };
         assert_eq!(
-            FULL.piece(&Piece::Result(result)),
+            FULL.piece(&Piece::Result(result, Place::default())),
             "\n  *failed*\n\n  `````text\n  ````\n  code\n  ````\n  `````\n\n"
         );
         assert_eq!(code("a`b"), "``a`b``");
@@ -189,15 +193,16 @@ mod tests {
     fn titles_names_and_labels_are_plain_words() {
         let group = ToolGroup {
             label: Some("<img src=x>".to_owned()),
-            calls: vec![(
-                Call {
+            calls: vec![ToolUse {
+                call: Call {
                     id: "1".to_owned(),
                     name: "![x](http://a/b)".to_owned(),
                     input: RawValue::from_string("{\"command\":\"<b>\"}".to_owned()).unwrap(),
                     signature: None,
                 },
-                None,
-            )],
+                asked: Place::default(),
+                answer: None,
+            }],
         };
         let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])
             + &FULL.piece(&Piece::Tools(group));

@@ -26,19 +26,41 @@ pub enum Piece {
         origin: Origin,
         /// The text.
         text: String,
-        /// When, as recorded.
-        time: Option<String>,
+        /// Where.
+        place: Place,
     },
     /// Thinking of the model.
-    Thought(String),
+    Thought(String, Place),
     /// An image or the like.
-    Media(Media),
+    Media(Media, Place),
     /// Calls.
     Tools(ToolGroup),
     /// A call whose result comes later.
     Call(Call),
     /// A result without its call.
-    Result(CallResult),
+    Result(CallResult, Place),
+}
+
+/// Where a part of a message stands in its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the message.
+    pub message: u64,
+    /// Whether this is the first part of the message.
+    pub is_first: bool,
+    /// When, as recorded.
+    pub time: Option<String>,
+}
+
+/// A call with its result.
+#[derive(Debug, Clone)]
+pub struct ToolUse {
+    /// The call.
+    pub call: Call,
+    /// Where it stands.
+    pub asked: Place,
+    /// Its result, if it has one, and where that stands.
+    pub answer: Option<(CallResult, Place)>,
 }
 
 /// A group of calls.
@@ -46,8 +68,8 @@ pub enum Piece {
 pub struct ToolGroup {
     /// The label of the first batch that has one.
     pub label: Option<String>,
-    /// The calls, each with its result if it has one.
-    pub calls: Vec<(Call, Option<CallResult>)>,
+    /// The calls.
+    pub calls: Vec<ToolUse>,
 }
 
 /// Turns messages into pieces.
@@ -66,8 +88,8 @@ impl Outline {
         }
     }
 
-    /// Takes the next whole message; returns the pieces that are complete.
-    pub fn push(&mut self, message: Message) -> Vec<Piece> {
+    /// Takes the next whole message and its number; returns the pieces that are complete.
+    pub fn push(&mut self, number: u64, message: Message) -> Vec<Piece> {
         let mut pieces = Vec::new();
         if message.origin == Origin::Label {
             let label = message.text();
@@ -88,13 +110,23 @@ impl Outline {
         let Message {
             role, origin, time, ..
         } = message;
+        let mut is_first = true;
+        let mut place = || Place {
+            message: number,
+            is_first: mem::take(&mut is_first),
+            time: time.clone(),
+        };
         for block in message.blocks {
             match block {
                 Block::Call(call) if self.grouping == Grouping::Apart => {
                     pieces.push(Piece::Call(call));
                 }
-                Block::Call(call) => self.group.calls.push((call, None)),
-                Block::Result(result) => self.result(result, &mut pieces),
+                Block::Call(call) => self.group.calls.push(ToolUse {
+                    call,
+                    asked: place(),
+                    answer: None,
+                }),
+                Block::Result(result) => self.result(result, place(), &mut pieces),
                 Block::Text(text) if text.trim().is_empty() => {}
                 Block::Thinking(thought) if thought.text().trim().is_empty() => {}
                 Block::Text(text) => {
@@ -103,16 +135,16 @@ impl Outline {
                         role,
                         origin,
                         text,
-                        time: time.clone(),
+                        place: place(),
                     });
                 }
                 Block::Thinking(thought) => {
                     self.close(&mut pieces);
-                    pieces.push(Piece::Thought(thought.text().to_owned()));
+                    pieces.push(Piece::Thought(thought.text().to_owned(), place()));
                 }
                 Block::Media(media) => {
                     self.close(&mut pieces);
-                    pieces.push(Piece::Media(media));
+                    pieces.push(Piece::Media(media, place()));
                 }
             }
         }
@@ -126,24 +158,24 @@ impl Outline {
         pieces
     }
 
-    fn result(&mut self, result: CallResult, pieces: &mut Vec<Piece>) {
+    fn result(&mut self, result: CallResult, place: Place, pieces: &mut Vec<Piece>) {
         let call = self
             .group
             .calls
             .iter_mut()
-            .find(|(call, answer)| call.id == result.id && answer.is_none());
-        if let Some((_, answer)) = call {
-            *answer = Some(result);
+            .find(|tool| tool.call.id == result.id && tool.answer.is_none());
+        if let Some(tool) = call {
+            tool.answer = Some((result, place));
         } else {
             self.close(pieces);
-            pieces.push(Piece::Result(result));
+            pieces.push(Piece::Result(result, place));
         }
     }
 
     /// Whether a call has no result yet. Calls that run side by side may be messages of their own,
     /// whose results follow the last of them.
     fn is_waiting(&self) -> bool {
-        self.group.calls.iter().any(|(_, answer)| answer.is_none())
+        self.group.calls.iter().any(|tool| tool.answer.is_none())
     }
 
     fn close(&mut self, pieces: &mut Vec<Piece>) {
@@ -171,7 +203,7 @@ impl ToolGroup {
     /// The names of the tools, each once.
     fn names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
-        for (call, _) in &self.calls {
+        for ToolUse { call, .. } in &self.calls {
             if !names.contains(&call.name.as_str()) {
                 names.push(&call.name);
             }
@@ -257,20 +289,20 @@ mod tests {
         ];
         let mut pieces = Vec::new();
         for message in dialog {
-            pieces.extend(outline.push(message));
+            pieces.extend(outline.push(1, message));
         }
         pieces.extend(outline.finish());
         pieces
             .into_iter()
             .map(|piece| match piece {
                 Piece::Tools(group) => {
-                    assert!(group.calls.iter().all(|(_, result)| result.is_some()));
+                    assert!(group.calls.iter().all(|tool| tool.answer.is_some()));
                     group.header()
                 }
                 Piece::Said { text, .. } => text,
-                Piece::Result(result) => format!("stray {}", result.id),
+                Piece::Result(result, _) => format!("stray {}", result.id),
                 Piece::Call(call) => format!("call {}", call.id),
-                Piece::Thought(_) | Piece::Media(_) => String::new(),
+                Piece::Thought(..) | Piece::Media(..) => String::new(),
             })
             .collect()
     }
@@ -319,13 +351,16 @@ mod tests {
         ];
         let mut pieces: Vec<Piece> = dialog
             .into_iter()
-            .flat_map(|message| outline.push(message))
+            .flat_map(|message| outline.push(1, message))
             .collect();
         pieces.extend(outline.finish());
         let answered: Vec<Vec<bool>> = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Tools(group) => group.calls.iter().map(|call| call.1.is_some()).collect(),
+                Piece::Tools(group) => {
+                    let calls = group.calls.iter();
+                    calls.map(|tool| tool.answer.is_some()).collect()
+                }
                 _ => Vec::new(),
             })
             .collect();

@@ -3,7 +3,7 @@
 //! Tags in the text stay text, pictures become their descriptions, and links lead to the web or
 //! nowhere: a page loads nothing, and nothing that was said becomes markup of its own.
 
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 /// What links may begin with.
 const LINKS: [&str; 3] = ["https://", "http://", "mailto:"];
@@ -14,6 +14,11 @@ pub(super) fn rich_text(text: &str) -> String {
     let events = Parser::new_ext(text, options).filter_map(|event| match event {
         Event::Html(tag) | Event::InlineHtml(tag) => Some(Event::Text(tag)),
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
+        // An alignment would be a style of its own, which the page forbids.
+        Event::Start(Tag::Table(columns)) => Some(Event::Start(Tag::Table(vec![
+            Alignment::None;
+            columns.len()
+        ]))),
         // A line break was meant as one.
         Event::SoftBreak => Some(Event::HardBreak),
         Event::Start(Tag::Link {
@@ -59,6 +64,10 @@ mod tests {
             ("![x](https://a/b.png)", "<p>x</p>\n"),
             ("[x](javascript:1)", "<p><a href=\"\">x</a></p>\n"),
             ("[x](https://a/)", "<p><a href=\"https://a/\">x</a></p>\n"),
+            (
+                "|a|\n|-:|\n|b|",
+                "<table><thead><tr><th>a</th></tr></thead><tbody>\n<tr><td>b</td></tr>\n</tbody></table>\n",
+            ),
             ("a\nb", "<p>a<br />\nb</p>\n"),
         ];
         for (text, expected) in rows {
@@ -70,7 +79,7 @@ mod tests {
         #[test]
         fn no_text_brings_tags_of_its_own(text in "[<>a/= \"'!\\[\\]()`*_~|\n:#-]{0,60}") {
             let page = rich_text(&text);
-            for tag in ["<a/", "<img", "<script", "<!", "src=", "onclick"] {
+            for tag in ["<a/", "<img", "<script", "<!", "src=", "onclick", "style="] {
                 prop_assert!(!page.contains(tag), "{page}");
             }
         }

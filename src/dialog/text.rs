@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
-use super::{Call, CallResult, Origin, Piece, Role, ToolDetail};
+use super::selection::folded;
+use super::{Call, CallResult, Origin, Piece, Role, ToolDetail, ToolUse};
 use crate::text::{fitted, terminal_safe, terminal_safe_line};
 
 /// How wide the one-line gist of a call may be, in columns.
@@ -24,6 +25,8 @@ pub enum Style {
 pub enum Density {
     /// Every call with its result, and the label on a line below.
     Full,
+    /// The same with a line for each result.
+    Folded,
     /// The header and a line for each call.
     Compact,
 }
@@ -63,11 +66,11 @@ impl PlainText<'_> {
                 };
                 page.push_str(&line);
             }
-            Piece::Thought(text) => {
+            Piece::Thought(text, _) => {
                 let text = terminal_safe(text.trim_end());
                 let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
             }
-            Piece::Media(media) => {
+            Piece::Media(media, _) => {
                 let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
             }
             Piece::Tools(group) => {
@@ -75,22 +78,23 @@ impl PlainText<'_> {
                     let header = terminal_safe_line(&group.header());
                     let _ = writeln!(page, "{}", self.bold(&header));
                 }
-                for (call, result) in &group.calls {
+                for ToolUse { call, answer, .. } in &group.calls {
                     self.call(call, &mut page);
-                    if self.density == Density::Full {
-                        match result {
-                            Some(result) => self.result(result, &mut page),
+                    if self.density != Density::Compact {
+                        match answer {
+                            Some((result, _)) => self.result(result, &mut page),
                             None => page.push_str("    ⎿ no result\n"),
                         }
                     }
                 }
-                if let (Density::Full, Some(label)) = (self.density, &group.label) {
+                if let (Density::Full | Density::Folded, Some(label)) = (self.density, &group.label)
+                {
                     let label = format!("● {}", terminal_safe_line(label));
                     let _ = writeln!(page, "{}", self.dim(&label));
                 }
             }
             Piece::Call(call) => self.call(call, &mut page),
-            Piece::Result(result) => self.result(result, &mut page),
+            Piece::Result(result, _) => self.result(result, &mut page),
         }
         page.push('\n');
         page
@@ -107,7 +111,11 @@ impl PlainText<'_> {
     }
 
     fn result(self, result: &CallResult, page: &mut String) {
-        let text = terminal_safe(result_text(result).trim_end());
+        let text = result_text(result);
+        let text = match self.density {
+            Density::Folded => folded(&text),
+            Density::Full | Density::Compact => terminal_safe(text.trim_end()),
+        };
         let first = if result.failed {
             "    ⎿ failed: "
         } else {
@@ -165,13 +173,14 @@ pub(super) fn word(origin: Origin) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialog::Place;
 
     fn said(role: Role, origin: Origin, text: &str) -> Piece {
         Piece::Said {
             role,
             origin,
             text: text.to_owned(),
-            time: None,
+            place: Place::default(),
         }
     }
 
@@ -193,7 +202,10 @@ mod tests {
                 said(Role::System, Origin::Error, "down"),
                 "[error] down\n\n",
             ),
-            (Piece::Thought("hm".to_owned()), "∴ hm\n\n"),
+            (
+                Piece::Thought("hm".to_owned(), Place::default()),
+                "∴ hm\n\n",
+            ),
         ];
         for (piece, expected) in rows {
             assert_eq!(plain.piece(&piece), expected);

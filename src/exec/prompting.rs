@@ -6,9 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::process::CancelToken;
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 use crate::tools::{CallContext, CallStatus, Content, Input, Registry, ToolContext};
 use crate::wire::ToolUseId;
+
+/// How much of a reason is used, in UTF-16 units.
+const LONGEST_REASON: usize = 10_000;
 
 /// How much of an answer that is none is shown, in columns.
 const SHOWN: usize = 200;
@@ -68,7 +71,11 @@ impl Answer {
     pub(super) fn read(reply: &Value) -> Option<Self> {
         Some(match Reply::deserialize(reply).ok()? {
             Reply::Allow { updated_input } => Self::Allow(updated_input),
-            Reply::Deny { message } => Self::Deny(message),
+            Reply::Deny { message } => {
+                let message = message.as_deref();
+                let message = message.map(|text| truncate_utf16(text, LONGEST_REASON).to_owned());
+                Self::Deny(message)
+            }
         })
     }
 }

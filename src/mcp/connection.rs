@@ -53,6 +53,8 @@ pub(super) struct Connection {
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
     process: Option<ServerProcess>,
     volume: Arc<Volume>,
+    /// It could not be asked, or its answer did not arrive.
+    is_lost: AtomicBool,
 }
 
 /// Why there is no answer.
@@ -118,6 +120,7 @@ impl Connection {
                     service: Mutex::new(Some(service)),
                     process,
                     volume,
+                    is_lost: AtomicBool::default(),
                 };
                 Ok((connection, tools))
             }
@@ -153,7 +156,7 @@ impl Connection {
     ) -> Result<CallToolResult, Failure> {
         self.volume.asked();
         let parameters = CallToolRequestParams::new(tool).with_arguments(input);
-        let called = call(&self.peer, parameters, cancel, limit).await;
+        let called = self.answer(parameters, cancel, limit).await;
         // Of several answers each may be long.
         self.volume.asked();
         match called {
@@ -162,9 +165,54 @@ impl Connection {
         }
     }
 
+    async fn answer(
+        &self,
+        parameters: CallToolRequestParams,
+        cancel: &CancelToken,
+        limit: Duration,
+    ) -> Result<CallToolResult, Failure> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
+        let options = PeerRequestOptions::no_options();
+        let sent = tokio::select! {
+            sent = self.peer.send_request_with_option(request, options) => sent,
+            () = cancel.fired() => return Err(Failure::Cancelled),
+            () = sleep(limit) => return Err(Failure::TimedOut(limit)),
+        };
+        let mut handle = sent.map_err(|error| self.failed(error))?;
+        let failure = tokio::select! {
+            answer = &mut handle.rx => {
+                let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                return match answer.map_err(|error| self.failed(error))? {
+                    ServerResult::CallToolResult(result) => Ok(result),
+                    _ => Err(Failure::Failed("its answer is no result of a tool".to_owned())),
+                };
+            }
+            () = cancel.fired() => Failure::Cancelled,
+            () = sleep(limit) => Failure::TimedOut(limit),
+        };
+        // The server may not listen any more.
+        let _ = timeout(FAREWELL, handle.cancel(None)).await;
+        Err(failure)
+    }
+
+    fn failed(&self, error: ServiceError) -> Failure {
+        Failure::Failed(match error {
+            ServiceError::McpError(error) => {
+                let mut message = error.message.into_owned();
+                cut(&mut message, LONGEST_TEXT);
+                message
+            }
+            other => {
+                // Over HTTP, it may be another one that answers the next call.
+                self.is_lost.store(true, Ordering::Relaxed);
+                innermost(&other)
+            }
+        })
+    }
+
     /// Whether the server is gone.
     pub(super) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.is_lost.load(Ordering::Relaxed) || self.peer.is_transport_closed()
     }
 
     /// Closes the connection, and ends the process that does not take that for its end.
@@ -253,45 +301,6 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
             return Ok(tools);
         }
     }
-}
-
-async fn call(
-    peer: &Peer<RoleClient>,
-    parameters: CallToolRequestParams,
-    cancel: &CancelToken,
-    limit: Duration,
-) -> Result<CallToolResult, Failure> {
-    let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
-    let sent = tokio::select! {
-        sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()) => sent,
-        () = cancel.fired() => return Err(Failure::Cancelled),
-        () = sleep(limit) => return Err(Failure::TimedOut(limit)),
-    };
-    let mut handle = sent.map_err(failed)?;
-    let failure = tokio::select! {
-        answer = &mut handle.rx => {
-            return match answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(failed)? {
-                ServerResult::CallToolResult(result) => Ok(result),
-                _ => Err(Failure::Failed("its answer is no result of a tool".to_owned())),
-            };
-        }
-        () = cancel.fired() => Failure::Cancelled,
-        () = sleep(limit) => Failure::TimedOut(limit),
-    };
-    // The server may not listen any more.
-    let _ = timeout(FAREWELL, handle.cancel(None)).await;
-    Err(failure)
-}
-
-fn failed(error: ServiceError) -> Failure {
-    Failure::Failed(match error {
-        ServiceError::McpError(error) => {
-            let mut message = error.message.into_owned();
-            cut(&mut message, LONGEST_TEXT);
-            message
-        }
-        other => innermost(&other),
-    })
 }
 
 /// The first cause of an error: what wraps it names types, and addresses that may contain keys.

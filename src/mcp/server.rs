@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{CallToolResult, Tool as RemoteTool};
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinHandle;
@@ -22,6 +23,10 @@ use super::tool::McpTool;
 use crate::http::{Address, Client, Engine, PlainText, Task};
 use crate::process::{CancelToken, Spawners};
 use crate::tools::Input;
+
+/// How often an answer that was cut off is asked for, after one second, two and four, before the server
+/// counts as gone.
+const RECONNECTIONS: usize = 3;
 
 /// What servers need.
 #[derive(Debug)]
@@ -91,7 +96,7 @@ pub(super) struct Server {
 struct State {
     connection: Option<Arc<Connection>>,
     tools: Vec<Arc<McpTool>>,
-    /// Why it is not tried again.
+    /// Why it is not tried again: it has never worked.
     failure: Option<Failure>,
 }
 
@@ -179,7 +184,10 @@ impl Server {
             }
             Err(reason) => {
                 let failure = Failure::Failed(self.reason(&reason));
-                Err(state.failure.insert(failure).clone())
+                if state.tools.is_empty() {
+                    state.failure = Some(failure.clone());
+                }
+                Err(failure)
             }
         }
     }
@@ -219,9 +227,13 @@ impl Server {
                     admitted.map_err(|error| error.to_string())?;
                 }
                 let client = self.world.client.for_address(&address);
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 let client = client.map_err(|error| error.to_string())?.clone();
-                (Route::Http(client, config.custom_headers(custom)), None)
+                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+                let mut config = config.custom_headers(custom);
+                let mut attempts = ExponentialBackoff::default();
+                attempts.max_times = Some(RECONNECTIONS);
+                config.retry_config = Arc::new(attempts);
+                (Route::Http(client, config), None)
             }
         };
         self.changed.store(false, Ordering::Relaxed);

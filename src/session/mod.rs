@@ -21,6 +21,7 @@ mod distinct;
 pub mod durable;
 mod each;
 mod ends;
+mod export;
 mod facts;
 mod find;
 mod folders;
@@ -52,6 +53,7 @@ pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
     subagent_folder,
 };
+pub use export::{ExportError, ExportFolder, Outdated};
 pub use facts::{Facts, History};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};

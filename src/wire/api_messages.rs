@@ -231,19 +231,30 @@ fn join(message: &mut Map<String, Value>, delta: Value) {
     }
 }
 
-/// Servers leave the index out, or give every call the same; some repeat the id.
+/// Some servers leave the index out, give every call the same one, or repeat the id with every delta.
 fn join_call(calls: &mut Value, delta: Value) {
     let (Value::Array(calls), Value::Object(delta)) = (calls, delta) else {
         return;
     };
-    let is_same = |call: &&mut Value| {
-        let same = |key: &str| call.get(key) == delta.get(key);
-        let is_named = delta.get("id").is_some_and(|id| !id.is_null() && id != "");
-        same("index")
-            && (same("id") || !is_named)
-            && (delta.contains_key("index") || delta.contains_key("id"))
+    let told = |call: &Map<String, Value>, key: &str| {
+        let value = call.get(key).cloned();
+        value.filter(|value| !value.is_null() && value != "")
     };
-    match calls.iter_mut().rev().find(is_same) {
+    let name = |call: &Map<String, Value>| call.get("function")?.get("name").cloned();
+    let (index, id) = (told(&delta, "index"), told(&delta, "id"));
+    let goes_on = |call: &&mut Value| {
+        let Value::Object(call) = &**call else {
+            return false;
+        };
+        let known = told(call, "id");
+        match (&index, &id) {
+            (Some(_), None) => told(call, "index") == index,
+            (Some(_), Some(_)) => told(call, "index") == index && (known.is_none() || known == id),
+            (None, Some(_)) => known == id,
+            (None, None) => name(call).is_none() || name(&delta).is_none(),
+        }
+    };
+    match calls.iter_mut().rev().find(goes_on) {
         Some(Value::Object(call)) => join(call, Value::Object(delta)),
         _ => calls.push(Value::Object(delta)),
     }

@@ -98,13 +98,12 @@ impl Decoder {
         let Some(contents) = Contents::of(record) else {
             return false;
         };
-        let envelope = &contents.record;
-        let kind = text(envelope.kind);
+        let kind = text(contents.record.kind);
         let mut events = self.signs(kind.as_deref(), &contents);
         let translation = match (&kind, self.pinned) {
             (Some(kind), None) => {
                 let opening = self.opening.as_ref();
-                self.translator.row(kind, record, envelope, opening)
+                self.translator.row(kind, record, opening)
             }
             _ => Translation::default(),
         };

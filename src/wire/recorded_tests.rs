@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::*;
 
 /// An event on one line, for people.
@@ -207,4 +209,63 @@ fn depth_does_not_matter() {
         panic!("no call");
     };
     assert_eq!(call.input.get(), format!(r#"{{"a":{deep}}}"#));
+}
+
+/// The ids and names of the calls in records, also of those that were cut off.
+fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut decoder = Decoder::detecting();
+    let mut events: Vec<Event> = records.flat_map(|record| decoder.record(record)).collect();
+    events.extend(decoder.finish());
+    let call = |event: &Event| match event {
+        Event::Call(call) => Some(format!("{} {}", call.id, call.name)),
+        Event::Invalid(call) => Some(format!("{} {}", call.id, call.name)),
+        _ => None,
+    };
+    events.iter().filter_map(call).collect()
+}
+
+#[test]
+fn what_the_model_said_is_sent_back_with_the_same_calls() {
+    let rows = [
+        ("anthropic-stream", Dialect::Anthropic),
+        ("anthropic-partial-and-whole", Dialect::Anthropic),
+        ("anthropic-whole", Dialect::Anthropic),
+        ("openai-chunks", Dialect::Openai),
+        ("openai-chunk-quirks", Dialect::Openai),
+        ("openai-responses", Dialect::Openai),
+        ("openai-whole", Dialect::Openai),
+        ("ollama", Dialect::Openai),
+        ("gemini-stream", Dialect::Gemini),
+        ("gemini-contents", Dialect::Gemini),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
+    for (name, api) in rows {
+        let records = std::fs::read_to_string(folder.join(name).with_extension("jsonl")).unwrap();
+        let (mut decoder, mut messages) = (Decoder::detecting(), ApiMessages::of(api));
+        let mut sent = Vec::new();
+        for record in records.lines() {
+            let events = decoder.record(record);
+            if events
+                .iter()
+                .any(|event| matches!(event, Event::Message(_)))
+            {
+                sent.extend(messages.take_reply());
+            }
+            messages.record(record);
+            if events
+                .iter()
+                .any(|event| matches!(event, Event::TurnEnd(_)))
+            {
+                sent.extend(messages.take_reply());
+            }
+        }
+        sent.extend(messages.take_reply());
+        let sent: Vec<String> = match name {
+            // Items are no records, but make up one.
+            "openai-responses" => vec![json!({"object": "response", "output": sent}).to_string()],
+            _ => sent.iter().map(ToString::to_string).collect(),
+        };
+        let found = calls_of(sent.iter().map(String::as_str));
+        assert_eq!(found, calls_of(records.lines()), "{name}: {sent:#?}");
+    }
 }

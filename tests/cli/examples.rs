@@ -82,7 +82,14 @@ fn every_command_has_examples_that_work() {
         assert_eq!(output.status.code(), Some(0), "{line}: {messages}");
         assert!(!messages.contains("turnpipe:"), "{line}: {messages}");
         // These write files, or find nothing here.
-        let silent = [" > ", "--html", "--cwd .", " man ", "recap -o text"];
+        let silent = [
+            " > ",
+            "session export",
+            "--html",
+            "--cwd .",
+            " man ",
+            "recap -o text",
+        ];
         let is_silent = silent.iter().any(|part| line.contains(part));
         assert!(
             is_silent || !output.stdout.is_empty(),

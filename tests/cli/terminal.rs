@@ -194,15 +194,22 @@ They differ.
 ";
     let page = printed(80, &["--color", "never", "session", "tail", &file]);
     assert_eq!(page, expected);
+    let tail = ["--color", "never", "session", "tail"];
     let followed = ["-f", "--until-idle", "1ms"];
-    let arguments = [
-        &["--color", "never", "session", "tail", &file],
-        &followed[..],
-    ]
-    .concat();
-    let page = printed(80, &arguments);
+    let page = printed(80, &[&tail[..], &[&file], &followed].concat());
     for line in expected.lines() {
         assert!(page.contains(line), "{line}: {page}");
+    }
+    // A long result is a line, whether it is followed or not.
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("s.jsonl").display().to_string();
+    let lines = "\"content\":\"one\\n  two\\n".to_owned() + &"three\\n".repeat(98) + "\"";
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&long, text.replace("\"content\":\"one\"", &lines)).unwrap();
+    for follow in [&followed[..], &[]] {
+        let page = printed(80, &[&tail[..], &[&long], follow].concat());
+        assert!(page.contains("    ⎿ one two three three"), "{page}");
+        assert!(page.contains("… (100 lines)\n"), "{page}");
     }
 }
 

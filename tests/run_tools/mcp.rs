@@ -547,6 +547,7 @@ fn a_tool_decides_whether_calls_run() {
         ("as-it-is", "ok", ""),
         ("changed", "ok", ""),
         ("forbidden", "denied", "the rule `Bash(rm *)`"),
+        ("chatty", "denied", "The use of Bash was refused: nnnn"),
         ("refused", "denied", "no Bash of refused"),
         (
             "undecided",
@@ -568,6 +569,7 @@ fn a_tool_decides_whether_calls_run() {
         let result = run.result(word);
         assert_eq!(result["turnpipe"]["outcome"], outcome, "{run:?}");
         assert!(run.content(word).contains(text), "{word}: {run:?}");
+        assert!(run.content(word).len() < 11_000, "{word}");
         let runs_as_it_is = ["allowed", "as-it-is"].contains(&word);
         assert_eq!(bench.work().join(word).exists(), runs_as_it_is, "{word}");
         if word != "forbidden" {
@@ -765,7 +767,7 @@ fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
 }
 
 /// A server over HTTP that answers calls of `echo` in a stream of events, never those of `hang`, and
-/// fails at those of `fail`, or `cut`s the answer off.
+/// fails at those of `fail`, or `cut`s the answer off. With one of `gone` it ends in the middle of the answer.
 fn serve(listener: &TcpListener, requests: &Sender<Request>) {
     for stream in listener.incoming() {
         let stream = stream.unwrap();
@@ -776,6 +778,11 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
         let result =
             |result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
         let json_type = "content-type: application/json\r\n";
+        if request.body["params"]["name"] == "gone" {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = (&stream).write_all(format!("{head}id: 1\ndata:\n\n").as_bytes());
+            return;
+        }
         match (request.method.as_str(), method.as_str().unwrap_or_default()) {
             ("POST", "initialize") => {
                 let version = &request.body["params"]["protocolVersion"];
@@ -791,7 +798,7 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
                 );
             }
             ("POST", "tools/list") => {
-                let tools = ["echo", "hang", "fail", "cut"]
+                let tools = ["echo", "hang", "fail", "cut", "gone"]
                     .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
                 respond(
                     &stream,
@@ -851,10 +858,10 @@ fn servers_are_reached_over_http() {
             .iter()
             .all(|request| request.headers.contains("x-key: secret-1"))
     );
-    let with_session = requests
+    let mut without_session = requests
         .iter()
-        .filter(|request| request.headers.contains("mcp-session-id: s-1"));
-    assert!(with_session.count() >= requests.len() - 1);
+        .filter(|request| !request.headers.contains("mcp-session-id: s-1"));
+    assert!(without_session.all(|request| request.body["method"] == "initialize"));
     let has = |method: &str, name: &str| {
         let mut all = requests.iter();
         all.any(|request| {
@@ -875,4 +882,24 @@ fn servers_are_reached_over_http() {
         "the server hears of the end of the call"
     );
     assert!(has("DELETE", ""), "the session is ended");
+}
+
+#[test]
+fn a_server_over_http_that_ends_costs_one_call() {
+    let bench = Bench::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, _requests) = channel();
+    let again = sender.clone();
+    std::thread::spawn(move || serve(&listener, &sender));
+    let servers = json!({"web": {"type": "http", "url": format!("http://{address}/mcp")}});
+    let mut driver = Driver::start(command(&bench, &servers, &[]));
+    let send = |name: &str| call(name, &format!("mcp__web__{name}"), &json!({}));
+    driver.send(&send("gone"));
+    assert_eq!(driver.result("gone")["turnpipe"]["outcome"], "error");
+    let listener = TcpListener::bind(address).unwrap();
+    std::thread::spawn(move || serve(&listener, &again));
+    driver.send(&send("echo"));
+    let run = driver.finish();
+    assert_eq!(run.outcomes(), pairs(&[("echo", "ok")]), "{run:?}");
 }

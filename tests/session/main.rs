@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod comparison;
 mod costs;
+mod export;
 mod find;
 mod list;
 #[path = "../schema/mod.rs"]

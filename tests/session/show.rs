@@ -123,6 +123,48 @@ fn calls_are_named_by_what_tells_most() {
 }
 
 #[test]
+fn what_the_agent_put_in_is_one_line_unless_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl").display().to_string();
+    let text = std::fs::read_to_string(data("claude-editor-note.jsonl")).unwrap();
+    let skill = "Base directory for this skill: /p\\n\\n# Reviews\\nLook for *faults*.";
+    let start = text.find("<ide_opened_file>").unwrap();
+    let end = text.find("</ide_opened_file>").unwrap() + "</ide_opened_file>".len();
+    std::fs::write(&path, text.replace(&text[start..end], skill)).unwrap();
+    let page = |arguments: &[&str]| session(&[&["show", &path, "-o"], arguments].concat()).text;
+    let line = "Base directory for this skill: /p # Reviews Look for *faults*. (4 lines)";
+    let shown = page(&["text"]);
+    assert!(shown.contains(&format!("[context] {line}\n")), "{shown}");
+    let shown = page(&["md"]);
+    let expected = "*Context: Base directory for this skill: /p \\# Reviews Look for \\*faults\\*. (4 lines)*\n\n";
+    assert!(shown.contains(expected), "{shown}");
+    for form in ["text", "md"] {
+        let shown = page(&[form, "--context"]);
+        assert!(shown.contains("# Reviews\n"), "{shown}");
+    }
+    assert!(page(&["jsonl"]).contains("# Reviews\\n"));
+}
+
+#[test]
+fn patches_are_differences() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl").display().to_string();
+    let text = std::fs::read_to_string(data("codex.jsonl")).unwrap();
+    let call = r#"{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Update File: /home/me/demo/a.rs\n@@\n-old\n+<new>\n*** End Patch\n","call_id":"call_1"}"#;
+    let start = text.find(r#"{"type":"function_call","#).unwrap();
+    let end = start + text[start..].find("}}").unwrap() + 1;
+    std::fs::write(&path, text.replace(&text[start..end], call)).unwrap();
+    let page = |form: &str| session(&["show", &path, "-o", form, "--tools", "full"]).text;
+    let shown = page("text");
+    assert!(
+        shown.contains("  apply_patch(a.rs (+1 -1))\n    *** Begin Patch\n"),
+        "{shown}"
+    );
+    let shown = page("md");
+    assert!(shown.contains("  ```diff\n  *** Begin Patch\n"), "{shown}");
+}
+
+#[test]
 fn ranges_and_branches() {
     let file = data("qwen-rewound.jsonl");
     let texts = |arguments: &[&str]| -> Vec<String> {

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::conversation::{Conversation, blocks};
-use crate::wire::envelope::Envelope;
-use crate::wire::object::{is, is_true, non_empty, number, object, text};
+use crate::wire::object::{is, non_empty, number, object, text};
 use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
 
 object! {
@@ -27,16 +26,21 @@ object! {
     Tokens { total = "total_tokens", input = "input_tokens", cached = "cached" }
 }
 
+/// The types of rows.
+const KINDS: [&str; 6] = [
+    "init",
+    "message",
+    "tool_use",
+    "tool_result",
+    "error",
+    "result",
+];
+
 /// What is remembered between rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// The text that goes on.
     said: String,
-}
-
-/// Whether the row is a part of a text.
-pub(super) fn is_part_of_text(kind: &str, row: &Envelope<'_>) -> bool {
-    kind == "message" && is(row.role, "assistant") && is_true(row.delta)
 }
 
 impl Rows {
@@ -48,6 +52,11 @@ impl Rows {
         conversation: &mut Conversation,
     ) -> Option<()> {
         let row = Row::read(row)?;
+        let is_reply = kind == "message" && is(row.role, "assistant");
+        // No part of a text is marked as the last.
+        if !is_reply && KINDS.contains(&kind) {
+            self.end_text(conversation);
+        }
         conversation.set_time(row.time);
         match kind {
             "init" => {
@@ -55,10 +64,12 @@ impl Rows {
                 return None;
             }
             "message" if is(row.role, "user") => conversation.prompt(blocks(row.content)),
-            "message" if is(row.role, "assistant") => {
+            "message" if is_reply => {
                 let part = text(row.content)?;
-                conversation.part_of_text(&part, self.said.is_empty());
-                self.said.push_str(&part);
+                if !part.is_empty() {
+                    conversation.part_of_text(&part, self.said.is_empty());
+                    self.said.push_str(&part);
+                }
             }
             "tool_use" => {
                 conversation.call(&text(row.id)?, &text(row.name)?, row.parameters);

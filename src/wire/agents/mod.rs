@@ -11,3 +11,6 @@ mod pi;
 mod translator;
 
 pub(super) use translator::{Translation, Translator};
+
+#[cfg(test)]
+mod tests;

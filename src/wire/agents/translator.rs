@@ -3,7 +3,6 @@
 use super::conversation::Conversation;
 use super::{codex, gemini, opencode, pi};
 use crate::wire::Opening;
-use crate::wire::envelope::Envelope;
 use crate::wire::foreign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, PI_STREAM};
 
 /// Translates rows one after the other.
@@ -34,11 +33,10 @@ impl Translator {
         &mut self,
         kind: &str,
         row: &str,
-        envelope: &Envelope<'_>,
         opening: Option<&Opening>,
     ) -> Translation {
         let conversation = &mut self.conversation;
-        if !gemini::is_part_of_text(kind, envelope) {
+        if opening != Some(&Opening::Foreign(GEMINI_STREAM)) {
             self.gemini.end_text(conversation);
         }
         let is_all = match opening {

@@ -1,0 +1,217 @@
+//! `session export`: many sessions as pages with an index.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::command::Run;
+use super::inputs::InputErrors;
+use super::progress::ProgressLine;
+use super::session_printer::{DialogForm, Look, Printer};
+use super::session_show::{known, print_messages};
+use super::session_source::{FilterArguments, SourceArguments, about, candidates_at};
+use super::{Globals, Outcome, UsageError};
+use crate::dialog::{
+    Density, Grouping, IndexRow, Injected, Selection, Style, Thinking, ToolDetail, html_index,
+    markdown_index,
+};
+use crate::flow::each_in_order;
+use crate::io::{Environment, Io, Messages};
+use crate::jsonl::Writer;
+use crate::session::{
+    Depth, ExportError, ExportFolder, Listed, Outdated, Prices, Scope, Session, list,
+};
+
+/// Export sessions as pages with an index
+///
+/// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
+/// without a server or a network. Pages whose sessions did not change are left as they are. A page stays,
+/// and stays in the index, when its session is gone; delete the page, and the next export forgets it.
+/// Other files in the folder are not touched.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session export pages
+  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export notes -o md latest
+  turnpipe session list --json | turnpipe session export pages -")]
+pub(super) struct SessionExportArguments {
+    /// The folder for the pages; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// What the pages are
+    #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
+    output: PageForm,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+}
+
+/// What the pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PageForm {
+    /// Pages for browsers
+    Html,
+    /// Markdown
+    Md,
+}
+
+impl Run for SessionExportArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let prices = globals.config(&io.environment)?.prices(None);
+        let prices = prices.map_err(UsageError::reason)?;
+        let mut errors = InputErrors::new(&io.messages);
+        self.source.check_roots(&mut errors);
+        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let candidates = if self.sessions.is_empty() {
+            self.source.candidates(&io.environment)
+        } else {
+            let mut paths = Vec::new();
+            for session in &named {
+                // A file that is missing or of another kind would be passed over.
+                match session.open().and_then(|_| session.path()) {
+                    Ok(path) => paths.push(path.to_owned()),
+                    Err(error) => errors.report(&session.name, &error),
+                }
+            }
+            candidates_at(paths.into_iter())
+        };
+        let mut listing = self.source.listing(Depth::Ends);
+        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let (listed, failed) = list(&candidates, &listing);
+        for (path, error) in &failed {
+            errors.report(path.display(), &UsageError::reason(error));
+        }
+        let mut folder =
+            ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
+        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
+        let outdated: Vec<(&Listed, Outdated)> = listed
+            .iter()
+            .filter_map(|listed| Some((&**listed, folder.page(listed, row(listed), &look)?)))
+            .collect();
+        if !outdated.is_empty() {
+            folder.save()?;
+        }
+        let progress = ProgressLine::of_sessions(outdated.len(), globals.quiet, io);
+        let pages = Pages {
+            arguments: &self,
+            prices: &prices,
+            environment: &io.environment,
+            messages: &io.messages,
+        };
+        let mut written = Vec::new();
+        each_in_order(
+            &outdated,
+            self.source.jobs().get(),
+            |(session, page)| folder.write(&page.name, |file| pages.write(session, file)),
+            |place, outcome| -> anyhow::Result<()> {
+                progress.advance();
+                let (session, page) = &outdated[place];
+                match outcome {
+                    Ok(()) => written.push(page),
+                    Err(error) => match error.downcast::<UsageError>() {
+                        Ok(error) => errors.report(session.path.display(), &error),
+                        Err(error) => return Err(error),
+                    },
+                }
+                Ok(())
+            },
+        )?;
+        drop(progress);
+        for page in &written {
+            folder.note_written(page);
+        }
+        let count = folder.finish(|rows| match self.output {
+            PageForm::Html => html_index(rows),
+            PageForm::Md => markdown_index(rows),
+        })?;
+        if !globals.quiet {
+            let index = self.directory.join(folder.index());
+            io.messages.line(&match count {
+                0 => "no sessions to export".to_owned(),
+                1 => format!("{}: 1 session, {} written", index.display(), written.len()),
+                _ => format!(
+                    "{}: {count} sessions, {} written",
+                    index.display(),
+                    written.len()
+                ),
+            });
+        }
+        Ok(errors.outcome(Outcome::Done))
+    }
+}
+
+impl SessionExportArguments {
+    fn suffix(&self) -> &'static str {
+        match self.output {
+            PageForm::Html => ".html",
+            PageForm::Md => ".md",
+        }
+    }
+}
+
+/// What all pages are made with.
+struct Pages<'a> {
+    arguments: &'a SessionExportArguments,
+    prices: &'a Prices,
+    environment: &'a Environment,
+    messages: &'a Messages,
+}
+
+impl Pages<'_> {
+    /// Writes the page of a session.
+    fn write(&self, listed: &Listed, file: File) -> anyhow::Result<()> {
+        let session = Session::open(&listed.path).map_err(UsageError::reason)?;
+        let facts = &listed.facts;
+        let source = &self.arguments.source;
+        let about = about(listed.path.clone(), listed.agent, facts.clone());
+        let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
+        let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
+        parts.push(session);
+        let (form, index, context) = match self.arguments.output {
+            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
+        };
+        let look = Look {
+            form,
+            selection: Selection {
+                tools: ToolDetail::Full,
+                thinking: Thinking::Shown,
+                context,
+            },
+            density: Density::Full,
+            style: Style::Plain,
+        };
+        let mut printer = Printer::new(look, Grouping::Batches, Writer::new(Box::new(file)));
+        printer.head(&about, head, Some(index))?;
+        print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
+        Ok(())
+    }
+}
+
+fn refused(error: ExportError) -> anyhow::Error {
+    match error {
+        ExportError::Io(..) => error.into(),
+        ExportError::Foreign(_) | ExportError::Manifest(..) => UsageError::reason(error)
+            .with_hint("name another folder; it is made if it is not there")
+            .into(),
+    }
+}
+
+/// What the index says about a session.
+fn row(session: &Listed) -> IndexRow {
+    let facts = &session.facts;
+    IndexRow {
+        agent: session.agent.name().to_owned(),
+        title: facts.title.as_ref().map(|title| title.text.clone()),
+        first_prompt: facts.first_prompt.clone(),
+        project: facts.first_cwd.clone(),
+        branch: facts.branch.clone(),
+        model: facts.model.clone(),
+        last_activity: facts.last_activity.map(|time| time.to_string()),
+    }
+}

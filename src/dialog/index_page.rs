@@ -1,0 +1,179 @@
+//! A page that lists the pages of many sessions.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::harmless_markdown::harmless_line;
+use super::html::{line, page_head, source_of};
+
+/// The only script: it searches and filters what is on the page. Without it the list is whole.
+const SCRIPT: &str = include_str!("index.js");
+
+/// What the index says about a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexRow {
+    /// The agent.
+    pub agent: String,
+    /// The title.
+    pub title: Option<String>,
+    /// The beginning of the first prompt.
+    pub first_prompt: Option<String>,
+    /// Where it began.
+    pub project: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// The model that spoke last.
+    pub model: Option<String>,
+    /// When something happened last: RFC 3339, in UTC.
+    pub last_activity: Option<String>,
+}
+
+impl IndexRow {
+    fn title(&self) -> &str {
+        let title = self.title.as_deref().or(self.first_prompt.as_deref());
+        title.unwrap_or("Session")
+    }
+
+    fn project(&self) -> &str {
+        self.project.as_deref().unwrap_or_default()
+    }
+
+    /// The facts below the title.
+    fn facts(&self) -> impl Iterator<Item = &str> {
+        let agent = Some(self.agent.as_str());
+        let others = [&self.project, &self.branch, &self.model];
+        agent
+            .into_iter()
+            .chain(others.into_iter().filter_map(|fact| fact.as_deref()))
+    }
+
+    /// The last activity to the minute.
+    fn time(&self) -> String {
+        let time = self.last_activity.as_deref().unwrap_or_default();
+        time.get(..16).unwrap_or(time).replace('T', " ")
+    }
+}
+
+/// The index as a page with a search box and filters. Each row has the name of its page, which needs
+/// no escaping.
+pub fn html_index(rows: &[(&str, &IndexRow)]) -> String {
+    let script = format!("script-src {}", source_of(SCRIPT));
+    let mut page = page_head("Sessions", &script);
+    let count = rows.len();
+    let _ = writeln!(
+        page,
+        "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
+         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" autofocus>"
+    );
+    add_filter(
+        &mut page,
+        "project",
+        rows.iter().map(|(_, row)| row.project()),
+    );
+    add_filter(
+        &mut page,
+        "agent",
+        rows.iter().map(|(_, row)| row.agent.as_str()),
+    );
+    let _ = writeln!(
+        page,
+        "</div>\n<output>{count} sessions</output>\n</header>\n<main>\n<ul class=\"sessions\">"
+    );
+    for (name, row) in rows {
+        let facts: Vec<String> = row.facts().map(line).collect();
+        let prompt = row.first_prompt.as_ref().filter(|_| row.title.is_some());
+        let prompt = prompt.map_or_else(String::new, |prompt| {
+            format!("<p class=\"first\">{}</p>", line(prompt))
+        });
+        let _ = writeln!(
+            page,
+            "<li data-project=\"{}\" data-agent=\"{}\"><a href=\"{name}\">{}</a>{prompt}\
+             <p class=\"facts\"><time>{}</time> {}</p></li>",
+            line(row.project()),
+            line(&row.agent),
+            line(row.title()),
+            line(&row.time()),
+            facts.join(" · ")
+        );
+    }
+    let _ = write!(
+        page,
+        "</ul>\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    page
+}
+
+/// A choice of one of the values that occur.
+fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'a str>) {
+    let _ = write!(
+        page,
+        "<select id=\"{name}\" aria-label=\"{name}\">\n<option value=\"\">every {name}</option>\n"
+    );
+    let values: BTreeSet<&str> = values.filter(|value| !value.is_empty()).collect();
+    for value in values.into_iter().map(line) {
+        let _ = writeln!(page, "<option value=\"{value}\">{value}</option>");
+    }
+    page.push_str("</select>\n");
+}
+
+/// The index as a list in Markdown.
+pub fn markdown_index(rows: &[(&str, &IndexRow)]) -> String {
+    let mut page = "# Sessions\n\n".to_owned();
+    for (name, row) in rows {
+        let facts: Vec<String> = row.facts().map(harmless_line).collect();
+        let title = harmless_line(row.title());
+        let time = harmless_line(&row.time());
+        let _ = writeln!(page, "- {time} [{title}]({name}) · {}", facts.join(" · "));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_was_said_becomes_markup() {
+        let evil = "</script><img src=x onerror=alert(1)>\"'`![x](http://a) \u{202e}";
+        let text = || Some(evil.to_owned());
+        let row = IndexRow {
+            agent: evil.to_owned(),
+            title: text(),
+            first_prompt: text(),
+            project: text(),
+            branch: text(),
+            model: text(),
+            last_activity: text(),
+        };
+        let page = html_index(&[("a.html", &row)]);
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+        assert_eq!(page.matches("</script").count(), 1, "{page}");
+        assert!(
+            !page.contains("<img") && !page.contains('\u{202e}'),
+            "{page}"
+        );
+        let page = markdown_index(&[("a.md", &row)]);
+        assert!(page.contains("\\</script\\>\\<img"), "{page}");
+        assert!(page.contains("\\!\\[x\\](http"), "{page}");
+    }
+
+    #[test]
+    fn the_policy_allows_this_script_and_this_style_only() {
+        let page = html_index(&[]);
+        let between = |start: &str, end: &str| {
+            let (_, rest) = page.split_once(start).unwrap();
+            rest.split_once(end).unwrap().0.to_owned()
+        };
+        let policy = between("Content-Security-Policy\" content=\"", "\"");
+        assert_eq!(
+            policy,
+            format!(
+                "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {}",
+                source_of(&between("<style>", "</style>")),
+                source_of(&between("<script>", "</script>")),
+            )
+        );
+    }
+}

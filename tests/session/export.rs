@@ -1,0 +1,407 @@
+//! `session export`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::bench::{Said, data, session};
+
+/// A folder with sessions of three agents, and one for the pages.
+fn folders() -> (TempDir, TempDir) {
+    let (sessions, pages) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in ["claude-parallel.jsonl", "codex.jsonl", "pi.jsonl"] {
+        fs::copy(data(name), sessions.path().join(name)).unwrap();
+    }
+    (sessions, pages)
+}
+
+fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Said {
+    let (root, to) = (sessions.path().display(), pages.path().display());
+    let arguments = ["export", &to.to_string(), "--root", &root.to_string()];
+    session(&[&arguments[..], more].concat())
+}
+
+/// The content of every file in a folder, and when it was changed.
+fn content(folder: &Path) -> BTreeMap<String, (String, SystemTime)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        (name, (text, entry.metadata().unwrap().modified().unwrap()))
+    });
+    entries.collect()
+}
+
+fn changed(
+    before: &BTreeMap<String, (String, SystemTime)>,
+    after: &BTreeMap<String, (String, SystemTime)>,
+) -> Vec<String> {
+    let all = after.iter();
+    let changed = all.filter(|(name, content)| before.get(*name) != Some(content));
+    changed.map(|(name, _)| name.clone()).collect()
+}
+
+const CLAUDE: &str = "5e551011-0000-4000-8000-000000000001.html";
+const CODEX: &str = "0199c0de-0000-7000-8000-000000000001.html";
+const MANIFEST: &str = "turnpipe-export.json";
+
+#[test]
+fn every_session_has_a_page_and_a_row() {
+    let (sessions, pages) = folders();
+    let said = export(&sessions, &pages, &[]);
+    assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
+    assert!(
+        said.messages.contains("3 sessions, 3 written"),
+        "{}",
+        said.messages
+    );
+    let files = content(pages.path());
+    assert_eq!(files.len(), 5, "{:?}", files.keys());
+    let index = &files["index.html"].0;
+    assert!(
+        index.contains(&format!("<a href=\"{CLAUDE}\">Compare files</a>")),
+        "{index}"
+    );
+    for part in [
+        "<p class=\"first\">Compare the two files</p>",
+        "data-project=\"/home/me/demo\" data-agent=\"claude\"",
+        "<option value=\"codex\">codex</option>",
+        "feature",
+        "model-b",
+    ] {
+        assert!(index.contains(part), "{part}: {index}");
+    }
+    let page = &files[CLAUDE].0;
+    for part in [
+        "<a href=\"index.html\">all sessions</a>",
+        "<article id=\"m1\" class=\"prompt\"><a class=\"anchor\" href=\"#m1\">#1</a>",
+        "<details id=\"m2\" class=\"call done\">",
+        "<a href=\"#m2\"><rect class=\"done\"",
+        "<title>Read a.txt · 2.0 s · 2026-01-01 10:00:01</title>",
+        "class=\"failed\"",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).collect();
+    for id in &mut ids {
+        (*id, _) = id.split_once('"').unwrap();
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "{page}");
+}
+
+#[test]
+fn only_what_changed_is_written_and_what_is_gone_stays() {
+    let (sessions, pages) = folders();
+    export(&sessions, &pages, &[]);
+    let first = content(pages.path());
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("3 sessions, 0 written"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(content(pages.path()), first);
+
+    // A record more.
+    let path = sessions.path().join("claude-parallel.jsonl");
+    let prompt = "{\"type\":\"user\",\"uuid\":\"last\",\"sessionId\":\"5e551011-0000-4000-8000-000000000001\",\
+        \"timestamp\":\"2026-01-01T10:00:05.000Z\",\
+        \"message\":{\"role\":\"user\",\"content\":\"And now?\"}}\n";
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text + prompt).unwrap();
+    export(&sessions, &pages, &[]);
+    let second = content(pages.path());
+    assert_eq!(changed(&first, &second), [CLAUDE, MANIFEST]);
+
+    // A label beside the session.
+    fs::write(
+        sessions.path().join("claude-parallel.jsonl.turnpipe.jsonl"),
+        "{\"type\":\"system\",\"subtype\":\"recap\",\"content\":\"All is well\"}\n",
+    )
+    .unwrap();
+    export(&sessions, &pages, &[]);
+    let third = content(pages.path());
+    assert_eq!(changed(&second, &third), [CLAUDE, MANIFEST]);
+
+    // A page that is gone is written again; a session that is gone keeps its page.
+    fs::remove_file(pages.path().join(CLAUDE)).unwrap();
+    fs::remove_file(sessions.path().join("codex.jsonl")).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("3 sessions, 1 written"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(changed(&third, &content(pages.path())), [CLAUDE, MANIFEST]);
+    fs::remove_file(pages.path().join(CODEX)).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("2 sessions, 0 written"),
+        "{}",
+        said.messages
+    );
+    assert!(!content(pages.path())["index.html"].0.contains(CODEX));
+}
+
+#[test]
+fn pages_are_ours_before_they_are_written() {
+    let (sessions, pages) = folders();
+    // No page can be written for one of the sessions.
+    let path = sessions.path().join("codex.jsonl");
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let hash: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = CODEX.strip_suffix(".html").unwrap();
+    fs::write(pages.path().join(CODEX), "mine").unwrap();
+    let hashed = format!("{id}-{}.html", hash[..8].concat());
+    fs::create_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &["--jobs", "1"]).status, Some(74));
+    let manifest = fs::read_to_string(pages.path().join(MANIFEST)).unwrap();
+    assert!(
+        manifest.contains(&hashed) && manifest.contains(CLAUDE),
+        "{manifest}"
+    );
+    fs::remove_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    assert_eq!(content(pages.path())[CODEX].0, "mine");
+}
+
+#[test]
+fn an_export_that_was_killed_goes_on() {
+    let (sessions, pages) = folders();
+    export(&sessions, &pages, &[]);
+    let whole = content(pages.path());
+    // What is there before the second page is whole.
+    let manifest = pages.path().join(MANIFEST);
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut known: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for page in known.as_object_mut().unwrap().values_mut() {
+        page["stamp"] = "".into();
+    }
+    fs::write(&manifest, known.to_string()).unwrap();
+    for name in ["index.html", CODEX] {
+        fs::remove_file(pages.path().join(name)).unwrap();
+    }
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("3 sessions, 3 written"),
+        "{}",
+        said.messages
+    );
+    let texts = |files: BTreeMap<String, (String, SystemTime)>| -> Vec<(String, String)> {
+        let files = files.into_iter();
+        files.map(|(name, (text, _))| (name, text)).collect()
+    };
+    assert_eq!(texts(content(pages.path())), texts(whole));
+}
+
+#[test]
+fn a_run_of_fewer_sessions_leaves_the_others_in_the_index() {
+    let (sessions, pages) = folders();
+    export(&sessions, &pages, &[]);
+    let before = content(pages.path());
+    for few in [
+        &["--agent", "codex"][..],
+        &["--title", "nothing has this title"],
+    ] {
+        let said = export(&sessions, &pages, few);
+        assert!(
+            said.messages.contains("3 sessions, 0 written"),
+            "{}",
+            said.messages
+        );
+    }
+    let path = sessions.path().join("codex.jsonl").display().to_string();
+    assert_eq!(export(&sessions, &pages, &[&path]).status, Some(0));
+    assert_eq!(content(pages.path()), before);
+}
+
+#[test]
+fn what_others_put_into_the_folder_stays() {
+    let (sessions, pages) = folders();
+    let mine = pages.path().join("index.html");
+    fs::write(&mine, "mine").unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.messages.contains("was not exported by turnpipe"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(content(pages.path()).len(), 1);
+    fs::remove_file(&mine).unwrap();
+
+    // A page's name is taken, and something has the name of none of ours.
+    for name in [CODEX, "notes.txt"] {
+        fs::write(pages.path().join(name), "mine").unwrap();
+    }
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    let files = content(pages.path());
+    assert_eq!(
+        (files[CODEX].0.as_str(), files["notes.txt"].0.as_str()),
+        ("mine", "mine")
+    );
+    assert!(
+        files["index.html"]
+            .0
+            .contains("href=\"0199c0de-0000-7000-8000-000000000001-")
+    );
+
+    // A manifest that is not one.
+    fs::write(pages.path().join(MANIFEST), "[]").unwrap();
+    let before = content(pages.path());
+    let said = export(&sessions, &pages, &[]);
+    assert_eq!(said.status, Some(2), "{}", said.messages);
+    assert_eq!(content(pages.path()), before);
+}
+
+#[test]
+fn ids_that_are_no_names_and_ids_that_come_again_have_pages_of_their_own() {
+    let (sessions, pages) = folders();
+    let text = fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    let ids = [
+        "../../../escape",
+        "CON",
+        "5E551011-0000-4000-8000-000000000001",
+        "a\u{202e}b",
+        &"x".repeat(400),
+    ];
+    for (number, id) in ids.iter().enumerate() {
+        let path = sessions.path().join(format!("evil-{number}.jsonl"));
+        fs::write(
+            path,
+            text.replace("5e551011-0000-4000-8000-000000000001", id),
+        )
+        .unwrap();
+    }
+    fs::write(sessions.path().join("copy.jsonl"), &text).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("9 sessions, 9 written"),
+        "{}",
+        said.messages
+    );
+    let names: Vec<String> = content(pages.path()).into_keys().collect();
+    assert_eq!(names.len(), 11, "{names:?}");
+    for name in &names {
+        let is_plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
+        assert!(name.bytes().all(is_plain) && name.len() < 128, "{name}");
+    }
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("9 sessions, 0 written"),
+        "{}",
+        said.messages
+    );
+}
+
+#[test]
+fn markdown_has_an_index_too() {
+    let (sessions, pages) = folders();
+    assert_eq!(export(&sessions, &pages, &["-o", "md"]).status, Some(0));
+    let files = content(pages.path());
+    let row =
+        "- 2026-01-01 10:00 [Compare files](5e551011-0000-4000-8000-000000000001.md) · claude";
+    assert!(files["index.md"].0.contains(row), "{}", files["index.md"].0);
+    assert!(
+        files["5e551011-0000-4000-8000-000000000001.md"]
+            .0
+            .starts_with("# Compare files\n")
+    );
+    // Both forms fit into one folder.
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("3 sessions, 3 written"),
+        "{}",
+        said.messages
+    );
+    assert!(!content(pages.path())["index.html"].0.contains(".md\""));
+}
+
+#[test]
+fn a_session_that_cannot_be_read_is_named_and_the_others_are_written() {
+    let (sessions, pages) = folders();
+    let missing = sessions.path().join("missing.jsonl").display().to_string();
+    let there = sessions.path().join("pi.jsonl").display().to_string();
+    let said = export(&sessions, &pages, &[&missing, &there]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.messages.contains("missing.jsonl"), "{}", said.messages);
+    assert!(
+        said.messages.contains("1 session, 1 written"),
+        "{}",
+        said.messages
+    );
+}
+
+#[test]
+fn a_hostile_session_is_only_text() {
+    let (sessions, pages) = folders();
+    let evil = "</title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>\
+        <style>@import 'http://evil'</style>&lt;b&gt; [x](javascript:alert(1)) ![y](http://evil/z)\
+        \\n\\n|a|\\n|:-:|\\n|[z](data:text/html,x)|\\n\\n<svg onload=alert(1)>\\u202e";
+    let text = fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    let mut hostile = text.clone();
+    for said in [
+        "Compare the two files",
+        "Compare files",
+        "They differ.",
+        "feature",
+        "model-b",
+        "a.txt",
+        "/home/me/demo",
+    ] {
+        assert!(text.contains(said), "{said}");
+        hostile = hostile.replace(said, evil);
+    }
+    fs::write(sessions.path().join("claude-parallel.jsonl"), hostile).unwrap();
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    let files = content(pages.path());
+    for (name, scripts) in [("index.html", 1), (CLAUDE, 0)] {
+        let page = &files[name].0;
+        assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
+        assert_eq!(page.matches("<script").count(), scripts, "{page}");
+        assert_eq!(page.matches("<style").count(), 1, "{page}");
+        for tag in page.split('<').skip(1) {
+            let (tag, _) = tag.split_once('>').unwrap();
+            // What stands between quotation marks is the value of an attribute.
+            let outside: String = tag.split('"').step_by(2).collect();
+            for name in ["onerror", "onload", "style=", "src="] {
+                assert!(!outside.contains(name), "{name}: {tag}");
+            }
+            for link in tag.split(" href=\"").skip(1) {
+                let (link, _) = link.split_once('"').unwrap();
+                let is_ours = files.contains_key(link) || link.is_empty() || link.starts_with('#');
+                assert!(is_ours, "{tag}");
+            }
+        }
+        assert!(!page.contains('\u{202e}'), "{page}");
+        // The policy is the first thing after the encoding, and names what there is by its hash.
+        let (_, policy) = page
+            .split_once("Content-Security-Policy\" content=\"")
+            .unwrap();
+        let (policy, _) = policy.split_once('"').unwrap();
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        assert!(
+            !policy.contains("unsafe") && !policy.contains("http"),
+            "{policy}"
+        );
+        for tag in ["style", "script"].iter().take(1 + scripts) {
+            let (_, rest) = page.split_once(&format!("<{tag}>")).unwrap();
+            let (inline, _) = rest.split_once(&format!("</{tag}>")).unwrap();
+            let hash = STANDARD.encode(Sha256::digest(inline));
+            assert!(
+                policy.contains(&format!("{tag}-src 'sha256-{hash}'")),
+                "{policy}"
+            );
+        }
+    }
+}
