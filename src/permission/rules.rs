@@ -14,7 +14,7 @@ use super::{Behavior, Rule};
 #[derive(Debug, Default)]
 pub struct Rules {
     /// Stricter ones first, then in the order of their sources.
-    rules: Vec<Rule>,
+    all: Vec<Rule>,
     /// The files of those that restrict, and of those that allow.
     restricted: PathUnion,
     allowed: PathUnion,
@@ -30,7 +30,7 @@ impl Rules {
         Self {
             restricted: PathUnion::of(restricting.into_iter().filter_map(Rule::paths)),
             allowed: PathUnion::of(allowing.into_iter().filter_map(Rule::paths)),
-            rules,
+            all: rules,
         }
     }
 
@@ -46,19 +46,19 @@ impl Rules {
 
     /// Adds a rule.
     pub fn add(&mut self, rule: Rule) {
-        let mut rules = std::mem::take(&mut self.rules);
+        let mut rules = std::mem::take(&mut self.all);
         rules.push(rule);
         *self = Self::new(rules);
     }
 
     /// What is wrong with rules that are well formed: a line for each that can never matter.
     pub fn warnings(&self) -> Vec<String> {
-        let unmatched = self.rules.iter().filter_map(Rule::warning);
+        let unmatched = self.all.iter().filter_map(Rule::warning);
         let shadowed = self.that(Behavior::Allow).filter_map(|allow| {
             let ToolName::Exact(tool) = &allow.tool else {
                 return None;
             };
-            let stricter = self.rules.iter().find(|rule| {
+            let stricter = self.all.iter().find(|rule| {
                 rule.behavior != Behavior::Allow
                     && matches!(rule.specifier, Specifier::Any)
                     && rule.tool.covers(tool)
@@ -73,7 +73,7 @@ impl Rules {
 
     /// Those that do this.
     pub(super) fn that(&self, behavior: Behavior) -> impl Iterator<Item = &Rule> {
-        self.rules
+        self.all
             .iter()
             .filter(move |rule| rule.behavior == behavior)
     }
@@ -119,7 +119,7 @@ impl Rules {
 
     /// The strictest one that restricts something.
     pub(super) fn restricting(&self, restricts: impl Fn(&Rule) -> bool) -> Option<&Rule> {
-        self.rules
+        self.all
             .iter()
             .take_while(|rule| rule.behavior != Behavior::Allow)
             .find(|rule| restricts(rule))
