@@ -547,6 +547,7 @@ fn a_tool_decides_whether_calls_run() {
         ("as-it-is", "ok", ""),
         ("changed", "ok", ""),
         ("forbidden", "denied", "the rule `Bash(rm *)`"),
+        ("chatty", "denied", "The use of Bash was refused: nnnn"),
         ("refused", "denied", "no Bash of refused"),
         (
             "undecided",
