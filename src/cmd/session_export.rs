@@ -133,6 +133,7 @@ impl Run for SessionExportArguments {
             let index = self.directory.join(folder.index());
             io.messages.line(&match count {
                 0 => "no sessions to export".to_owned(),
+                1 => format!("{}: 1 session, {} written", index.display(), written.len()),
                 _ => format!(
                     "{}: {count} sessions, {} written",
                     index.display(),
@@ -171,19 +172,16 @@ impl Pages<'_> {
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
-        let (form, index) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html"),
-            PageForm::Md => (DialogForm::Md, "index.md"),
+        let (form, index, context) = match self.arguments.output {
+            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
         };
         let look = Look {
             form,
             selection: Selection {
                 tools: ToolDetail::Full,
                 thinking: Thinking::Shown,
-                context: match form {
-                    DialogForm::Html => Injected::Full,
-                    _ => Injected::Folded,
-                },
+                context,
             },
             density: Density::Full,
             style: Style::Plain,

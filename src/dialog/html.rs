@@ -206,7 +206,7 @@ fn input(call: &Call) -> String {
 fn output(result: &CallResult, place: &Place) -> String {
     let (id, link) = anchor(place);
     let text = block(&result_text(result));
-    let mut page = format!("{link}<pre{id} class=\"output\">{text}</pre>\n");
+    let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
     for part in &result.parts {
         if let super::Part::Media(media) = part {
             page.push_str(&image(media));

@@ -1,13 +1,13 @@
 //! A folder of exported sessions: which page belongs to which session, and which are out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use super::Listed;
 use super::record::side_file_path;
@@ -181,15 +181,12 @@ impl ExportFolder {
     ) -> Result<(), Failure> {
         let path = self.directory.join(name);
         let failed = |error: io::Error| ExportError::Io(path.clone(), error);
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        let builder = {
-            use std::os::unix::fs::PermissionsExt;
+        let temporary = tempfile::Builder::new()
+            .prefix(".turnpipe-")
             // Less what the umask takes away, as of any new file.
-            builder.permissions(fs::Permissions::from_mode(0o666))
-        };
-        let temporary = builder.prefix(".turnpipe-").tempfile_in(&self.directory);
-        let temporary: NamedTempFile = temporary.map_err(failed)?;
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&self.directory)
+            .map_err(failed)?;
         fill(temporary.as_file().try_clone().map_err(failed)?)?;
         temporary
             .persist(&path)

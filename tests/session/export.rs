@@ -153,6 +153,57 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
 }
 
 #[test]
+fn pages_are_ours_before_they_are_written() {
+    let (sessions, pages) = folders();
+    // No page can be written for one of the sessions.
+    let path = sessions.path().join("codex.jsonl");
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let hash: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = CODEX.strip_suffix(".html").unwrap();
+    fs::write(pages.path().join(CODEX), "mine").unwrap();
+    let hashed = format!("{id}-{}.html", hash[..8].concat());
+    fs::create_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &["--jobs", "1"]).status, Some(74));
+    let manifest = fs::read_to_string(pages.path().join(MANIFEST)).unwrap();
+    assert!(
+        manifest.contains(&hashed) && manifest.contains(CLAUDE),
+        "{manifest}"
+    );
+    fs::remove_dir(pages.path().join(&hashed)).unwrap();
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    assert_eq!(content(pages.path())[CODEX].0, "mine");
+}
+
+#[test]
+fn an_export_that_was_killed_goes_on() {
+    let (sessions, pages) = folders();
+    export(&sessions, &pages, &[]);
+    let whole = content(pages.path());
+    // What is there before the second page is whole.
+    let manifest = pages.path().join(MANIFEST);
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut known: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for page in known.as_object_mut().unwrap().values_mut() {
+        page["stamp"] = "".into();
+    }
+    fs::write(&manifest, known.to_string()).unwrap();
+    for name in ["index.html", CODEX] {
+        fs::remove_file(pages.path().join(name)).unwrap();
+    }
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("3 sessions, 3 written"),
+        "{}",
+        said.messages
+    );
+    let texts = |files: BTreeMap<String, (String, SystemTime)>| -> Vec<(String, String)> {
+        let files = files.into_iter();
+        files.map(|(name, (text, _))| (name, text)).collect()
+    };
+    assert_eq!(texts(content(pages.path())), texts(whole));
+}
+
+#[test]
 fn a_run_of_fewer_sessions_leaves_the_others_in_the_index() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
@@ -285,7 +336,7 @@ fn a_session_that_cannot_be_read_is_named_and_the_others_are_written() {
     assert_eq!(said.status, Some(2));
     assert!(said.messages.contains("missing.jsonl"), "{}", said.messages);
     assert!(
-        said.messages.contains("1 sessions, 1 written"),
+        said.messages.contains("1 session, 1 written"),
         "{}",
         said.messages
     );
