@@ -82,7 +82,9 @@ impl Run for SessionExportArguments {
         };
         let mut listing = self.source.listing(Depth::Ends);
         self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let reading = ProgressLine::spinner("reading sessions", globals.quiet, io);
         let (listed, failed) = list(&candidates, &listing);
+        drop(reading);
         for (path, error) in &failed {
             errors.report(path.display(), &UsageError::reason(error));
         }

@@ -208,6 +208,10 @@ mod tests {
                 "a.rs (+2 -1)",
             ),
             (
+                json!({"filePath": "a.rs", "oldString": "a\nb\n", "newString": "a\nc\nd\n"}),
+                "a.rs (+2 -1)",
+            ),
+            (
                 json!({"path": "a.rs", "oldText": "a", "newText": "b"}),
                 "a.rs (+1 -1)",
             ),
