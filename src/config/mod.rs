@@ -3,6 +3,7 @@
 //!
 //! The only room that reads settings from the environment.
 
+mod agent_settings;
 mod explained;
 mod file;
 mod models;

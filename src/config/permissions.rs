@@ -3,7 +3,6 @@
 //! See `docs/protocol.md`, Settings files.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::agent_settings::read_agent_settings;
 use super::file::ConfigError;
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
@@ -165,7 +165,7 @@ impl Config {
         }
         let mut hooks_are_disabled = false;
         for path in &flags.settings {
-            let file = read_settings(path)?;
+            let file: SettingsFile = read_agent_settings(path)?;
             let source = Arc::new(Source {
                 name: path.display().to_string(),
                 anchor: anchor(&absolute(path), home),
@@ -258,17 +258,6 @@ pub fn project_directory(environment: &Environment) -> Option<PathBuf> {
     path.is_absolute().then(|| path.to_owned())
 }
 
-fn read_settings(path: &Path) -> Result<SettingsFile, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    serde_json::from_str(&text).map_err(|error| ConfigError::Invalid {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })
-}
-
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -287,6 +276,8 @@ fn anchor(path: &Path, home: Option<&Path>) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::config::ConfigSource;
     use crate::permission::{Action, Request};
@@ -454,6 +445,34 @@ mod tests {
         };
         assert!(directory.ends_with("settings.json: `../none` is no directory, and was ignored"));
         assert!(key.ends_with("settings.json: `permissions.denny` is not known, and was ignored"));
+    }
+
+    #[test]
+    fn comments_are_skipped_outside_strings() {
+        let world = World::new();
+        let texts = [
+            "// first\n{\"env\":{\"A\":\"1\"}}",
+            "{\"env\": // a \" quote\r\n{\"A\":\"1\"}}// last",
+            "{/* { \" \n é **/\"env\":/**/{\"A\":/*/*/\"1\"}}",
+        ];
+        for text in texts {
+            let settings = world.read_text(text).unwrap();
+            assert_eq!(settings.environment["A"], "1", "{text}");
+        }
+        for value in ["https://a.org/*x*/", r#"\" // \\"#, "é//"] {
+            let text = serde_json::json!({"env": {"A": value}}).to_string();
+            let settings = world.read_text(&text).unwrap();
+            assert_eq!(settings.environment["A"], value);
+        }
+        // A comment without an end hides nothing, and places are those of the file.
+        for (text, place) in [
+            ("{} /* x", "line 1 column 4"),
+            ("{} / x", "line 1 column 4"),
+            ("/* é\n */ {\"hooks\": 7}", "line 2 column"),
+        ] {
+            let error = world.read_text(text).unwrap_err();
+            assert!(error.contains(place), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::agent_settings::read_agent_settings;
 use super::variables::{AUTO_TITLE_OFF, LABELS, Variable};
 use super::{Config, ConfigError};
 use crate::side::{auto_title_is_disabled, labels_are_wanted};
@@ -36,14 +37,7 @@ impl Config {
 
 /// What the `settings.json` of an agent says about labels.
 fn labels_of_agent(path: &Path) -> Result<Option<bool>, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    let settings: Value = serde_json::from_str(&text).map_err(|error| ConfigError::Invalid {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })?;
+    let settings: Value = read_agent_settings(path)?;
     Ok(settings["experimental"]["emitToolUseSummaries"].as_bool())
 }
 
@@ -56,7 +50,11 @@ mod tests {
     fn the_environment_beats_the_settings() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
-        std::fs::write(&path, r#"{"experimental":{"emitToolUseSummaries":false}}"#).unwrap();
+        std::fs::write(
+            &path,
+            "{\"experimental\": // no labels\n{\"emitToolUseSummaries\":false}}",
+        )
+        .unwrap();
         let gates = |pairs: &[(&str, &str)], settings| {
             let environment = pairs.iter().copied().collect();
             let config = Config::load(&ConfigSource::None, &environment).unwrap();
