@@ -1,6 +1,7 @@
 //! How long a decision about a call takes with 200 rules.
 //!
-//! `cargo bench --bench permission` prints microseconds for typical calls: the best of several rounds.
+//! `cargo bench --bench permission` prints microseconds for typical calls, the best of several rounds: for
+//! the decision, and how much of that is parsing the command line.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source};
-use turnpipe::shell::analyse;
+use turnpipe::shell::{analyse, command_parts};
 
 const COMMANDS: &[&str] = &[
     "ls -la",
@@ -43,7 +44,7 @@ fn main() -> io::Result<()> {
     let directories = [directory.clone()];
     let input = Map::new();
     let mut out = io::stdout().lock();
-    let mut measure = |name: &str, tool: &str, action: &Action| {
+    let mut measure = |name: &str, tool: &str, action: &Action, parsing: Duration| {
         let request = Request {
             tool,
             input: &input,
@@ -54,20 +55,27 @@ fn main() -> io::Result<()> {
             real_path: &|path| Some(path.to_owned()),
         };
         let best = best_of(200, || rules.decide(Mode::Default, &request));
-        writeln!(out, "{:>9.1}  {name}", best.as_secs_f64() * 1e6)
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        writeln!(
+            out,
+            "{:>9.1} {:>9.1}  {name}",
+            micros(best),
+            micros(parsing)
+        )
     };
     for command in COMMANDS {
         let action = Action::Command {
             script: (*command).to_owned(),
             only_reads: analyse(command).verdict.is_read_only(),
         };
-        measure(command, "Bash", &action)?;
+        let parsing = best_of(200, || command_parts(command));
+        measure(command, "Bash", &action, parsing)?;
     }
     let action = Action::Files {
         reads: Vec::new(),
         writes: vec![directory.join("src/module49/lib.rs")],
     };
-    measure("Edit src/module49/lib.rs", "Edit", &action)
+    measure("Edit src/module49/lib.rs", "Edit", &action, Duration::ZERO)
 }
 
 fn best_of<T>(rounds: usize, mut run: impl FnMut() -> T) -> Duration {

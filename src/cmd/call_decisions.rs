@@ -38,6 +38,7 @@ impl CallDecisions {
             environment: Arc::new(io.environment.clone()),
             kept_variables: Arc::default(),
             child_variables: ChildVariables::default(),
+            denied: Arc::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::default(),
             shell_timeouts: ShellTimeouts::default(),

@@ -314,6 +314,7 @@ impl RunToolsArguments {
             environment: Arc::new(environment),
             kept_variables: Arc::new(self.env.iter().cloned().collect()),
             child_variables: ChildVariables::default(),
+            denied: Arc::new(permissions.rules.denying_files()),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,

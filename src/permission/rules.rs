@@ -1,6 +1,7 @@
 //! The rules of a run.
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use super::call::Call;
 use super::command::Command;
@@ -8,7 +9,7 @@ use super::path_pattern::PathUnion;
 use super::rule::Specifier;
 use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
-use super::{Behavior, Rule};
+use super::{Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
@@ -49,6 +50,40 @@ impl Rules {
         let mut rules = std::mem::take(&mut self.all);
         rules.push(rule);
         *self = Self::new(rules);
+    }
+
+    /// Those that deny files.
+    #[must_use]
+    pub fn denying_files(&self) -> Self {
+        let denying = self
+            .that(Behavior::Deny)
+            .filter(|rule| rule.paths().is_some());
+        Self::new(denying.cloned().collect())
+    }
+
+    /// Tells of files, by their names and where these lead, whether they must not be read. `request` says
+    /// where the session is. `None` if no rule denies files.
+    pub fn unreadable<'a>(
+        &'a self,
+        request: &'a Request<'a>,
+    ) -> Option<impl Fn(PathBuf, PathBuf) -> bool + use<'a>> {
+        let surroundings = Surroundings::new(request);
+        let rules = move |name, real| {
+            let (place, surroundings) = (
+                Place {
+                    name,
+                    real: Some(real),
+                },
+                &surroundings,
+            );
+            self.restricted.may_cover(&place, surroundings)
+                && self
+                    .that(Behavior::Deny)
+                    .any(|rule| rule.restricts_reading(&place, surroundings))
+        };
+        self.that(Behavior::Deny)
+            .any(|rule| rule.paths().is_some())
+            .then_some(rules)
     }
 
     /// What is wrong with rules that are well formed: a line for each that can never matter.

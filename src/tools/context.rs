@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Web;
 use super::child_environment::ChildVariables;
 use crate::io::{Clock, Environment};
+use crate::permission::Rules;
 use crate::process::{CancelToken, Spawners};
 use crate::state::ReadLog;
 use crate::wire::ToolUseId;
@@ -31,6 +32,8 @@ pub struct ToolContext {
     pub kept_variables: Arc<BTreeSet<OsString>>,
     /// What children get of these two.
     pub child_variables: ChildVariables,
+    /// The rules that deny files, which searches do not show.
+    pub denied: Arc<Rules>,
     /// Which files were read, and as what; shared by the calls of a session.
     pub read_log: Arc<ReadLog>,
     /// The to-do list as `TodoWrite` left it.

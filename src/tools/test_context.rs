@@ -36,6 +36,7 @@ impl Session {
             environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
             kept_variables: Arc::default(),
             child_variables: ChildVariables::default(),
+            denied: Arc::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),

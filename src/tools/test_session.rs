@@ -42,6 +42,7 @@ impl TestSession {
                 ])),
                 kept_variables: Arc::default(),
                 child_variables: ChildVariables::default(),
+                denied: Arc::default(),
                 read_log: Arc::new(ReadLog::default()),
                 todos: Arc::new(Value::Array(Vec::new())),
                 shell_timeouts: ShellTimeouts {

@@ -328,3 +328,54 @@ fn tools_only_takes_names_of_tools() {
     let alias = bench.run(&["--tools-only", "run_shell_command"], bash("a", "true"));
     assert_eq!(alias.outcomes(), pairs(&[("a", "ok")]), "{alias:?}");
 }
+
+#[test]
+fn searches_do_not_show_what_must_not_be_read() {
+    let bench = Bench::new();
+    for (name, text) in [
+        ("src/a.txt", "needle open\n"),
+        ("src/secrets/b.txt", "needle hidden\n"),
+        ("src/.env", "needle=key\n"),
+        ("elsewhere/c.txt", "needle\n"),
+    ] {
+        std::fs::create_dir_all(bench.work().join(name).parent().unwrap()).unwrap();
+        bench.write(name, text);
+    }
+    std::os::unix::fs::symlink("secrets/b.txt", bench.work().join("src/link.txt")).unwrap();
+    let calls = [
+        call(
+            "grep",
+            "Grep",
+            &json!({"pattern": "needle", "output_mode": "content"}),
+        ),
+        call(
+            "below",
+            "Grep",
+            &json!({"pattern": "needle", "path": "src"}),
+        ),
+        call("glob", "Glob", &json!({"pattern": "**/*"})),
+    ];
+    let shown = |arguments: &[&str]| {
+        let run = bench.run(arguments, calls.join("\n"));
+        ["grep", "below", "glob"].map(|id| run.content(id))
+    };
+    let denied = shown(&["--deny", "Read(.env)", "--deny", "Read(**/secrets/**)"]);
+    for text in &denied {
+        assert!(text.contains("a.txt"), "{text}");
+        for hidden in ["secrets", ".env", "hidden", "link.txt"] {
+            assert!(!text.contains(hidden), "{hidden}: {text}");
+        }
+    }
+    assert!(denied[0].contains("elsewhere"), "{}", denied[0]);
+    let all = shown(&["--deny", "Read(elsewhere)"]);
+    assert!(
+        all[0].contains("hidden") && all[0].contains(".env"),
+        "{}",
+        all[0]
+    );
+    assert!(
+        all[2].contains("link.txt") && !all[2].contains("elsewhere"),
+        "{}",
+        all[2]
+    );
+}

@@ -77,15 +77,22 @@ impl PreparedCall for Search {
         let mut found = NewestFiles::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
         let mut unread = Unread::default();
-        let end = walk::walk(&root, Filters::none(), budget, &mut unread, &mut |entry| {
-            let below = entry.path().strip_prefix(&root);
-            if below.is_ok_and(|below| self.rest.is_match(below))
-                && let Some(modified) = modified(&entry)
-            {
-                found.add_file(entry.into_path(), modified);
-            }
-            ControlFlow::Continue(())
-        });
+        let end = walk::walk(
+            &root,
+            call.session,
+            Filters::none(),
+            budget,
+            &mut unread,
+            &mut |entry| {
+                let below = entry.path().strip_prefix(&root);
+                if below.is_ok_and(|below| self.rest.is_match(below))
+                    && let Some(modified) = modified(&entry)
+                {
+                    found.add_file(entry.into_path(), modified);
+                }
+                ControlFlow::Continue(())
+            },
+        );
         let took = call.session.clock.elapsed().saturating_sub(started);
         Ok(reply(found, end, &unread, took))
     }

@@ -9,7 +9,9 @@ use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::permission::{Action, Request};
 use crate::process::CancelToken;
+use crate::tools::{ToolContext, real_path};
 
 /// Directories (or, in a linked work tree, files) that hold a repository's own data.
 const VERSION_CONTROL: [&str; 6] = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
@@ -112,10 +114,11 @@ impl Filters {
 }
 
 /// Calls `visit` with everything below `root` that is not a directory, and with `root` itself if it
-/// is a file; in a fixed order. Links to directories are not followed. What cannot be read is added
-/// to `unread`.
+/// is a file; in a fixed order. Links to directories are not followed. Files that a rule of the session
+/// denies are left out. What cannot be read is added to `unread`.
 pub(super) fn walk(
     root: &Path,
+    session: &ToolContext,
     filters: Filters,
     budget: Budget<'_>,
     unread: &mut Unread,
@@ -133,6 +136,18 @@ pub(super) fn walk(
         .sort_by_file_name(Ord::cmp)
         .filter_entry(|entry| entry.depth() == 0 || !is_version_control(entry))
         .build();
+    let (input, action) = (serde_json::Map::new(), Action::Harmless);
+    let request = Request {
+        tool: "Read",
+        input: &input,
+        action: &action,
+        directory: &session.directory,
+        working_directories: &session.allowed_directories,
+        home: session.environment.text("HOME").map(Path::new),
+        real_path: &real_path,
+    };
+    let is_denied = session.denied.unreadable(&request);
+    let real_root = real_path(root).unwrap_or_else(|| root.to_owned());
     for entry in walk {
         if let Err(stopped) = budget.check() {
             return SearchEnd::Stopped(stopped);
@@ -146,6 +161,18 @@ pub(super) fn walk(
         };
         if entry.file_type().is_none_or(|kind| kind.is_dir()) {
             continue;
+        }
+        if let Some(is_denied) = &is_denied {
+            let real = if entry.path_is_symlink() {
+                real_path(entry.path())
+            } else {
+                let below = entry.path().strip_prefix(root);
+                below.ok().map(|below| real_root.join(below))
+            };
+            let name = entry.path().to_owned();
+            if is_denied(name.clone(), real.unwrap_or(name)) {
+                continue;
+            }
         }
         if let ControlFlow::Break(end) = visit(entry) {
             return end;

@@ -70,6 +70,7 @@ struct Run<'a> {
     search: &'a Search,
     root: PathBuf,
     origin: Origin,
+    session: &'a ToolContext,
     directory: &'a Path,
     searcher: Searcher,
     budget: Budget<'a>,
@@ -93,6 +94,7 @@ impl<'a> Run<'a> {
             search,
             root,
             origin,
+            session: call.session,
             directory: &call.session.directory,
             searcher,
             budget: Budget::new(call.cancel, TIME_LIMIT),
@@ -238,13 +240,20 @@ impl<'a> Run<'a> {
             }
             Origin::Walked => {
                 let mut unread = Unread::default();
-                let end = walk::walk(&root, filters, budget, &mut unread, &mut |entry| {
-                    if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                        visit(self, entry.path())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                });
+                let end = walk::walk(
+                    &root,
+                    self.session,
+                    filters,
+                    budget,
+                    &mut unread,
+                    &mut |entry| {
+                        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                            visit(self, entry.path())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    },
+                );
                 self.unread.extend(unread);
                 end
             }
