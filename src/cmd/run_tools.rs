@@ -57,7 +57,7 @@ pub(super) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
   turnpipe run-tools < reply.jsonl
   turnpipe run-tools --plan < reply.jsonl
   turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl
-  turnpipe run-tools --results anthropic < reply.jsonl >> messages.jsonl")]
+  turnpipe run-tools --results anthropic < reply.jsonl")]
 pub(super) struct RunToolsArguments {
     /// Print the batches in which the calls would run, but run nothing
     #[arg(long)]
