@@ -30,8 +30,10 @@ pub(super) struct Call {
     pub(super) weight: usize,
     pub(super) cancel: CancelToken,
     pub(super) cancel_reason: Option<CancelReason>,
-    /// When it arrived and when it started, on the run's clock.
+    /// When it arrived, when hooks or somebody else were asked about it, and when it started, on the
+    /// run's clock.
     pub(super) arrived: Duration,
+    pub(super) asked: Option<Duration>,
     pub(super) started: Option<Duration>,
 }
 

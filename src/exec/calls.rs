@@ -160,6 +160,7 @@ impl Calls {
             cancel: CancelToken::default(),
             cancel_reason: None,
             arrived: self.clock.elapsed(),
+            asked: None,
             started: None,
         };
         self.weight += weight;
@@ -198,6 +199,7 @@ impl Calls {
                 CallStage::Waiting(Prepared::Ready(ready)) if self.lifecycle.asks_about(ready) => {
                     let ready = Arc::clone(ready);
                     call.stage = CallStage::Checking(Arc::clone(&ready));
+                    call.asked = call.started.take();
                     self.schedule.check(index);
                     self.hand_over(index, Work::Check(ready), session);
                 }

@@ -55,11 +55,17 @@ impl Trace {
         let arguments = json!({
             "tool_use_id": call.id, "outcome": completed.outcome,
         });
-        for (phase, time) in [("b", call.arrived), ("e", begin)] {
-            self.event(&json!({
-                "name": "queued", "cat": "wait", "ph": phase, "id": index.0, "pid": 1,
-                "tid": track, "ts": micros(time), "args": {"tool_use_id": call.id},
-            }));
+        let asked = call.asked.unwrap_or(begin);
+        for (name, from, to) in [("queued", call.arrived, asked), ("asked", asked, begin)] {
+            if name == "asked" && call.asked.is_none() {
+                continue;
+            }
+            for (phase, time) in [("b", from), ("e", to)] {
+                self.event(&json!({
+                    "name": name, "cat": "wait", "ph": phase, "id": index.0, "pid": 1,
+                    "tid": track, "ts": micros(time), "args": {"tool_use_id": call.id},
+                }));
+            }
         }
         self.event(&json!({
             "name": call.label, "cat": "call", "ph": "X", "pid": 1, "tid": track,

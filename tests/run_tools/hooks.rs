@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::bench::{BYPASS, Bench, Run, bash, call, pairs, turn, wait_for};
+use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, turn, wait_for};
 
 /// Settings with one hook of an event, for every tool.
 fn settings(bench: &Bench, event: &str, command: &str) -> PathBuf {
@@ -276,13 +276,32 @@ fn a_hook_delays_only_what_conflicts() {
         let path = bench.work().join(name);
         call(id, "Write", &json!({"file_path": path, "content": "x"}))
     };
-    let options = ["--schedule", "access", "--max-concurrency", "1"];
-    let run = run(
-        &bench,
-        &file,
-        &options,
+    let (file, calls) = (
+        file.to_str().unwrap(),
         write("a", "first") + &write("b", "second"),
     );
+    let options = ["--schedule", "access", "--max-concurrency", "1"];
+    let further = ["--settings", file, "--trace", "trace.json"];
+    let mut command = bench.run_tools(&[&BYPASS[..], &options, &further].concat());
+    // The trace needs times that pass.
+    command.env_remove("TURNPIPE_CLOCK");
+    let mut driver = Driver::start(command);
+    driver.send(&calls);
+    let run = driver.finish();
+    let trace: Vec<Value> = serde_json::from_str(&bench.read("trace.json")).unwrap();
+    let time = |name: &str, phase: &str, id: &str| {
+        let is_it = |event: &&Value| {
+            event["name"] == name && event["ph"] == phase && event["args"]["tool_use_id"] == id
+        };
+        trace.iter().find(is_it).unwrap()["ts"].as_f64().unwrap()
+    };
+    // While hooks were asked about the first call, the second one began and ended.
+    let second = trace
+        .iter()
+        .find(|event| event["cat"] == "call" && event["args"]["tool_use_id"] == "b");
+    let begun = second.unwrap()["ts"].as_f64().unwrap();
+    assert!(time("asked", "b", "a") < begun, "{trace:#?}");
+    assert!(begun < time("asked", "e", "a"), "{trace:#?}");
     assert_eq!(
         run.outcomes(),
         pairs(&[("a", "ok"), ("b", "ok")]),
