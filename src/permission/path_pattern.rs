@@ -13,9 +13,9 @@ use super::{Behavior, Source};
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern {
     anchor: Anchor,
-    /// Below the anchor: a file, or a directory with all that is in it.
+    /// Below the anchor: the file itself, and what is in it if it is a directory.
     globs: GlobSet,
-    /// What the set is made of.
+    /// The same, one by one.
     parts: Vec<Glob>,
     /// The same, with a star for everything that is not literal: with no directory for `**/`, and with
     /// some.
@@ -77,12 +77,15 @@ impl PathPattern {
         };
         // In `.gitignore`, braces are characters like any other.
         let literal_braces = below.replace('{', "\\{").replace('}', "\\}");
-        let glob = GlobBuilder::new(&literal_braces)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build()
-            .map_err(|error| error.kind().to_string())?;
-        let parts = vec![glob];
+        let mut parts = Vec::new();
+        for pattern in [&literal_braces, &format!("{literal_braces}/**")] {
+            let glob = GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| error.kind().to_string())?;
+            parts.push(glob);
+        }
         Ok(Self {
             anchor,
             globs: set_of(&parts).map_err(|error| error.kind().to_string())?,
@@ -110,12 +113,8 @@ impl PathPattern {
     }
 
     fn covers_below(&self, root: &Path, path: &Path) -> bool {
-        // Sets of globs for `x` are much faster than those for `x/**`.
-        path.strip_prefix(root).is_ok_and(|below| {
-            let mut reached = below.ancestors().filter(|path| *path != Path::new(""));
-            below == Path::new("") && self.globs.is_match(below)
-                || reached.any(|path| self.globs.is_match(path))
-        })
+        path.strip_prefix(root)
+            .is_ok_and(|below| self.globs.is_match(below))
     }
 
     /// Whether it is about a path as it is named, or as its links lead.
