@@ -4,7 +4,7 @@ use super::{Message, Role};
 
 /// Takes messages in order and gives them back whole. Agents write one record a block, all with
 /// the same message id, and repeat the usage in each: the last reading counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Joiner {
     open: Option<Message>,
 }

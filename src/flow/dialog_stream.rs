@@ -9,7 +9,7 @@ use crate::dialog::{Joiner, Message};
 use crate::session::Agent;
 
 /// Reads messages from records.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DialogStream {
     joiner: Joiner,
     /// The agent whose format matched last.
