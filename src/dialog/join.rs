@@ -4,7 +4,7 @@ use super::{Message, Role};
 
 /// Takes messages in order and gives them back whole. Agents write one record a block, all with
 /// the same message id, and repeat the usage in each: the last reading counts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Joiner {
     open: Option<Message>,
 }
@@ -21,6 +21,11 @@ impl Joiner {
             }
             _ => self.open.replace(message),
         }
+    }
+
+    /// The message that may not be complete.
+    pub fn open(&self) -> Option<&Message> {
+        self.open.as_ref()
     }
 
     /// The last message.

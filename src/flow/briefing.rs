@@ -26,9 +26,15 @@ pub struct Briefing {
     kept: Arc<Mutex<Kept>>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Kept {
     stream: DialogStream,
+    told: Told,
+}
+
+/// What was said in whole messages.
+#[derive(Clone, Default)]
+struct Told {
     prompts: VecDeque<String>,
     /// What was said, called and returned.
     passages: VecDeque<String>,
@@ -39,7 +45,7 @@ struct Kept {
 impl Briefing {
     /// Takes the next message.
     pub fn message(&self, message: &Message) {
-        self.lock().message(message);
+        self.lock().told.message(message);
     }
 
     /// Takes the next record of a stream.
@@ -49,7 +55,7 @@ impl Briefing {
         kept.stream
             .record(record, &mut |message| whole.push(message));
         for message in &whole {
-            kept.message(message);
+            kept.told.message(message);
         }
     }
 
@@ -64,12 +70,13 @@ impl Briefing {
     }
 
     /// With the message whose records are still coming.
-    fn now(&self) -> Kept {
-        let mut kept = self.lock().clone();
-        if let Some(open) = kept.stream.finish() {
-            kept.message(&open);
+    fn now(&self) -> Told {
+        let kept = self.lock();
+        let mut told = kept.told.clone();
+        if let Some(open) = kept.stream.open() {
+            told.message(open);
         }
-        kept
+        told
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -77,7 +84,7 @@ impl Briefing {
     }
 }
 
-impl Kept {
+impl Told {
     fn message(&mut self, message: &Message) {
         if message.thread != Thread::Main {
             return;

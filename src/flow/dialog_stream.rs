@@ -10,7 +10,7 @@ use crate::session::Agent;
 use crate::wire::{Decoder, Event, SessionId};
 
 /// Reads messages from records.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct DialogStream {
     /// Translates the streams of other agents.
     decoder: Decoder,
@@ -100,6 +100,11 @@ impl DialogStream {
     /// What the stream tells the model before the conversation; empty if nothing.
     pub fn instructions(&self) -> &str {
         &self.instructions
+    }
+
+    /// The message that may not be complete.
+    pub fn open(&self) -> Option<&Message> {
+        self.joiner.open()
     }
 
     /// Calls `taken` with what is left at the end of the stream.
