@@ -43,8 +43,8 @@ fn another_model_sees_the_conversation_and_says_what_to_do() {
         json!({"type": "user", "uuid": "u3", "parentUuid": "u2", "sessionId": "s", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "e", "content": format!("KEY={KEY}")}]}}),
     ];
-    let before: String = before.iter().map(|record| format!("{record}\n")).collect();
-    let file = bench.write("s.jsonl", before);
+    let before = before.map(|record| record.to_string());
+    let file = bench.write("s.jsonl", before.join("\n") + "\n");
     let session = ["--session", file.to_str().unwrap()];
     let now = json!({"type": "user", "message": {"role": "user", "content": "Faster"}});
     let reply = json!({"type": "assistant", "message": {"id": "n", "role": "assistant", "content": [
@@ -100,10 +100,13 @@ fn results_are_known_once_their_turn_is_over() {
     assert!(asked.ends_with("The model asks: What should I do next?"));
 }
 
+/// Variables, arguments, and whether there is an advisor.
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], bool);
+
 #[test]
 fn it_is_there_only_where_it_is_wanted() {
     let bench = Bench::new();
-    let table: [(&[(&str, &str)], &[&str], bool); 6] = [
+    let table: [Row<'_>; 6] = [
         (&[], &[], false),
         (&[], &["--advisor-model", "openai:m"], true),
         (&[("TURNPIPE_ADVISOR_MODEL", "openai:m")], &[], true),
