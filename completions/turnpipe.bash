@@ -1247,7 +1247,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__run__subcmd__tools)
-            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --mcp-config --settings --allow --ask --deny --permission-mode --permission-prompt --judge --max-concurrency --tools-only --tools --timeout --dedup --from --results --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --plan --execute --no-echo --emit --schedule --on-error --enforce --assume-read-only --mcp-config --settings --allow --ask --deny --permission-mode --permission-prompt --judge --advisor-model --session --max-concurrency --tools-only --tools --timeout --dedup --from --results --session-id --state-dir --cwd --add-dir --env --allow-private-addresses --trace --strict --exit-status --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1298,6 +1298,14 @@ _turnpipe() {
                     return 0
                     ;;
                 --judge)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --advisor-model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2431,7 +2439,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__tools)
-            opts="-o -q -v -h --format --output --json --tools --mcp-config --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-o -q -v -h --format --output --json --tools --mcp-config --advisor-model --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2457,6 +2465,10 @@ _turnpipe() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --advisor-model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2473,7 +2485,7 @@ _turnpipe() {
             return 0
             ;;
         turnpipe__subcmd__turn)
-            opts="-q -v -h --session --prompt --system --session-id --partial --no-stream --tools --tools-only --mcp-config --max-tokens --temperature --thinking --max-turns --max-budget --max-session-tokens --settings --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
+            opts="-q -v -h --session --prompt --system --session-id --partial --no-stream --tools --tools-only --mcp-config --advisor-model --max-tokens --temperature --thinking --max-turns --max-budget --max-session-tokens --settings --model --record-http --dry-run --print-prompt --timeout-ms --quiet --verbose --config --no-config --color --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2504,6 +2516,10 @@ _turnpipe() {
                     return 0
                     ;;
                 --mcp-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --advisor-model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

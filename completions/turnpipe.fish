@@ -72,6 +72,8 @@ dontAsk\t'What rules leave open is denied'
 bypassPermissions\t'Every call runs, but for what no mode allows'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l permission-prompt -d 'Who is asked about calls that are neither allowed nor denied: nobody, and they do not run (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l judge -d 'The model that judges calls in the permission mode auto [default: the fast model]' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l advisor-model -d 'Offer the tool `Advisor`, by which the model asks this other one what to do next; `none` does not offer it' -r
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l session -d 'The session file with the conversation before, for the judge and the advisor; it may still be missing' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l max-concurrency -d 'How many calls run at once [default: 10]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools-only -d 'Run only these tools' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand run-tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
@@ -214,6 +216,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l session-id -d
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l tools-only -d 'Offer only these tools, separated by commas; an empty list offers none' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l mcp-config -d 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l advisor-model -d 'Offer the tool `Advisor`, by which the model asks this other one what to do next; `none` does not offer it' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l max-tokens -d 'The most tokens that the reply may have' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l temperature -d 'How freely the model chooses its words [default: the server decides]' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand turn" -l thinking -d 'Let the model think with about this many tokens, which count apart; 0 for no thinking [default: the model decides]' -r
@@ -690,6 +693,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -s o -l output 
 json\t'The declarations'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l tools -d 'Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l mcp-config -d 'Add the tools of the MCP servers in a file like `.mcp.json`; repeatable' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l advisor-model -d 'Offer the tool `Advisor`, by which the model asks this other one what to do next; `none` does not offer it' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l config -d 'Read this configuration file instead of the usual one' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand tools" -l color -d 'When to colour help and usage errors' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
