@@ -100,7 +100,7 @@ Register-ArgumentCompleter -Native -CommandName 'turnpipe' -ScriptBlock {
             [CompletionResult]::new('--hold-ms', '--hold-ms', [CompletionResultType]::ParameterName, 'How long to hold a line for a label before dropping the label, in milliseconds')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'How many labels to make at once')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many labels to make at once')
-            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Also append the labels to this session file')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Also append the labels to `FILE.turnpipe.jsonl`, beside this session file')
             [CompletionResult]::new('--settings', '--settings', [CompletionResultType]::ParameterName, 'Take from this agent''s settings file whether labels are wanted')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read only this dialect, instead of detecting it line by line')
             [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'Use the instructions in this file instead of the built-in ones')

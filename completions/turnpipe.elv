@@ -95,7 +95,7 @@ set edit:completion:arg-completer[turnpipe] = {|@words|
             cand --hold-ms 'How long to hold a line for a label before dropping the label, in milliseconds'
             cand -j 'How many labels to make at once'
             cand --jobs 'How many labels to make at once'
-            cand --record 'Also append the labels to this session file'
+            cand --record 'Also append the labels to `FILE.turnpipe.jsonl`, beside this session file'
             cand --settings 'Take from this agent''s settings file whether labels are wanted'
             cand --from 'Read only this dialect, instead of detecting it line by line'
             cand --prompt-file 'Use the instructions in this file instead of the built-in ones'

@@ -109,7 +109,7 @@ complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l em
 ready\t'As soon as they are ready; no line waits, and late labels are dropped'"
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l hold-ms -d 'How long to hold a line for a label before dropping the label, in milliseconds' -r
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -s j -l jobs -d 'How many labels to make at once' -r
-complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Also append the labels to this session file' -r -F
+complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l record -d 'Also append the labels to `FILE.turnpipe.jsonl`, beside this session file' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l settings -d 'Take from this agent\'s settings file whether labels are wanted' -r -F
 complete -c turnpipe -n "__fish_turnpipe_using_subcommand summarize-batch" -l from -d 'Read only this dialect, instead of detecting it line by line' -r -f -a "anthropic\t'stream-json and Anthropic messages'
 openai\t'`OpenAI` chat completions'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A coding agent made of filters. The session file is its only state:
+# A coding agent made of filters. The session file, and the labels beside it, are its only state:
 #
 #   export TURNPIPE_MODEL=anthropic:claude-sonnet-4-5
 #   agent.sh work.jsonl 'Fix the failing test.'     begins, or goes on with what it says
@@ -41,9 +41,9 @@ rounds() {
     echo $status >"$work/status"
 }
 
-# Labels are made beside the rounds: that of one batch while the model answers to its results.
-rounds | turnpipe --quiet summarize-batch | tee "$work/stream"
-grep '"type":"tool_use_summary"' "$work/stream" | turnpipe session append "$session" --no-echo
+# Labels are made beside the rounds: that of one batch while the model answers to its results. Each is
+# recorded as it comes, in `$session.turnpipe.jsonl`: the rounds write to the session meanwhile.
+rounds | turnpipe --quiet summarize-batch --record "$session"
 turnpipe --quiet title --auto --write "$session" >/dev/null
 
 status=$(cat "$work/status")

@@ -92,6 +92,29 @@ fn a_turn_is_recorded_so_that_session_show_reads_it() {
     );
 }
 
+/// What a program says before it names its session is none of the session's first records.
+#[test]
+fn a_session_that_is_named_late_has_its_id() {
+    let answer = json!({"type": "control_response", "response": {"subtype": "success"}});
+    let warning = json!({"type": "error", "message": "no configuration"});
+    let init =
+        json!({"type": "system", "subtype": "init", "session_id": "s", "qwen_code_version": "1"});
+    let thread = json!({"type": "thread.started", "thread_id": "s"});
+    let message = json!({"id": "item_0", "type": "agent_message", "text": "done"});
+    let message = json!({"type": "item.completed", "item": message});
+    for rows in [
+        format!("{answer}\n{init}\n{}", call("m", "t", "true")),
+        format!("{warning}\n{thread}\n{message}\n"),
+    ] {
+        let bench = Bench::new();
+        fs::write(bench.path("stream"), &rows).unwrap();
+        let run = bench.shell("turnpipe session append file.jsonl < stream");
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        let recorded = records(&bench.path("file.jsonl"));
+        assert_eq!(recorded[0]["sessionId"], "s", "{rows}");
+    }
+}
+
 #[test]
 fn the_exit_status_says_what_comes_next() {
     let bench = Bench::new();

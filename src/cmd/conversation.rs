@@ -128,8 +128,6 @@ pub(super) fn read_messages(
             writer.flush()?;
         }
     }
-    if let Some(last) = conversation.finish() {
-        taken(last);
-    }
+    conversation.finish(taken);
     Ok((conversation, understanding))
 }

@@ -34,7 +34,7 @@ pub(super) struct LabelPrinter {
     pub(super) messages: Messages,
     pub(super) verbose: bool,
     pub(super) quiet: bool,
-    /// The session file that labels are appended to.
+    /// The file beside the session that labels are appended to.
     pub(super) recorder: Option<Transcript>,
     pub(super) failures: ModelFailures,
     /// How many labels were printed.
@@ -61,12 +61,12 @@ impl LabelSink for LabelPrinter {
                 self.labels += 1;
                 self.print(label, made, session)
             }
-            (None, Some(cost)) if self.writes_records() => {
+            (None, Some(cost)) => {
                 let turnpipe = extension(None, Some(cost));
                 let uuid = self.ids.uuid().to_string();
                 self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
             }
-            (None, _) => Ok(()),
+            (None, None) => Ok(()),
         }
     }
 
@@ -91,10 +91,6 @@ impl LabelSink for LabelPrinter {
 }
 
 impl LabelPrinter {
-    fn writes_records(&self) -> bool {
-        matches!(self.printing, Printing::Everything | Printing::OwnRecords)
-    }
-
     fn print(
         &mut self,
         label: &str,
@@ -102,11 +98,11 @@ impl LabelPrinter {
         session: Option<&SessionId>,
     ) -> io::Result<()> {
         match self.printing {
-            Printing::Bodies => self.line(label),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m")),
-            Printing::Text { dim: false } => self.line(&format!("● {label}")),
-            Printing::Everything | Printing::OwnRecords => Ok(()),
-        }?;
+            Printing::Bodies => return self.line(label),
+            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m"))?,
+            Printing::Text { dim: false } => self.line(&format!("● {label}"))?,
+            Printing::Everything | Printing::OwnRecords => {}
+        }
         let record = ToolUseSummaryRecord {
             summary: label.to_owned(),
             preceding_tool_use_ids: made.ids.clone(),
@@ -114,14 +110,7 @@ impl LabelPrinter {
             session_id: session.cloned(),
             turnpipe: extension(made.model.clone(), made.cost.as_ref()),
         };
-        if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(&record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
-        }
-        if self.writes_records() {
-            self.own(&record)?;
-        }
-        Ok(())
+        self.own(&record)
     }
 
     fn line(&mut self, text: &str) -> io::Result<()> {
@@ -129,7 +118,15 @@ impl LabelPrinter {
         self.flush()
     }
 
+    /// Records one of our records, then prints it.
     fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
+        if let Some(recorder) = &mut self.recorder {
+            let line = serde_json::to_string(record)?;
+            recorder.record(&line).map_err(io::Error::other)?;
+        }
+        if matches!(self.printing, Printing::Text { .. } | Printing::Bodies) {
+            return Ok(());
+        }
         self.writer.record(record)?;
         self.flush()
     }

@@ -267,6 +267,8 @@ impl Recording<'_> {
         let masked = arguments.redact.then(|| without_secrets(text));
         let recorded = masked.as_deref().unwrap_or(text);
         match &mut self.target {
+            // The session may be named only after it.
+            Target::Ours(_) if !Transcript::keeps(recorded) => {}
             Target::Ours(transcript) => {
                 let transcript = transcript.get_or_insert_with(|| {
                     let (facts, moment) = (self.facts.clone(), self.moment.clone());

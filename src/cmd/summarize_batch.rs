@@ -68,7 +68,7 @@ pub(super) struct SummarizeBatchArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to this session file
+    /// Also append the labels to `FILE.turnpipe.jsonl`, beside this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Take from this agent's settings file whether labels are wanted
@@ -238,17 +238,13 @@ impl SummarizeBatchArguments {
     }
 }
 
-/// The file that labels are appended to: the session's own if it is ours, else one beside it, because
-/// other agents have no labels.
+/// The file beside the session that labels are appended to: whoever makes the session may be writing
+/// to its file at the same time.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
-    let target = match whose {
-        Ownership::Ours | Ownership::Nobody => path.to_owned(),
-        Ownership::AnotherAgent => {
-            session_to_write(path)?;
-            side_file_path(path)
-        }
-    };
+    if whose == Ownership::AnotherAgent {
+        session_to_write(path)?;
+    }
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;
     let facts = SessionFacts {
@@ -256,7 +252,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         directory: directory.display().to_string(),
     };
     Ok(Transcript::new(
-        target,
+        side_file_path(path),
         facts,
         FileSystems::Local,
         Moment::of(io),

@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 
 use crate::dialog::{Joiner, Message};
 use crate::session::Agent;
+use crate::wire::{Decoder, Event, SessionId};
 
 /// Reads messages from records.
 #[derive(Debug, Default)]
 pub struct DialogStream {
+    /// Translates the streams of other agents.
+    decoder: Decoder,
     joiner: Joiner,
     /// The agent whose format matched last.
     agent: Option<Agent>,
-    session_id: Option<String>,
+    session_id: Option<SessionId>,
     instructions: String,
 }
 
@@ -28,22 +31,31 @@ struct Bare<'a> {
     #[serde(borrow)]
     tool_calls: Option<&'a RawValue>,
     tool_call_id: Option<String>,
-    #[serde(alias = "sessionId")]
-    session_id: Option<String>,
     parent_tool_use_id: Option<String>,
 }
 
 impl DialogStream {
     /// Takes the next record; calls `taken` with each message that is complete now.
     pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.decode(record, |decoded| {
+            for event in decoded.events {
+                if let Event::Session(id) = event {
+                    self.session_id.get_or_insert(id);
+                }
+            }
+            self.translated(decoded.record, taken);
+        });
+        self.decoder = decoder;
+    }
+
+    fn translated(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
         let bare: Option<Bare<'_>> = serde_json::from_str(record).ok();
-        if let Some(bare) = &bare {
-            if bare.parent_tool_use_id.is_some() {
-                return;
-            }
-            if let Some(id) = &bare.session_id {
-                self.session_id.get_or_insert_with(|| id.clone());
-            }
+        if bare
+            .as_ref()
+            .is_some_and(|bare| bare.parent_tool_use_id.is_some())
+        {
+            return;
         }
         if let Some(Bare {
             role: Some(role),
@@ -82,7 +94,7 @@ impl DialogStream {
 
     /// The session, if the stream names it.
     pub fn session_id(&self) -> Option<&str> {
-        self.session_id.as_deref()
+        self.session_id.as_ref().map(|id| &*id.0)
     }
 
     /// What the stream tells the model before the conversation; empty if nothing.
@@ -90,9 +102,14 @@ impl DialogStream {
         &self.instructions
     }
 
-    /// The last message, at the end of the stream.
-    pub fn finish(&mut self) -> Option<Message> {
-        self.joiner.finish()
+    /// Calls `taken` with what is left at the end of the stream.
+    pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
+        if let Some(text) = self.decoder.unfinished_text() {
+            self.translated(&text, taken);
+        }
+        if let Some(last) = self.joiner.finish() {
+            taken(last);
+        }
     }
 }
 
@@ -152,10 +169,11 @@ mod tests {
     fn said(lines: &[&str]) -> Vec<String> {
         let mut stream = DialogStream::default();
         let mut texts = Vec::new();
+        let mut take = |message: Message| texts.push(message.text());
         for line in lines {
-            stream.record(line, &mut |message| texts.push(message.text()));
+            stream.record(line, &mut take);
         }
-        texts.extend(stream.finish().map(|last| last.text()));
+        stream.finish(&mut take);
         texts
     }
 
@@ -171,7 +189,7 @@ mod tests {
         ] {
             stream.record(line, &mut |message| messages.push(message));
         }
-        messages.extend(stream.finish());
+        stream.finish(&mut |message| messages.push(message));
         assert_eq!(stream.instructions(), "Be brief.");
         assert_eq!(messages[0].text(), "hi");
         let call = messages[1].calls().next().unwrap();
@@ -179,6 +197,55 @@ mod tests {
         assert_eq!(call.input.get(), r#"{"file_path":"a"}"#);
         let result = messages[2].results().next().unwrap();
         assert_eq!((&*result.id, result.text()), ("c1", "text".to_owned()));
+    }
+
+    #[test]
+    fn streams_of_other_agents_are_read() {
+        let table: [(&str, &str, &[&str]); 4] = [
+            (
+                include_str!("../../tests/data/wire/codex-stream.jsonl"),
+                "01a1ffef-903c-7483-b6e0-47cca357d950",
+                &["Two of four calls failed."],
+            ),
+            (
+                include_str!("../../tests/data/wire/gemini-cli-stream.jsonl"),
+                "2b959a4e-7a24-41cd-8f71-ece70de8d9e0",
+                &["Do a mixed batch.", "Two of four calls failed."],
+            ),
+            (
+                include_str!("../../tests/data/wire/pi-stream.jsonl"),
+                "01a1fff1-5990-7566-ab9c-2aac816aa839",
+                &[
+                    "Run the tests.",
+                    "The tests fail: `parses_quotes` panicked, exit code 3.",
+                ],
+            ),
+            (
+                include_str!("../../tests/data/wire/opencode-stream.jsonl"),
+                "ses_e000dc035ffeD30LDk8C8ch6K5",
+                &[
+                    "I will read the three files first.",
+                    "Now the fix.",
+                    "Fixed: fields are now trimmed in `src/parser.rs`.",
+                ],
+            ),
+        ];
+        for (rows, session, expected) in table {
+            let mut stream = DialogStream::default();
+            let mut messages = Vec::new();
+            for row in rows.lines() {
+                stream.record(row, &mut |message| messages.push(message));
+            }
+            stream.finish(&mut |message| messages.push(message));
+            let said: Vec<String> = messages.iter().map(Message::text).collect();
+            let said: Vec<&str> = said
+                .iter()
+                .map(String::as_str)
+                .filter(|text| !text.is_empty())
+                .collect();
+            assert_eq!(said, expected);
+            assert_eq!(stream.session_id(), Some(session));
+        }
     }
 
     #[test]

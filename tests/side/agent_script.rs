@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -53,10 +53,24 @@ fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
 }
 
+/// Where labels are recorded.
+const LABELS: &str = "work.jsonl.turnpipe.jsonl";
+
+/// Waits until the file is there.
+fn wait_for(path: &Path) {
+    let start = Instant::now();
+    while !path.exists() {
+        let waited = start.elapsed();
+        assert!(waited < Duration::from_mins(1), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What the model does, by the number of results it was sent. All ids come again.
 fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
     let path = |name: &str| folder.join(name).display().to_string();
     let (sum, log) = (path("sum.sh"), path("large.log"));
+    let labels = folder.join(LABELS);
     move |body| {
         let messages = body["messages"].as_array().unwrap();
         let last = messages.last().unwrap()["content"]
@@ -93,10 +107,14 @@ fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
                     bash("call_1", "rm large.log"),
                 ]),
             ),
-            6 => (
-                "I run the test again.",
-                json!([bash("call_0", "sh test.sh")]),
-            ),
+            6 => {
+                // The first label does not wait for the end of the run.
+                wait_for(&labels);
+                (
+                    "I run the test again.",
+                    json!([bash("call_0", "sh test.sh")]),
+                )
+            }
             _ => ("The test passes: sum.sh added the wrong way.", Value::Null),
         };
         let mut message = json!({"role": "assistant", "content": text});
@@ -176,7 +194,9 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     assert_eq!(results[6].0, "ok");
     let saved = of_kind("user").filter(|line| line["turnpipe"]["persisted"].is_object());
     assert_eq!(saved.count(), 1);
-    assert_eq!(of_kind("tool_use_summary").count(), 3);
+    let labels = lines(&folder.join(LABELS));
+    assert!(labels.iter().all(|line| line["type"] == "tool_use_summary"));
+    assert_eq!(labels.len(), 3);
     assert_eq!(
         of_kind("ai-title").next().unwrap()["aiTitle"],
         "Fix the failing test"
@@ -196,10 +216,11 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     let recap = agent(&folder, "", &network);
     assert!(recap.stdout.contains("recap: "), "{}", recap.stdout);
-    let whole = fs::read_to_string(folder.join("work.jsonl")).unwrap();
+    let files = ["work.jsonl", LABELS];
+    let whole = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
 
     // From a recording, in the same place, every byte is the same.
-    for entry in ["work.jsonl", "hook.log", ".local"] {
+    for entry in ["work.jsonl", LABELS, "hook.log", ".local"] {
         let path = folder.join(entry);
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
@@ -213,11 +234,13 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
         let run = agent(&folder, prompt, &replayed);
         assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     }
-    let again = fs::read_to_string(folder.join("work.jsonl")).unwrap();
-    for (again, before) in again.lines().zip(whole.lines()) {
-        assert_eq!(again, before);
+    let again = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    for (again, before) in again.iter().zip(&whole) {
+        for (again, before) in again.lines().zip(before.lines()) {
+            assert_eq!(again, before);
+        }
+        assert_eq!(again.len(), before.len());
     }
-    assert_eq!(again.len(), whole.len());
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn without_a_model_the_rules_are_used_with_a_hint() {
 }
 
 #[test]
-fn labels_are_recorded_beside_the_files_of_other_agents() {
+fn labels_are_recorded_beside_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = crate::files::write(
         folder.path(),
@@ -201,19 +201,19 @@ fn labels_are_recorded_beside_the_files_of_other_agents() {
     );
     let before = std::fs::read_to_string(&theirs).unwrap();
     let ours = folder.path().join("ours.jsonl");
-    for (target, written) in [
-        (&theirs, folder.path().join("s.jsonl.turnpipe.jsonl")),
-        (&ours, ours.clone()),
-    ] {
+    for target in [&theirs, &ours] {
+        let target = target.to_str().unwrap();
         let told = run(
-            &with(&["--no-echo", "--record", target.to_str().unwrap()]),
+            &with(&["--no-echo", "--record", target]),
             stream(2).as_bytes(),
         );
         assert_eq!(told.status, Some(0), "{}", told.stderr);
-        let found = records(&std::fs::read_to_string(written).unwrap());
+        let beside = std::fs::read_to_string(format!("{target}.turnpipe.jsonl")).unwrap();
+        let found = records(&beside);
         assert_eq!(found.len(), 2);
         assert_eq!(found[1]["summary"], "Read f1.rs");
     }
+    assert!(!ours.exists());
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), before);
 }
 

@@ -80,6 +80,11 @@ impl Transcript {
         }
     }
 
+    /// Whether [`Transcript::record`] writes records of this kind.
+    pub fn keeps(record: &str) -> bool {
+        Recorder::keeps(record)
+    }
+
     /// Writes a record of the stream, if it is one to keep. Returns whether it was written.
     ///
     /// # Errors

@@ -150,7 +150,9 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
                 Some(server) => format!("mcp__{server}__{tool}"),
                 None => tool.into_owned(),
             };
-            return Some((name, item.arguments?.to_owned()));
+            // Older versions do not tell them.
+            let arguments = item.arguments.unwrap_or(RawValue::NULL);
+            return Some((name, arguments.to_owned()));
         }
         "collab_tool_call" => {
             let input = json!({"prompt": non_null(item.prompt)});
