@@ -105,9 +105,7 @@ const COMMANDS: &[Command] = &[
         name: "completions",
         kind: Kind::Runs(Runs {
             augment: CompletionsArguments::augment_args,
-            run: |matches, _, io| {
-                CompletionsArguments::from_arg_matches(matches)?.run(&mut parser(), io)
-            },
+            run: |matches, _, io| CompletionsArguments::from_arg_matches(matches)?.run(io),
         }),
     },
     Command {
