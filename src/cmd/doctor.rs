@@ -15,9 +15,9 @@ use super::{Globals, Outcome};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, session_roots};
 use crate::io::{Environment, Io};
 use crate::model::{
-    Connector, KeyCheck, Model, ModelName, ModelWorld, PromptId, RemoteModel, Request, Stop, Turn,
+    Connector, KeyCheck, Model, ModelName, ModelWorld, PromptId, RemoteModel, Request, Turn,
 };
-use crate::process::{Enforcement, LaneOptions, Spawners};
+use crate::process::{CancelToken, Enforcement, LaneOptions, Spawners};
 use crate::session::discover;
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Registry;
@@ -137,7 +137,11 @@ impl DoctorArguments {
             findings.push(judged(found, connected.map(|_| ())));
         }
         let models = connector(KeyCheck::Demanded);
-        for chosen in [&settings.fast, &settings.main].into_iter().flatten() {
+        let advisor = config.advisor(None);
+        for chosen in [&settings.fast, &settings.main, &advisor]
+            .into_iter()
+            .flatten()
+        {
             let mut found = new(Subject::Model, &chosen.name, "configured", chosen.by);
             let connected = chosen
                 .name
@@ -150,7 +154,7 @@ impl DoctorArguments {
                     request
                         .turns
                         .push(Turn::user("Answer with the word `ready`."));
-                    provider.complete(&request, &Stop::default())?;
+                    provider.complete(&request, &CancelToken::default())?;
                     "answered".clone_into(&mut found.value);
                     Ok(())
                 }

@@ -1,4 +1,4 @@
-//! What decides about the calls of a run: hooks, a judge, whoever is asked.
+//! What decides about the calls of a run: hooks, a judge; and other models that it asks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::{Globals, UsageError};
 use crate::config::PermissionSettings;
 use crate::exec::{JudgeSeat, RunHooks};
-use crate::flow::{Asker, ModelJudge};
+use crate::flow::{Briefing, Consultant, Cost, ModelJudge};
 use crate::hooks::{HookRunner, Hooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
-use crate::model::{Connector, KeyCheck, Model, ModelName, ModelWorld, Stop};
+use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
 use crate::permission::Mode;
 use crate::process::Spawners;
 use crate::tools::ToolContext;
@@ -90,6 +90,8 @@ pub(super) fn hook_runner(
 pub(super) fn judge(
     mode: Mode,
     named: Option<&str>,
+    briefing: &Briefing,
+    spent: impl Fn(Cost) + Send + Sync + 'static,
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<JudgeSeat>, UsageError> {
@@ -97,33 +99,53 @@ pub(super) fn judge(
         return Ok(None);
     }
     let settings = globals.config(&io.environment)?.models(None);
-    let configured = settings.fast.as_ref().or(settings.main.as_ref());
-    let name = named.or_else(|| configured.map(|chosen| chosen.name.as_str()));
-    let Some(name) = name else {
+    let named = named.map(|name| ChosenModel {
+        name: name.to_owned(),
+        by: "--judge",
+    });
+    let chosen = named.or(settings.fast).or(settings.main);
+    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Demanded, globals, io));
+    let Some(provider) = provider.transpose()?.flatten() else {
         return Err(
             UsageError::new("the permission mode auto needs a model that judges calls")
                 .with_hint("name one with --judge, or with TURNPIPE_FAST_MODEL"),
         );
     };
-    let name: ModelName = name
+    let consultant = Consultant {
+        provider,
+        spent: Box::new(spent),
+    };
+    Ok(Some(JudgeSeat::new(Box::new(ModelJudge {
+        consultant,
+        briefing: briefing.clone(),
+    }))))
+}
+
+/// A model that a run asks besides; none if none is to be asked.
+///
+/// # Errors
+/// It is not one that can be asked.
+pub(super) fn provider(
+    chosen: &ChosenModel,
+    keys: KeyCheck,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<Arc<dyn Provider>>, UsageError> {
+    let settings = globals.config(&io.environment)?.models(None);
+    let name: ModelName = chosen
+        .name
         .parse()
-        .map_err(|error| UsageError::reason(error).about("--judge"))?;
+        .map_err(|error| UsageError::reason(error).about(chosen.by))?;
     let world = ModelWorld {
         environment: io.environment.clone(),
         clock: Arc::clone(&io.clock),
         ids: Arc::clone(&io.ids),
     };
-    let connector = Connector::new(settings, world, KeyCheck::Demanded);
-    match connector.connect(&name)? {
-        Model::Provider(provider) => {
-            let asker = Asker {
-                provider,
-                stop: Stop::default(),
-            };
-            Ok(Some(JudgeSeat::new(Box::new(ModelJudge { asker }))))
+    match Connector::new(settings, world, keys).connect(&name)? {
+        Model::Provider(provider) => Ok(Some(provider)),
+        Model::None => Ok(None),
+        Model::Builtin => {
+            Err(UsageError::new("this needs a model that can be asked").about(chosen.by))
         }
-        Model::None | Model::Builtin => Err(UsageError::new(format!(
-            "--judge {name}: that is no model that could judge"
-        ))),
     }
 }

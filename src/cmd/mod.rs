@@ -4,6 +4,7 @@
 //! No rules live here. A command reads its input, calls the room whose rules apply, writes records
 //! and returns how it ended.
 
+mod advisor_arguments;
 mod call_decisions;
 mod check_input;
 mod check_line;

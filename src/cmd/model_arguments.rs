@@ -13,8 +13,9 @@ use crate::http::TimeLimits;
 use crate::io::Io;
 use crate::model::{
     ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
-    Recorder, Stop, Unconnectable,
+    Recorder, Unconnectable,
 };
+use crate::process::CancelToken;
 
 /// How long a reply of the main model may take.
 const LONGEST_REPLY: Duration = Duration::from_mins(30);
@@ -71,7 +72,7 @@ impl ModelArguments {
         occasion: Occasion,
         stand_in: StandIn,
         pace: Pace,
-        stop: &Stop,
+        stop: &CancelToken,
         globals: &Globals,
         io: &Io,
     ) -> Result<Source, UsageError> {

@@ -15,7 +15,7 @@ use rustix::termios::{
 use super::per_session::Made;
 use crate::flow::Excerpt;
 use crate::io::Clock;
-use crate::model::Stop;
+use crate::process::CancelToken;
 use crate::side::recap::{Away, AwayAction, Moment};
 
 /// Asks the terminal to report when it gets and loses the focus.
@@ -119,7 +119,7 @@ pub(super) fn watch_terminal(
     terminal: File,
     away: Duration,
     clock: &Arc<dyn Clock>,
-    stop: &Stop,
+    stop: &CancelToken,
     look: &mut dyn FnMut() -> Option<Excerpt>,
     make: &mut dyn FnMut() -> Made,
     show: &mut dyn FnMut(Made) -> anyhow::Result<()>,
@@ -130,7 +130,7 @@ pub(super) fn watch_terminal(
     let mut focused = true;
     // How many messages the last recap was about.
     let mut recapped = None;
-    while !stop.is_stopped() {
+    while !stop.is_cancelled() {
         let Some(typed) = terminal.read()?.filter(|typed| !typed.contains(&b'q')) else {
             return Ok(());
         };

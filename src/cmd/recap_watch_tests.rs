@@ -169,7 +169,7 @@ fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: 
         terminal,
         AWAY,
         &clock,
-        &Stop::default(),
+        &CancelToken::default(),
         &mut || Some(session.lock().unwrap().excerpt()),
         &mut || {
             let product = Product {

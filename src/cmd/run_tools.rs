@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 
+use super::advisor_arguments::AdvisorArguments;
 use super::command::Run;
 use super::guards;
 use super::inputs::{directory, report_foreign_stream, take_stdin};
@@ -20,17 +22,21 @@ use super::mcp_arguments::McpArguments;
 use super::permission_arguments::PermissionArguments;
 use super::permission_prompt::PermissionPrompt;
 use super::progress::observer;
+use super::side_arguments::extension;
 use super::times::parse_span_or_seconds;
 use super::tools::registry;
 use super::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, PermissionSettings, Settings};
 use crate::exec::{
-    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Mode,
-    OnError, Options, Policy, RunEnd, StartDirectory, Trace,
+    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Listener,
+    Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
+use crate::flow::{ADVISOR, Briefing};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::{Prefilter, UnwantedLines};
+use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
+use crate::session::{Scope, Session};
 use crate::state::ReadLog;
 use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
 use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, SessionId, prefilter_needles};
@@ -91,6 +97,12 @@ pub(super) struct RunToolsArguments {
     /// The model that judges calls in the permission mode auto [default: the fast model]
     #[arg(long, value_name = "MODEL")]
     judge: Option<String>,
+    #[command(flatten)]
+    advisor: AdvisorArguments,
+    /// The session file with the conversation before, for the judge and the advisor; it may still be
+    /// missing
+    #[arg(long, value_name = "FILE")]
+    session: Option<PathBuf>,
     /// How many calls run at once [default: 10]
     #[arg(long, value_name = "N")]
     max_concurrency: Option<NonZeroUsize>,
@@ -164,9 +176,16 @@ impl Run for RunToolsArguments {
             Some(path) => directory("--cwd", path)?,
             None => std::env::current_dir().context("cannot find the working directory")?,
         };
-        let registry = self
-            .mcp
-            .add_servers(registry(&settings)?, &here, globals, io)?;
+        let (channels, briefing) = (Channels::new(), Briefing::default());
+        let spent = || {
+            let spent = channels.spent();
+            move |cost| spent(extension(None, Some(&cost)))
+        };
+        let builtin = registry(&settings)?;
+        let registry =
+            self.advisor
+                .add(builtin, &briefing, spent(), KeyCheck::Demanded, globals, io)?;
+        let registry = self.mcp.add_servers(registry, &here, globals, io)?;
         let registry = Arc::new(registry);
         let tools_only = self.tools_only.as_ref().map(|names| {
             let names = names.iter().map(|name| tool_named(&registry, name));
@@ -189,15 +208,22 @@ impl Run for RunToolsArguments {
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
         }
-        let channels = watched_channels(io)?;
+        watch(&channels, io)?;
         let prompter = self
             .permission_prompt
             .prompter(&channels, &io.ids, &registry, &context)?;
+        let (mode, named) = (permissions.mode, self.judge.as_deref());
+        let judge = guards::judge(mode, named, &briefing, spent(), globals, io)?;
+        let is_told = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
+        if let (true, Some(path)) = (is_told, &self.session) {
+            tell_session(path, &briefing)
+                .map_err(|error| error.about(path.display()).about("--session"))?;
+        }
         let lifecycle = Lifecycle {
             registry,
             mode: permissions.mode,
             hooks: guards::hooks(&permissions, &context, globals, io)?,
-            judge: guards::judge(permissions.mode, self.judge.as_deref(), globals, io)?,
+            judge,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
             prompter,
@@ -218,6 +244,8 @@ impl Run for RunToolsArguments {
             ids: Arc::clone(&io.ids),
             observer,
             trace,
+            listener: is_told
+                .then(|| -> Listener { Box::new(move |record| briefing.record(record)) }),
         };
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
         if matches!(end.cause, EndCause::EndOfInput) {
@@ -242,14 +270,13 @@ pub(super) fn guard_children(messages: &Messages) {
     let _ = messages;
 }
 
-/// The channels of a run; signals are reported to them, and that the reader of the output is gone.
-fn watched_channels(io: &mut Io) -> anyhow::Result<Channels> {
-    let channels = Channels::new();
+/// Reports signals to the run, and that the reader of the output is gone.
+fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
     report_end_signals(channels.signals()).context("cannot listen for signals")?;
     if let Some(output) = io.stdout_watch.take() {
         report_departure(output, channels.output_gone()).context("cannot watch the output")?;
     }
-    Ok(channels)
+    Ok(())
 }
 
 impl RunToolsArguments {
@@ -349,6 +376,19 @@ impl RunToolsArguments {
             EndCause::EndOfInput => Outcome::Done,
         }
     }
+}
+
+/// Tells what was said in a session file, which may still be missing.
+fn tell_session(path: &Path, briefing: &Briefing) -> Result<(), UsageError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let session = Session::open(path).map_err(UsageError::reason)?;
+    let told = session.each_message(Scope::SinceCompaction, &mut |message| {
+        briefing.message(&message);
+        ControlFlow::Continue(())
+    });
+    told.map(drop).map_err(UsageError::reason)
 }
 
 /// The tool's own name.

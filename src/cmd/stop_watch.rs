@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Outcome;
-use crate::model::Stop;
-use crate::process::{EndSignal, report_departure, report_end_signals};
+use crate::process::{CancelToken, EndSignal, report_departure, report_end_signals};
 
 const INTERRUPTED: u8 = 1;
 const TERMINATED: u8 = 2;
@@ -14,7 +13,7 @@ const TERMINATED: u8 = 2;
 /// Stops calls, and remembers why.
 #[derive(Clone, Default)]
 pub(super) struct StopWatch {
-    pub(super) stop: Stop,
+    pub(super) stop: CancelToken,
     signal: Arc<AtomicU8>,
 }
 
@@ -29,11 +28,11 @@ impl StopWatch {
                 EndSignal::Terminate => TERMINATED,
             };
             by_signal.signal.store(code, Ordering::SeqCst);
-            by_signal.stop.stop();
+            by_signal.stop.cancel();
         });
         if let Some(output) = output {
             let by_reader = watch.stop.clone();
-            let _ = report_departure(output, move || by_reader.stop());
+            let _ = report_departure(output, move || by_reader.cancel());
         }
         watch
     }

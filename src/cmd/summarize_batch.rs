@@ -21,7 +21,8 @@ use super::{Globals, Outcome, UsageError};
 use crate::flow::{LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Source, Timing};
 use crate::io::Io;
 use crate::jsonl::Prefilter;
-use crate::model::{Pace, Stop};
+use crate::model::Pace;
+use crate::process::CancelToken;
 use crate::process::{EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{
@@ -96,7 +97,7 @@ impl Run for SummarizeBatchArguments {
         let Some(instructions) = self.side.instructions(prompts::LABEL, io)? else {
             return Ok(Outcome::Done);
         };
-        let stop = Stop::default();
+        let stop = CancelToken::default();
         let maker = self.maker(instructions, &stop, globals, io)?;
         let form = self.side.form.form(io.terminal);
         let recorder = self
@@ -150,7 +151,7 @@ impl Run for SummarizeBatchArguments {
                 let _ = report_end_signals(report);
             },
         );
-        stop.stop();
+        stop.cancel();
         Ok(errors.outcome(self.finish(end, sink)?))
     }
 }
@@ -185,7 +186,7 @@ impl SummarizeBatchArguments {
     fn maker(
         &self,
         instructions: String,
-        stop: &Stop,
+        stop: &CancelToken,
         globals: &Globals,
         io: &Io,
     ) -> Result<Option<LabelMaker>, UsageError> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::advisor_arguments::AdvisorArguments;
 use super::command::Run;
 use super::mcp_arguments::McpArguments;
 use super::run_tools::guard_children;
@@ -40,6 +41,8 @@ pub(super) struct ToolsArguments {
     tools: Vec<PathBuf>,
     #[command(flatten)]
     mcp: McpArguments,
+    #[command(flatten)]
+    advisor: AdvisorArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,9 +61,8 @@ impl Run for ToolsArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let here = std::env::current_dir().context("cannot find the working directory")?;
-        let registry = self
-            .mcp
-            .add_servers(registry(&settings)?, &here, globals, io)?;
+        let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+        let registry = self.mcp.add_servers(registry, &here, globals, io)?;
         guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,

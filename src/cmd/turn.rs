@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::advisor_arguments::AdvisorArguments;
 use super::command::Run;
 use super::mcp_arguments::McpArguments;
 use super::model_arguments::ModelArguments;
@@ -67,6 +68,8 @@ pub(super) struct TurnArguments {
     tools_only: Option<Vec<String>>,
     #[command(flatten)]
     mcp: McpArguments,
+    #[command(flatten)]
+    advisor: AdvisorArguments,
     /// The most tokens that the reply may have
     #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
@@ -114,9 +117,8 @@ impl Run for TurnArguments {
         let moment = Moment::of(io);
         let session_id = self.session_id(&conversation, &moment);
         let functions = {
-            let registry = self
-                .mcp
-                .add_servers(registry(&settings)?, &directory, globals, io)?;
+            let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+            let registry = self.mcp.add_servers(registry, &directory, globals, io)?;
             guard_children(&io.messages);
             let functions = self.functions(&registry, &conversation.history);
             registry.end();

@@ -10,7 +10,8 @@ use super::{Globals, Outcome};
 use crate::dialog::{Block, Usage};
 use crate::io::Io;
 use crate::jsonl::WriteError;
-use crate::model::{Delivery, Event, Failure, Finish, Provider, Reply, Request, Stop};
+use crate::model::{Delivery, Event, Failure, Finish, Provider, Reply, Request};
+use crate::process::CancelToken;
 use crate::session::Prices;
 use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
 use crate::wire::records::TurnResultRecord;
@@ -64,7 +65,7 @@ impl ReplyWriter {
             if written.is_ok() {
                 written = self.part(event, &mut assembly);
                 if written.is_err() {
-                    watch.stop.stop();
+                    watch.stop.cancel();
                 }
             }
         });
@@ -102,7 +103,7 @@ impl ReplyWriter {
     }
 
     /// Runs the hooks after a reply without calls.
-    fn stop(&mut self, stop: &Stop, io: &Io) -> Result<(), WriteError> {
+    fn stop(&mut self, stop: &CancelToken, io: &Io) -> Result<(), WriteError> {
         let Some(hooks) = self.stop_hooks.take() else {
             return Ok(());
         };

@@ -2,20 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::guards::{hook_runner, read_hooks};
 use super::{Globals, UsageError};
 use crate::config::{PermissionFlags, PermissionSettings};
-use crate::hooks::{
-    Handler, HookDecision, HookEvent, HookInput, HookRun, HookRunner, Hooks, Merged, merge,
-};
+use crate::hooks::{HookDecision, HookEvent, HookInput, HookRunner, Hooks, Merged, merge};
 use crate::io::{Environment, Io};
-use crate::model::Stop;
 use crate::process::{CancelToken, Spawners};
 use crate::turn::FEEDBACK;
 
@@ -26,9 +21,6 @@ pub(super) struct StopArguments {
     #[arg(long, value_name = "FILE")]
     settings: Vec<PathBuf>,
 }
-
-/// How often hooks that run are asked whether somebody interrupted.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The `Stop` hooks of a run.
 pub(super) struct StopHooks {
@@ -103,7 +95,7 @@ impl StopHooks {
         &self,
         session_id: &str,
         said: &str,
-        stop: &Stop,
+        stop: &CancelToken,
         note: &dyn Fn(&str),
     ) -> Stopped {
         let input = HookInput {
@@ -116,7 +108,7 @@ impl StopHooks {
         });
         let input = input.of(HookEvent::Stop, members);
         let handlers = self.hooks.fired(HookEvent::Stop, &[], None);
-        let runs = self.wait(&handlers, &input, stop);
+        let runs = self.runner.run(&handlers, &input, &self.directory, stop);
         let merged = merge(runs.into_iter().map(|run| (run.name, run.answer)));
         for message in &merged.messages {
             note(message);
@@ -132,26 +124,6 @@ impl StopHooks {
             Some(text) => Stopped::Continues(text),
             None => Stopped::Over,
         }
-    }
-}
-
-impl StopHooks {
-    fn wait(&self, handlers: &[&Handler], input: &Value, stop: &Stop) -> Vec<HookRun> {
-        let (cancel, (sender, runs)) = (CancelToken::default(), channel());
-        std::thread::scope(|scope| {
-            let run = || self.runner.run(handlers, input, &self.directory, &cancel);
-            scope.spawn(move || sender.send(run()));
-            loop {
-                match runs.recv_timeout(LOOK) {
-                    Ok(runs) => return runs,
-                    Err(RecvTimeoutError::Disconnected) => return Vec::new(),
-                    Err(RecvTimeoutError::Timeout) if stop.is_stopped() => {
-                        cancel.cancel();
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-            }
-        })
     }
 }
 

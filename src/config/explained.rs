@@ -12,7 +12,7 @@ use super::variables::{
 };
 use super::{Config, Overrides};
 use crate::http::Reach;
-use crate::side::{auto_title_is_disabled, labels_are_wanted};
+use crate::side::{labels_are_wanted, says_yes};
 use crate::text::redact;
 
 /// A value, and what set it: a variable, the configuration file, or `default`.
@@ -37,7 +37,7 @@ impl Config {
         let path = |path: &Path| path.display().to_string();
         let time = |time: Duration| time.as_millis().to_string();
         let labels = labels_are_wanted(LABELS.text(environment), file.emit_tool_use_summaries);
-        let titles = !auto_title_is_disabled(AUTO_TITLE_OFF.text(environment));
+        let titles = !says_yes(AUTO_TITLE_OFF.text(environment));
         // Its name, its value, the variable that counts, and whether the file sets it.
         let rows = [
             (
@@ -128,7 +128,12 @@ impl Config {
     fn explained_models(&self) -> Vec<Setting> {
         let models = self.models(None);
         let mut found = Vec::new();
-        for (name, chosen) in [("fast_model", models.fast), ("model", models.main)] {
+        let chosen = [
+            ("fast_model", models.fast),
+            ("model", models.main),
+            ("advisor_model", self.advisor(None)),
+        ];
+        for (name, chosen) in chosen {
             let (value, source) = match chosen {
                 None => ("none".to_owned(), DEFAULT.to_owned()),
                 Some(chosen) if chosen.by == name => (chosen.name, self.file_name()),

@@ -103,6 +103,8 @@ pub(super) struct ConfigFile {
     pub(super) fast_model: Option<String>,
     /// The model for the conversation itself.
     pub(super) model: Option<String>,
+    /// The model that the tool `Advisor` asks.
+    pub(super) advisor_model: Option<String>,
     /// Model providers, known ones and others.
     pub(super) providers: BTreeMap<String, ProviderTable>,
     /// How requests are made.

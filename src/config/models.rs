@@ -6,14 +6,15 @@ use std::time::Duration;
 use super::Config;
 use super::file::{HttpTable, ProviderTable};
 use super::variables::{
-    ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN, CERTIFICATE_DIRECTORY,
-    CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL, GEMINI_ADDRESS, GEMINI_KEY,
-    HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS, OLLAMA_KEY, OPENAI_ADDRESS,
-    OPENAI_KEY, OPENROUTER_KEY, Variable, WEB_SERVER,
+    ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
+    CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
+    GEMINI_ADDRESS, GEMINI_KEY, HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS,
+    OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Variable, WEB_SERVER,
 };
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::Environment;
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
+use crate::side::says_yes;
 
 /// The variables of known providers: key, token and address.
 pub(super) const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
@@ -34,16 +35,10 @@ impl Config {
     /// The settings of models. `total` is the time limit of a request, if a flag sets one.
     pub fn models(&self, total: Option<Duration>) -> ModelSettings {
         let environment = &self.environment;
-        let chosen = |variable: Variable, in_file: &Option<String>, key: &'static str| {
-            let in_environment = variable.text(environment).zip(variable.names().next());
-            let (name, by) = in_environment.or_else(|| Some((in_file.as_deref()?, key)))?;
-            let name = name.to_owned();
-            Some(ChosenModel { name, by })
-        };
         let providers = self.file.providers.iter();
         let mut settings = ModelSettings {
-            fast: chosen(FAST_MODEL, &self.file.fast_model, "fast_model"),
-            main: chosen(MAIN_MODEL, &self.file.model, "model"),
+            fast: self.chosen(FAST_MODEL, self.file.fast_model.as_ref(), "fast_model"),
+            main: self.chosen(MAIN_MODEL, self.file.model.as_ref(), "model"),
             http: http(&self.file.http, total, environment),
             providers: providers
                 .map(|(name, table)| (name.clone(), provider(table.clone(), environment)))
@@ -68,6 +63,37 @@ impl Config {
             provider.base_url = address.or_else(|| provider.base_url.take());
         }
         settings
+    }
+
+    /// The model that gives advice: that of the flag, else the configured one. None if the
+    /// environment forbids it.
+    pub fn advisor(&self, flag: Option<&str>) -> Option<ChosenModel> {
+        if says_yes(ADVISOR_OFF.text(&self.environment)) {
+            return None;
+        }
+        let given = flag.map(|name| ChosenModel {
+            name: name.to_owned(),
+            by: "--advisor-model",
+        });
+        given.or_else(|| {
+            let in_file = self.file.advisor_model.as_ref();
+            self.chosen(ADVISOR_MODEL, in_file, "advisor_model")
+        })
+    }
+
+    /// The model that a variable names, else a key of the file.
+    fn chosen(
+        &self,
+        variable: Variable,
+        in_file: Option<&String>,
+        key: &'static str,
+    ) -> Option<ChosenModel> {
+        let in_environment = variable
+            .text(&self.environment)
+            .zip(variable.names().next());
+        let (name, by) = in_environment.or_else(|| Some((in_file?.as_str(), key)))?;
+        let name = name.to_owned();
+        Some(ChosenModel { name, by })
     }
 }
 
@@ -216,6 +242,25 @@ mod tests {
         assert_eq!(openai.key, KeySource::Given(Secret::new("sk-canary")));
         assert_eq!(openai.base_url.as_deref(), Some("http://variable"));
         assert!(!format!("{both:?}").contains("canary"));
+    }
+
+    #[test]
+    fn an_advisor_is_named_or_forbidden() {
+        let chosen = |pairs: &[(&str, &str)], flag| {
+            let environment = pairs.iter().copied().collect();
+            let config = Config {
+                file: toml::from_str("advisor_model = \"ollama:a\"").unwrap(),
+                environment,
+            };
+            config.advisor(flag).map(|chosen| (chosen.name, chosen.by))
+        };
+        let by = |name: &str, by| Some((name.to_owned(), by));
+        let variable = ("TURNPIPE_ADVISOR_MODEL", "ollama:b");
+        let off = ("CLAUDE_CODE_DISABLE_ADVISOR_TOOL", "1");
+        assert_eq!(chosen(&[], None), by("ollama:a", "advisor_model"));
+        assert_eq!(chosen(&[variable], None), by("ollama:b", variable.0));
+        assert_eq!(chosen(&[variable], Some("c")), by("c", "--advisor-model"));
+        assert_eq!(chosen(&[variable, off], Some("c")), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::agent_settings::read_agent_settings;
 use super::variables::{AUTO_TITLE_OFF, LABELS, Variable};
 use super::{Config, ConfigError};
-use crate::side::{auto_title_is_disabled, labels_are_wanted};
+use crate::side::{labels_are_wanted, says_yes};
 
 /// Which of labels and automatic titles are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Config {
         let variable = |variable: Variable| variable.text(&self.environment);
         Ok(SideGates {
             labels: labels_are_wanted(variable(LABELS), setting),
-            auto_titles: !auto_title_is_disabled(variable(AUTO_TITLE_OFF)),
+            auto_titles: !says_yes(variable(AUTO_TITLE_OFF)),
         })
     }
 }

@@ -47,6 +47,9 @@ pub(super) const AUTO_TITLE_OFF: Variable = Variable(
 );
 pub(super) const FAST_MODEL: Variable = Variable("TURNPIPE_FAST_MODEL");
 pub(super) const MAIN_MODEL: Variable = Variable("TURNPIPE_MODEL");
+pub(super) const ADVISOR_MODEL: Variable = Variable("TURNPIPE_ADVISOR_MODEL");
+pub(super) const ADVISOR_OFF: Variable =
+    Variable("TURNPIPE_DISABLE_ADVISOR_TOOL CLAUDE_CODE_DISABLE_ADVISOR_TOOL");
 pub(super) const OPENAI_KEY: Variable = Variable("OPENAI_API_KEY");
 pub(super) const OPENAI_ADDRESS: Variable = Variable("OPENAI_BASE_URL");
 pub(super) const ANTHROPIC_KEY: Variable = Variable("ANTHROPIC_API_KEY");

@@ -23,6 +23,11 @@ impl Joiner {
         }
     }
 
+    /// The message that may not be complete.
+    pub fn open(&self) -> Option<&Message> {
+        self.open.as_ref()
+    }
+
     /// The last message.
     pub fn finish(&mut self) -> Option<Message> {
         self.open.take()

@@ -16,7 +16,7 @@ use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
 use crate::wire::Decoder;
-use crate::wire::records::{ControlCancelRecord, ControlRequestRecord};
+use crate::wire::records::{ControlCancelRecord, ControlRequestRecord, SideExtension};
 
 /// What the main loop reacts to.
 pub(super) enum RunnerEvent {
@@ -31,6 +31,8 @@ pub(super) enum RunnerEvent {
     Question(Box<ControlRequestRecord>),
     /// It need not answer any more.
     Withdrawn(ControlCancelRecord),
+    /// A model was asked besides, at this cost.
+    Spent(Box<SideExtension>),
     /// A call has done its work, but not what follows.
     Worked { call: CallIndex },
     /// The hooks after a turn have ended.
@@ -72,6 +74,14 @@ impl Channels {
             open: self.questions.clone(),
             events: self.sender.clone(),
             ids,
+        }
+    }
+
+    /// A function that reports to the run what a model cost that was asked besides.
+    pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
+        let sender = self.sender.clone();
+        move |cost| {
+            let _ = sender.send(RunnerEvent::Spent(Box::new(cost)));
         }
     }
 

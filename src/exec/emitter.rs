@@ -4,11 +4,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::{Call, CallStage};
 use super::intake::Boundary;
-use super::{Echo, Options};
+use super::{Echo, Listener, Options};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::process::Witnessed;
@@ -16,7 +16,8 @@ use crate::tools::{Block, Content};
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
     ImageSource, Persisted, Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport,
-    ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
+    SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
+    TurnEndRecord, UsageRecord,
 };
 use crate::wire::{Answered, ApiMessages, Lane, SessionId, ToolUseId};
 
@@ -34,6 +35,11 @@ pub(super) struct Emitter<Sink: Write> {
     api: Option<ApiMessages>,
     /// How the ids begin that calls got here.
     made_ids: String,
+    /// Hears the conversation.
+    listener: Option<Listener>,
+    /// The results of the turn, which it hears at the end of it: not sooner or later as the calls are
+    /// fast or slow.
+    untold: Vec<String>,
 }
 
 impl<Sink: Write> Emitter<Sink> {
@@ -42,6 +48,7 @@ impl<Sink: Write> Emitter<Sink> {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         session: SessionId,
+        listener: Option<Listener>,
         options: &Options,
     ) -> Self {
         let writer = Writer::new(sink);
@@ -55,6 +62,8 @@ impl<Sink: Write> Emitter<Sink> {
             boundary: Boundary::Line,
             api: options.results.map(ApiMessages::of),
             made_ids: options.call_ids.clone(),
+            listener,
+            untold: Vec::new(),
         }
     }
 
@@ -63,6 +72,11 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> Result<(), WriteError> {
+        if let Some(listener) = &mut self.listener {
+            for record in piece.records().0 {
+                listener(record.text(piece.raw()));
+            }
+        }
         if let Some(api) = &mut self.api {
             piece.visit_records(|record| api.record(record));
             return Ok(());
@@ -95,6 +109,9 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
+        if let Some(listener) = &mut self.listener {
+            self.untold.drain(..).for_each(|record| listener(&record));
+        }
         let results = self.api.as_mut().map(ApiMessages::take_results);
         self.messages(results)?;
         let mut record = TurnEndRecord::new(ids);
@@ -129,6 +146,11 @@ impl<Sink: Write> Emitter<Sink> {
             content: content(completed.content),
             is_error,
         };
+        if self.listener.is_some() {
+            let message = ResultMessage::new(result.clone());
+            let record = json!({"type": "user", "message": message});
+            self.untold.push(record.to_string());
+        }
         if let Some(api) = &mut self.api {
             let id = Some(result.tool_use_id.clone());
             api.answer(Answered {
@@ -199,6 +221,12 @@ impl<Sink: Write> Emitter<Sink> {
             response: None,
         };
         self.write(ControlResponseRecord { response })
+    }
+
+    /// A model was asked besides, at this cost.
+    pub(super) fn spent(&mut self, cost: SideExtension) -> Result<(), WriteError> {
+        let session = Some(self.session.clone());
+        self.write(UsageRecord::new(self.uuid(), session, cost))
     }
 
     fn uuid(&self) -> String {

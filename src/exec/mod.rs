@@ -40,6 +40,6 @@ pub use observer::{Observer, Progress};
 pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd, StartDirectory};
 pub use ownership::HistoryPolicy;
 pub use prompting::{Answer, Prompter, Question, ToolPrompter};
-pub use runner::{Dependencies, run};
+pub use runner::{Dependencies, Listener, run};
 pub use schedule::Policy;
 pub use trace::Trace;

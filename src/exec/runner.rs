@@ -34,6 +34,9 @@ use crate::wire::{Event, SessionId, ToolUseId, Understanding};
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
+/// Hears a record.
+pub type Listener = Box<dyn FnMut(&str)>;
+
 /// What a run works with.
 pub struct Dependencies<Sink: Write> {
     /// Records go here.
@@ -48,6 +51,8 @@ pub struct Dependencies<Sink: Write> {
     pub observer: Box<dyn Observer>,
     /// Takes the trace, if one is wanted.
     pub trace: Option<Trace>,
+    /// Hears the conversation: the records of the input, and the results of each turn that is over.
+    pub listener: Option<Listener>,
 }
 
 /// A run in progress.
@@ -95,6 +100,7 @@ pub fn run<Sink: Write>(
         Arc::clone(&clock),
         dependencies.ids,
         naming.id().clone(),
+        dependencies.listener,
         options,
     );
     let mut runner = Runner {
@@ -222,6 +228,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             RunnerEvent::Batched { turn, heard } => self.calls.batched(turn, heard),
             RunnerEvent::Question(record) => self.output.emitter.write(record)?,
             RunnerEvent::Withdrawn(record) => self.output.emitter.write(record)?,
+            RunnerEvent::Spent(cost) => self.output.emitter.spent(*cost)?,
             RunnerEvent::Worked { call } => self.calls.worked(call),
             RunnerEvent::Finished { call, completed } => {
                 self.calls.finish(call, *completed, &mut self.session);

@@ -1,9 +1,10 @@
-//! One call of a model for a label, title or recap.
+//! One call of a model for a label, a title, a recap, a verdict or advice.
 
 use std::sync::Arc;
 
 use crate::dialog::Usage;
-use crate::model::{Failure, PromptId, Provider, Reply, Request, Stop};
+use crate::model::{Failure, PromptId, Provider, Reply, Request};
+use crate::process::CancelToken;
 
 /// Asks a model until it is stopped.
 #[derive(Clone)]
@@ -11,7 +12,7 @@ pub struct Asker {
     /// The model.
     pub provider: Arc<dyn Provider>,
     /// Ends running and future calls.
-    pub stop: Stop,
+    pub stop: CancelToken,
 }
 
 /// What a call cost, successful or not.
@@ -39,5 +40,29 @@ impl Asker {
             usage,
         });
         (reply, cost)
+    }
+}
+
+/// A model that a run asks besides.
+pub struct Consultant {
+    /// The model.
+    pub provider: Arc<dyn Provider>,
+    /// Hears what each call cost.
+    pub spent: Box<dyn Fn(Cost) + Send + Sync>,
+}
+
+impl Consultant {
+    /// Requests a reply, until `cancel` fires.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn ask(&self, request: &Request, cancel: &CancelToken) -> Result<Reply, Failure> {
+        let asker = Asker {
+            provider: Arc::clone(&self.provider),
+            stop: cancel.clone(),
+        };
+        let (reply, cost) = asker.ask(request);
+        cost.into_iter().for_each(&self.spent);
+        reply
     }
 }

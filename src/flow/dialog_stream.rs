@@ -102,6 +102,11 @@ impl DialogStream {
         &self.instructions
     }
 
+    /// The message that may not be complete.
+    pub fn open(&self) -> Option<&Message> {
+        self.joiner.open()
+    }
+
     /// Calls `taken` with what is left at the end of the stream.
     pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
         if let Some(text) = self.decoder.unfinished_text() {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::Asker;
+use super::ask::Consultant;
+use super::briefing::Briefing;
 use crate::exec::{Case, Judge, Judgement};
 use crate::model::Failure;
 use crate::process::CancelToken;
@@ -12,16 +13,20 @@ use crate::side::prompts;
 /// Asks a model about each call, twice if the first answer is not a plain yes.
 pub struct ModelJudge {
     /// The model.
-    pub asker: Asker,
+    pub consultant: Consultant,
+    /// What it knows of the conversation.
+    pub briefing: Briefing,
 }
 
 impl Judge for ModelJudge {
     fn judge(&self, case: &Case<'_>, cancel: &CancelToken) -> Judgement {
         let call = json!({"tool": case.tool, "input": case.input}).to_string();
+        let prompts = self.briefing.prompts();
         let ask = |stage| {
             let request = judge_request(
                 stage,
                 &call,
+                &prompts,
                 case.earlier,
                 case.directory,
                 prompts::AUTO_CLASSIFIER,
@@ -29,10 +34,7 @@ impl Judge for ModelJudge {
             let Some(request) = request else {
                 return Err("the call is too long to be judged".to_owned());
             };
-            if cancel.is_cancelled() {
-                return Err("the question was withdrawn".to_owned());
-            }
-            let (reply, _) = self.asker.ask(&request);
+            let reply = self.consultant.ask(&request, cancel);
             reply
                 .map(|reply| verdict(&reply.text))
                 .map_err(|failure: Failure| failure.to_string())

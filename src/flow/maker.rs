@@ -178,7 +178,7 @@ fn answer(
 ) -> Result<Product, NoResult> {
     let (reply, cost) = asker.ask(request);
     let text = match reply {
-        _ if asker.stop.is_stopped() => Err(Reason::Aborted.into()),
+        _ if asker.stop.is_cancelled() => Err(Reason::Aborted.into()),
         Ok(reply) => read(&reply),
         Err(failure) => Err(failure.into()),
     };

@@ -1,9 +1,11 @@
 //! What drives several rooms at once: labels that are made ahead of their places in a stream, titles
-//! and recaps of many sessions. The rules are in other rooms.
+//! and recaps of many sessions, questions of a run to other models. The rules are in other rooms.
 
+mod advisor;
 mod ask;
 mod batch;
 mod batches;
+mod briefing;
 mod dialog_stream;
 mod each;
 mod excerpt;
@@ -16,9 +18,11 @@ mod maker;
 mod queue;
 mod reason;
 
-pub use ask::{Asker, Cost};
+pub use advisor::{ADVISOR, Advisor};
+pub use ask::{Asker, Consultant, Cost};
 pub use batch::{Batch, BatchCall, BatchResult, Need};
 pub use batches::Batches;
+pub use briefing::Briefing;
 pub use dialog_stream::DialogStream;
 pub use each::each_in_order;
 pub use excerpt::Excerpt;

@@ -43,7 +43,7 @@ pub enum Failure {
         /// The limit that was reached.
         limit: Duration,
     },
-    /// The call was stopped ([`super::Stop`]).
+    /// The call was stopped ([`crate::process::CancelToken`]).
     #[error("aborted")]
     Aborted,
     /// The answer began and was cut off.

@@ -21,7 +21,6 @@ mod request;
 mod retry;
 mod server_error;
 mod settings;
-mod stop;
 mod text_parts;
 mod transport;
 
@@ -47,5 +46,4 @@ pub use reply::{Finish, Input, Reply, ToolCall};
 pub use request::{Answer, Attempts, Function, PromptId, Request, SharedPrefix, Thinking, Turn};
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};
-pub use stop::Stop;
 pub use text_parts::without_think_tags;

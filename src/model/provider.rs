@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Reply, Request, Stop};
+use super::{Failure, Reply, Request};
+use crate::process::CancelToken;
 
 /// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
 pub trait Provider: Send + Sync {
@@ -10,7 +11,8 @@ pub trait Provider: Send + Sync {
     fn name(&self) -> &str;
 
     /// Asks, and returns the whole reply. Its parts are handed to `sink` as they come; they are not
-    /// taken back if it then fails for good.
+    /// taken back if it then fails for good. When `stop` fires, the connection is closed at once, and
+    /// the failure is [`Failure::Aborted`].
     ///
     /// # Errors
     /// There is no whole, usable reply.
@@ -18,7 +20,7 @@ pub trait Provider: Send + Sync {
         &self,
         request: &Request,
         delivery: Delivery,
-        stop: &Stop,
+        stop: &CancelToken,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Reply, Failure>;
 
@@ -26,7 +28,7 @@ pub trait Provider: Send + Sync {
     ///
     /// # Errors
     /// As [`Provider::ask`].
-    fn complete(&self, request: &Request, stop: &Stop) -> Result<Reply, Failure> {
+    fn complete(&self, request: &Request, stop: &CancelToken) -> Result<Reply, Failure> {
         self.ask(request, Delivery::Whole, stop, &mut |_| ())
     }
 

@@ -12,6 +12,7 @@ use super::test_socks_server::SocksServer;
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::{Environment, FixedClock, SeededIds};
+use crate::process::CancelToken;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("content-type", "text/event-stream");
@@ -118,11 +119,11 @@ fn every_reply_arrives_byte_by_byte() {
             model.ask(
                 &request(),
                 Delivery::Streamed,
-                &Stop::default(),
+                &CancelToken::default(),
                 &mut |_| parts += 1,
             )
         } else {
-            model.complete(&request(), &Stop::default())
+            model.complete(&request(), &CancelToken::default())
         };
         assert_eq!(describe(&reply.unwrap()), sample.says, "{}", sample.name);
         assert_eq!(parts > 0, sample.is_stream());
@@ -163,7 +164,7 @@ fn keys_go_where_each_api_wants_them() {
             &connector(settings(name, &server.url(base))),
             &format!("{name}:m"),
         );
-        assert!(model.complete(&request(), &Stop::default()).is_err());
+        assert!(model.complete(&request(), &CancelToken::default()).is_err());
         let (head, _) = server.requests().remove(0);
         assert_eq!(head.lines().next(), Some(line));
         assert!(head.contains(&key), "{head}");
@@ -182,7 +183,7 @@ fn side_calls_are_tried_once() {
     ] {
         let server = TestServer::answering([body]);
         let failure = openai(&server)
-            .complete(&request(), &Stop::default())
+            .complete(&request(), &CancelToken::default())
             .unwrap_err();
         assert_eq!(failure.retryability(), Retryability::Temporary, "{failure}");
         assert_eq!(server.requests().len(), 1);
@@ -209,7 +210,7 @@ fn a_server_is_left_alone_for_as_long_as_it_asks() {
         let server = TestServer::answering([refusal, answer(200, &[JSON], GOOD)]);
         let start = Instant::now();
         let reply = openai(&server)
-            .complete(&persistent(), &Stop::default())
+            .complete(&persistent(), &CancelToken::default())
             .unwrap();
         assert_eq!(reply.text, "Fix login");
         assert!(
@@ -243,7 +244,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
     ];
     for refusal in passing {
         let server = TestServer::answering([refusal.clone(), answer(200, &[JSON], GOOD)]);
-        let reply = openai(&server).complete(&persistent(), &Stop::default());
+        let reply = openai(&server).complete(&persistent(), &CancelToken::default());
         let described = String::from_utf8_lossy(&refusal);
         assert_eq!(reply.unwrap().text, "Fix login", "{described}");
     }
@@ -270,7 +271,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         let described = String::from_utf8_lossy(&refusal).into_owned();
         let server = TestServer::answering([refusal]);
         let failure = openai(&server)
-            .complete(&persistent(), &Stop::default())
+            .complete(&persistent(), &CancelToken::default())
             .unwrap_err();
         assert_eq!(
             failure.retryability(),
@@ -300,7 +301,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
             .ask(
                 &request(),
                 Delivery::Streamed,
-                &Stop::default(),
+                &CancelToken::default(),
                 &mut |event| {
                     heard.push(event);
                 },
@@ -333,7 +334,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
     let reply = openai(&server).ask(
         &persistent(),
         Delivery::Streamed,
-        &Stop::default(),
+        &CancelToken::default(),
         &mut |event| {
             heard.push(event);
         },
@@ -360,8 +361,12 @@ fn what_was_told_of_a_whole_block_is_not_taken_back() {
             attempts: Attempts::UntilABlock,
             ..persistent()
         };
-        let reply =
-            openai(&server).ask(&request, Delivery::Streamed, &Stop::default(), &mut |_| ());
+        let reply = openai(&server).ask(
+            &request,
+            Delivery::Streamed,
+            &CancelToken::default(),
+            &mut |_| (),
+        );
         reply.unwrap_err();
         server.requests().len()
     };
@@ -401,7 +406,7 @@ fn silence_and_dripping_end_in_time() {
             .ask(
                 &request(),
                 Delivery::Streamed,
-                &Stop::default(),
+                &CancelToken::default(),
                 &mut |_| (),
             )
             .unwrap_err();
@@ -417,13 +422,13 @@ fn stopping_closes_the_connection_at_once() {
     for script in [vec![Step::AwaitClose], vec![begun, Step::AwaitClose]] {
         let server = TestServer::start(vec![script]);
         let model = openai(&server);
-        let stop = Stop::default();
+        let stop = CancelToken::default();
         let start = std::thread::scope(|scope| {
             let call =
                 scope.spawn(|| model.ask(&persistent(), Delivery::Streamed, &stop, &mut |_| ()));
             assert!(matches!(server.next(), Seen::Request { .. }));
             let start = Instant::now();
-            stop.stop();
+            stop.cancel();
             assert_eq!(call.join().unwrap().unwrap_err(), Failure::Aborted);
             start
         });
@@ -451,7 +456,7 @@ fn several_threads_ask_at_once() {
     let model = openai(&server);
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| model.complete(&request(), &Stop::default())))
+            .map(|_| scope.spawn(|| model.complete(&request(), &CancelToken::default())))
             .collect();
         for call in calls {
             assert_eq!(call.join().unwrap().unwrap().text, "Fix login");
@@ -468,7 +473,7 @@ fn a_connection_error_names_the_host() {
     };
     let settings = settings("openai", &format!("http://127.0.0.1:{port}/v1"));
     let failure = provider(&connector(settings), "openai:m")
-        .complete(&persistent(), &Stop::default())
+        .complete(&persistent(), &CancelToken::default())
         .unwrap_err();
     assert!(
         matches!(failure, Failure::Unreachable { .. }),
@@ -498,7 +503,7 @@ fn no_key_is_ever_shown() {
         let mut connector = connector(settings);
         connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
         let failure = provider(&connector, "openai:m")
-            .complete(&request(), &Stop::default())
+            .complete(&request(), &CancelToken::default())
             .unwrap_err();
         let shown = format!("{failure} {failure:?}");
         assert!(!shown.contains("canary"), "{shown}");
@@ -516,7 +521,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
     let body = json!({"choices": [{"message": {"content": format!("Your key is {CANARY}.")}, "finish_reason": "stop"}]});
     let server = TestServer::answering([answer(200, &[JSON], &body.to_string())]);
     let reply = openai(&server)
-        .complete(&request(), &Stop::default())
+        .complete(&request(), &CancelToken::default())
         .unwrap();
     assert_eq!(reply.text, "Your key is [redacted].");
 
@@ -534,7 +539,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
     let reply = openai(&server).ask(
         &request(),
         Delivery::Streamed,
-        &Stop::default(),
+        &CancelToken::default(),
         &mut |event| match event {
             Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
             _ => {}
@@ -548,7 +553,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
 fn a_key_is_not_sent_in_the_clear_to_the_open_network() {
     let far = settings("openai", "http://198.51.100.7/v1");
     let failure = provider(&connector(far.clone()), "openai:m")
-        .complete(&request(), &Stop::default())
+        .complete(&request(), &CancelToken::default())
         .unwrap_err();
     assert_eq!(
         failure.to_string(),
@@ -571,7 +576,10 @@ fn requests_go_through_the_proxy_but_for_the_exceptions() {
     settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
     let model = provider(&connector(settings.clone()), "vllm:m");
     assert_eq!(
-        model.complete(&request(), &Stop::default()).unwrap().text,
+        model
+            .complete(&request(), &CancelToken::default())
+            .unwrap()
+            .text,
         "Fix login"
     );
     let (head, _) = server.requests().remove(0);
@@ -589,7 +597,10 @@ fn requests_go_through_the_proxy_but_for_the_exceptions() {
     settings.http.proxies.except = Some("127.0.0.1".to_owned());
     let model = provider(&connector(settings), "vllm:m");
     assert_eq!(
-        model.complete(&request(), &Stop::default()).unwrap().text,
+        model
+            .complete(&request(), &CancelToken::default())
+            .unwrap()
+            .text,
         "Fix login"
     );
 }
@@ -625,7 +636,7 @@ fn requests_go_through_socks_proxies() {
             ..Proxies::default()
         };
         let model = provider(&connector(settings), "vllm:m");
-        let reply = model.complete(&request(), &Stop::default());
+        let reply = model.complete(&request(), &CancelToken::default());
         assert_eq!(reply.unwrap().text, "Fix login", "{scheme} {login}");
         let request = proxy.next_request();
         assert_eq!(request.target, target, "{scheme} {login}");
@@ -648,7 +659,9 @@ fn a_socks_proxy_that_is_not_there_is_named_without_its_password() {
         "socks5h://user:proxy-canary@127.0.0.1:{port}"
     )));
     let model = provider(&connector(settings), "vllm:m");
-    let failure = model.complete(&request(), &Stop::default()).unwrap_err();
+    let failure = model
+        .complete(&request(), &CancelToken::default())
+        .unwrap_err();
     let described = format!("{failure} {failure:?}");
     assert!(described.contains("socks proxy"), "{described}");
     assert!(!described.contains("canary"), "{described}");
@@ -668,7 +681,10 @@ fn a_request_is_adapted_to_what_a_server_refuses() {
     );
     for _ in 0..2 {
         assert_eq!(
-            model.complete(&request(), &Stop::default()).unwrap().text,
+            model
+                .complete(&request(), &CancelToken::default())
+                .unwrap()
+                .text,
             "Fix login"
         );
     }

@@ -12,9 +12,10 @@ use super::listener::Listener;
 use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
 use super::transport::{Target, Transport};
-use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request, Stop};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
+use crate::process::CancelToken;
 
 /// How often a request is adapted after a refusal.
 const MOST_ADAPTATIONS: usize = 3;
@@ -59,10 +60,10 @@ impl Provider for Remote {
         &self,
         request: &Request,
         delivery: Delivery,
-        stop: &Stop,
+        stop: &CancelToken,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Reply, Failure> {
-        if stop.is_stopped() {
+        if stop.is_cancelled() {
             return Err(Failure::Aborted);
         }
         let mut headers = self.shared.access.headers.clone();
@@ -80,7 +81,7 @@ impl Provider for Remote {
             };
             tokio::select! {
                 biased;
-                () = stop.stopped() => Err(Failure::Aborted),
+                () = stop.fired() => Err(Failure::Aborted),
                 outcome = conversation => outcome,
             }
         };

@@ -145,4 +145,6 @@ impl PromptId {
     pub const MAIN: Self = Self("main");
     /// A verdict about a call that no rule decides.
     pub const AUTO_CLASSIFIER: Self = Self("auto_classifier");
+    /// Advice on what to do next.
+    pub const ADVISOR: Self = Self("advisor");
 }

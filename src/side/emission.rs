@@ -9,9 +9,9 @@ pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool 
     }
 }
 
-/// Whether the environment disables automatic titles: any value but an empty one, `0`, `false`, `no`
-/// and `off` does.
-pub fn auto_title_is_disabled(variable: Option<&str>) -> bool {
+/// Whether a variable that switches something off does: any value but an empty one, `0`, `false`,
+/// `no` and `off`.
+pub fn says_yes(variable: Option<&str>) -> bool {
     let value = variable.unwrap_or_default().trim().to_ascii_lowercase();
     !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
 }
@@ -45,10 +45,10 @@ mod tests {
             Some("no"),
             Some("false"),
         ] {
-            assert!(!auto_title_is_disabled(value), "{value:?}");
+            assert!(!says_yes(value), "{value:?}");
         }
         for value in ["1", "true", "yes", "x"] {
-            assert!(auto_title_is_disabled(Some(value)), "{value}");
+            assert!(says_yes(Some(value)), "{value}");
         }
     }
 }

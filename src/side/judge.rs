@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::advice::typed;
 use crate::model::{PromptId, Request, Turn};
 
 /// The token budget of the short answer.
@@ -32,10 +33,11 @@ pub enum Verdict {
     Block(String),
 }
 
-/// The request about a call, which is given as text. `None` if the call is too long to be judged.
+/// The request about a call, which is given as text, after what a person typed. `None` if the call is too long to be judged.
 pub fn judge_request(
     stage: Stage,
     call: &str,
+    prompts: &[String],
     earlier: &[String],
     directory: &Path,
     instructions: &str,
@@ -54,7 +56,11 @@ pub fn judge_request(
             LONG,
         ),
     };
-    let mut question = format!("Working directory: {}\n", directory.display());
+    let mut question = format!(
+        "{}Working directory: {}\n",
+        typed(prompts),
+        directory.display()
+    );
     if !earlier.is_empty() {
         question += "Calls before it:\n";
         for call in earlier {
@@ -131,13 +137,13 @@ mod tests {
     #[test]
     fn what_is_too_long_is_not_judged() {
         let long = "x".repeat(LONGEST_CALL + 1);
-        assert!(judge_request(Stage::First, &long, &[], Path::new("/w"), "").is_none());
+        assert!(judge_request(Stage::First, &long, &[], &[], Path::new("/w"), "").is_none());
     }
 
     proptest! {
         #[test]
-        fn a_call_cannot_end_the_question(call in "\\PC{0,80}", earlier in prop::collection::vec("\\PC{0,700}", 0..30)) {
-            let request = judge_request(Stage::First, &call, &earlier, Path::new("/w"), "rules").unwrap();
+        fn a_call_cannot_end_the_question(call in "\\PC{0,80}", prompts in prop::collection::vec("\\PC{0,700}", 0..9), earlier in prop::collection::vec("\\PC{0,700}", 0..30)) {
+            let request = judge_request(Stage::First, &call, &prompts, &earlier, Path::new("/w"), "rules").unwrap();
             let crate::dialog::Block::Text(text) = &request.turns[0].blocks[0] else { panic!() };
             prop_assert!(text.ends_with("else `block`."));
             prop_assert!(text.contains(&call));

@@ -15,3 +15,6 @@ pub const AUTO_CLASSIFIER: &str = include_str!("../../prompts/auto-classifier.md
 
 /// For recaps.
 pub const RECAP: &str = include_str!("../../prompts/recap.md");
+
+/// For advice on a conversation.
+pub const ADVISOR: &str = include_str!("../../prompts/advisor.md");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::label::{CallsEnded, FinishedCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
-use super::{Said, Spoken, auto_title_is_disabled};
+use super::{Said, Spoken, says_yes};
 use crate::dialog::{Message, Origin, Role};
 use crate::session::Agent;
 use crate::text::terminal_safe_line;
@@ -169,7 +169,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
         "sessionRecap.generate" => as_contents(spoken(&input["history"]).recent(RECAP_MESSAGES)),
         "sessionRecap.extract" => clean_recap(&line()).unwrap_or_default().into(),
         "sessionRecap.shouldFire" => should_fire(input).into(),
-        "autoTitle.disabledByEnv" => auto_title_is_disabled(input.as_str()).into(),
+        "autoTitle.disabledByEnv" => says_yes(input.as_str()).into(),
         "terminalSafe.stripTerminalControlSequences" | "terminalSafe.stripDisplayControlChars" => {
             terminal_safe_line(&line()).into()
         }

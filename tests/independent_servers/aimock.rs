@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use turnpipe::model::{
-    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, Request, Retryability, Stop,
+    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, Request, Retryability,
 };
+use turnpipe::process::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -57,7 +58,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
     let reply = model.ask(
         request,
         Delivery::Streamed,
-        &Stop::default(),
+        &CancelToken::default(),
         &mut |event| match event {
             Event::Restart => parts = 0,
             Event::Text(_) => parts += 1,
@@ -68,7 +69,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
 }
 
 fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
-    let complete = |request: &Request| model.complete(request, &Stop::default());
+    let complete = |request: &Request| model.complete(request, &CancelToken::default());
     let mut asked = 0;
     for number in 0..5 {
         let text = format!("Hello, {number}");
@@ -143,7 +144,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         ..request("TWO_CALLS")
     };
     for delivery in [Delivery::Whole, Delivery::Streamed] {
-        let reply = model.ask(&calls, delivery, &Stop::default(), &mut |_| ());
+        let reply = model.ask(&calls, delivery, &CancelToken::default(), &mut |_| ());
         let reply = reply.unwrap();
         let inputs: Vec<String> = reply
             .calls

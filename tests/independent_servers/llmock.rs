@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnpipe::model::{Delivery, Event, Failure, Provider, Reply, Request, Retryability, Stop};
+use turnpipe::model::{Delivery, Event, Failure, Provider, Reply, Request, Retryability};
+use turnpipe::process::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -69,7 +70,7 @@ pub(crate) fn run(folder: &Path) {
 }
 
 fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {
-    model.complete(request, &Stop::default())
+    model.complete(request, &CancelToken::default())
 }
 
 /// Streams a reply; the events that were not taken back have to add up to it.
@@ -78,7 +79,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure
     let reply = model.ask(
         request,
         Delivery::Streamed,
-        &Stop::default(),
+        &CancelToken::default(),
         &mut |event| match event {
             Event::Restart => text.clear(),
             Event::Text(part) => text.push_str(&part),

@@ -7,6 +7,7 @@
     reason = "a test may fail anywhere"
 )]
 
+mod advisor;
 mod api_results;
 mod asking;
 mod bench;
@@ -24,6 +25,7 @@ mod judging;
 mod lane;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod model_server;
 mod output;
 mod policies;
 #[path = "../schema/mod.rs"]

@@ -49,19 +49,21 @@ fn bash(id: &str, command: &str) -> Value {
     call(id, "Bash", &json!({ "command": command }))
 }
 
-fn call(id: &str, name: &str, input: &Value) -> Value {
+pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
 }
 
 /// Where labels are recorded.
 const LABELS: &str = "work.jsonl.turnpipe.jsonl";
 
-/// Waits until the file is there.
-fn wait_for(path: &Path) {
+/// Waits until something has happened.
+pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let start = Instant::now();
-    while !path.exists() {
-        let waited = start.elapsed();
-        assert!(waited < Duration::from_mins(1), "no {}", path.display());
+    while !happened() {
+        assert!(
+            start.elapsed() < Duration::from_mins(1),
+            "{what} is missing"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -109,7 +111,7 @@ fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
             ),
             6 => {
                 // The first label does not wait for the end of the run.
-                wait_for(&labels);
+                wait_until("a label", || labels.exists());
                 (
                     "I run the test again.",
                     json!([bash("call_0", "sh test.sh")]),

@@ -13,6 +13,7 @@ mod outcomes;
 mod races;
 mod recaps;
 mod recorded;
+mod scripts;
 mod server;
 mod titles;
 #[path = "../cli/turnpipe.rs"]

@@ -125,6 +125,75 @@ fn a_loop_of_filters_is_an_agent() {
     );
 }
 
+#[test]
+fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let asks = json!([{"id": "c", "type": "function", "function": {"name": "Advisor", "arguments": "{}"}}]);
+    let main = agent_answer(asks);
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(move |body| match body["model"].as_str() {
+            Some("strong") => (200, says("Look at the lock file.")),
+            _ => main(body),
+        }),
+    );
+    let pipe = "\"$0\" turn --model openai:gpt-5 --session s.jsonl \"$@\" \
+        | \"$0\" run-tools --session s.jsonl \
+        | \"$0\" session append s.jsonl --no-echo --exit-status";
+    let round = |arguments: &[&str]| {
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", pipe, env!("CARGO_BIN_EXE_turnpipe")])
+            .args(arguments)
+            .current_dir(folder.path())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", folder.path())
+            .env("OPENAI_BASE_URL", format!("http://{}/v1", server.address))
+            .env("OPENAI_API_KEY", "x")
+            .env("TURNPIPE_ADVISOR_MODEL", "openai:strong");
+        fed(shell, "")
+    };
+    let first = round(&["--prompt", "Make it fast"]);
+    assert_eq!(first.status, Some(0), "{}", first.stderr);
+    let second = round(&[]);
+    assert_eq!(second.status, Some(10), "{}", second.stderr);
+    let bodies = server.bodies.lock().unwrap();
+    let asked = bodies[1]["messages"][1]["content"].as_str().unwrap();
+    assert_eq!(asked.matches("Person: Make it fast").count(), 1, "{asked}");
+    assert!(
+        asked.contains("Model: I look.\nCall of Advisor: {}"),
+        "{asked}"
+    );
+    let answered = bodies[2]["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(answered["content"], "Look at the lock file.");
+    let session = folder.path().join("s.jsonl");
+    let stats = ["session", "stats", "-o", "jsonl", session.to_str().unwrap()];
+    let stats = crate::turnpipe::run(&stats, b"");
+    let shares = &records(&stats.stdout)[0]["by_prompt_id"];
+    let advice = shares
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|share| share["name"] == "advisor");
+    assert_eq!(
+        advice.unwrap()["usage"]["input_tokens"],
+        11,
+        "{}",
+        stats.stdout
+    );
+    let checked = crate::turnpipe::run(
+        &[
+            "session",
+            "check",
+            "--exit-status",
+            session.to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(checked.status, Some(0), "{}", checked.stdout);
+}
+
 const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
     {\"role\":\"user\",\"content\":\"Hello\"}\n";
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::play::Recording;
 use crate::http::Outgoing;
 use crate::model::remote::Remote;
-use crate::model::{Delivery, Event, Failure, Provider, Reply, Request, Stop};
+use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
+use crate::process::CancelToken;
 
 /// Answers as the recorded models did. The first model that was sent the same request answers.
 pub(in crate::model) struct Replayed {
@@ -38,7 +39,7 @@ impl Provider for Replayed {
         &self,
         request: &Request,
         delivery: Delivery,
-        stop: &Stop,
+        stop: &CancelToken,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Reply, Failure> {
         let model = self.model_for(request, delivery)?;

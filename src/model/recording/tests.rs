@@ -8,8 +8,9 @@ use crate::model::test_server::{TestServer, answer, open_answer};
 use crate::model::{
     Attempts, Connector, Delivery, Event, Failure, KeyCheck, KeySource, Model, ModelName,
     ModelSettings, ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request,
-    RetryPolicy, Stop, Turn,
+    RetryPolicy, Turn,
 };
+use crate::process::CancelToken;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -79,7 +80,7 @@ fn what_was_recorded_is_answered_again_without_network_and_key() {
         answer(401, &[JSON], r#"{"error":{"message":"no"}}"#),
     ]);
     let ask = |model: &dyn Provider| {
-        let stop = Stop::default();
+        let stop = CancelToken::default();
         let mut events: Vec<Event> = Vec::new();
         let outcomes = [
             model.complete(&request("a"), &stop),
@@ -123,10 +124,12 @@ fn a_request_that_was_not_recorded_is_compared_with_the_nearest() {
     connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let model = provider(&connector, &"openai:m".parse().unwrap());
     for text in ["What is this?", "Something else altogether"] {
-        model.complete(&request(text), &Stop::default()).unwrap();
+        model
+            .complete(&request(text), &CancelToken::default())
+            .unwrap();
     }
     let failure = replay(&file)
-        .complete(&request("What is that?"), &Stop::default())
+        .complete(&request("What is that?"), &CancelToken::default())
         .unwrap_err();
     let Failure::NotRecorded {
         reason, difference, ..
@@ -157,7 +160,7 @@ fn several_models_may_be_in_one_recording() {
     )]);
     let mut connector = connector(&[("openai", openai.url("/v1")), ("ollama", ollama.url(""))]);
     connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
-    let stop = Stop::default();
+    let stop = CancelToken::default();
     for (name, text) in [("openai:m", "a"), ("ollama:n", "b")] {
         let model = provider(&connector, &name.parse().unwrap());
         model.complete(&request(text), &stop).unwrap();
@@ -179,10 +182,12 @@ fn failures_are_recorded_too() {
         ..request("a")
     };
     let model = provider(&connector, &"openai:m".parse().unwrap());
-    let failure = model.complete(&once, &Stop::default()).unwrap_err();
+    let failure = model.complete(&once, &CancelToken::default()).unwrap_err();
     assert!(matches!(failure, Failure::Cut { .. }), "{failure:?}");
     assert_eq!(
-        replay(&file).complete(&once, &Stop::default()).unwrap_err(),
+        replay(&file)
+            .complete(&once, &CancelToken::default())
+            .unwrap_err(),
         failure
     );
 }

@@ -1,0 +1,58 @@
+//! A model's server on this machine.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+/// Answers requests, and tells what was asked.
+pub(crate) fn server(
+    answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static,
+) -> (String, Receiver<Value>) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", server.local_addr().unwrap());
+    let (asked, requests) = channel();
+    let answer = Arc::new(answer);
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let (mut stream, asked, answer) = (stream.unwrap(), asked.clone(), answer.clone());
+            std::thread::spawn(move || {
+                let mut request = Vec::new();
+                let body = loop {
+                    let mut piece = [0; 4096];
+                    let length = stream.read(&mut piece).unwrap();
+                    request.extend(&piece[..length]);
+                    let text = String::from_utf8_lossy(&request).into_owned();
+                    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+                    if let Some(Ok(body)) = body.map(|body| serde_json::from_str::<Value>(&body)) {
+                        break body;
+                    }
+                };
+                let _ = asked.send(body.clone());
+                let (status, answer) = answer(&body);
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
+                    answer.len()
+                );
+            });
+        }
+    });
+    (address, requests)
+}
+
+/// A reply that says this.
+pub(crate) fn says(text: &str) -> (u16, String) {
+    let message = json!({"role": "assistant", "content": text});
+    let usage = json!({"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14});
+    let reply = json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage});
+    (200, reply.to_string())
+}
+
+/// The last message of a request.
+pub(crate) fn question(body: &Value) -> String {
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    last["content"].as_str().unwrap().to_owned()
+}

@@ -1,0 +1,316 @@
+//! The scripts in `examples`, but for the agent: those that watch or title another agent, and the reviewer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agent_script::{call, wait_until};
+use crate::files::{TALK, claude, qwen, records, write};
+use crate::server::{Server, completion, fed, says, titles};
+use crate::turnpipe::Run;
+
+/// A script with nothing in its environment but programs, a home and this.
+fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let binaries = Path::new(env!("CARGO_BIN_EXE_turnpipe")).parent().unwrap();
+    let path = format!("{}:{}:/usr/bin:/bin", folder.display(), binaries.display());
+    let mut command = Command::new(root.join("examples").join(name));
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", folder)
+        .envs(variables.iter().copied());
+    command
+}
+
+fn executable(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(path, mode).unwrap();
+}
+
+/// Each agent is asked for the records that it was recorded with, and every batch is a line.
+#[test]
+fn what_six_agents_do_is_told_while_they_do_it() {
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
+    let table = [
+        (
+            "claude",
+            "claude-stream",
+            "-p --output-format stream-json --verbose --model m do it",
+            "● run-tests.sh failed\n",
+        ),
+        (
+            "qwen",
+            "qwen-stream",
+            "--output-format stream-json --model m -p do it",
+            "● run-tests.sh failed\n",
+        ),
+        (
+            "codex",
+            "codex-stream",
+            "exec --json --model m do it",
+            "● Read parser.rs; echo failed, cat failed\n",
+        ),
+        (
+            "gemini",
+            "gemini-cli-stream",
+            "--output-format stream-json --model m -p do it",
+            "● Ran echo, read parser.rs, 2 failed\n",
+        ),
+        (
+            "pi",
+            "pi-stream",
+            "--mode json --model m do it",
+            "● run-tests.sh failed\n",
+        ),
+        (
+            "opencode",
+            "opencode-stream",
+            "run --format json --model m do it",
+            "● Read 3 files under demo/\n● Edited parser.rs\n● Viewed git diff\n",
+        ),
+    ];
+    for (agent, stream, arguments, labels) in table {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = streams.join(stream).with_extension("jsonl");
+        let program = format!(
+            "#!/bin/sh\necho \"$*\" > arguments\nexec cat '{}'\n",
+            stream.display()
+        );
+        executable(&folder.path().join(agent), &program);
+        let variables = [("TURNPIPE_FAST_MODEL", "builtin")];
+        let mut command = script("label-stream.sh", folder.path(), &variables);
+        command.args([agent, "do it", "--model", "m"]);
+        let run = fed(command, "");
+        assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{agent}");
+        let told = fs::read_to_string(folder.path().join("arguments")).unwrap();
+        assert_eq!(told.trim_end(), arguments, "{agent}");
+        assert_eq!(run.stdout, labels, "{agent}");
+    }
+}
+
+/// The model answers only when the hook is over: nobody waits for the title.
+#[test]
+fn a_hook_titles_its_session_and_lets_nobody_wait() {
+    for (agent, text) in [("claude", claude(&TALK)), ("qwen", qwen(&TALK))] {
+        let folder = tempfile::tempdir().unwrap();
+        let session = write(folder.path(), "session.jsonl", &text);
+        let (over, hook_is_over) = channel();
+        let hook_is_over = Mutex::new(hook_is_over);
+        let server = Server::start(
+            Duration::ZERO,
+            Box::new(move |_| {
+                let waited = hook_is_over
+                    .lock()
+                    .unwrap()
+                    .recv_timeout(Duration::from_mins(1));
+                match waited {
+                    Ok(()) => (200, titles("Make the parser faster")),
+                    Err(_) => (400, String::new()),
+                }
+            }),
+        );
+        let address = format!("http://{}/v1", server.address);
+        let variables = [
+            ("TURNPIPE_FAST_MODEL", "openai:small"),
+            ("OPENAI_API_KEY", "x"),
+            ("OPENAI_BASE_URL", &*address),
+        ];
+        let input = json!({"session_id": "s", "transcript_path": session, "cwd": folder.path(),
+            "hook_event_name": "Stop", "timestamp": "2026-11-21T21:14:02.145Z",
+            "stop_hook_active": true, "last_assistant_message": "It is done."});
+        let run = fed(
+            script("stop-hook-title.sh", folder.path(), &variables),
+            &input.to_string(),
+        );
+        assert_eq!(run, silence(), "{agent}");
+        over.send(()).unwrap();
+        wait_until("a title", || {
+            fs::read_to_string(&session)
+                .unwrap()
+                .contains("Make the parser faster")
+        });
+    }
+}
+
+#[test]
+fn a_hook_with_nothing_to_title_is_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    for input in ["", "{", "{}", r#"{"transcript_path":"/none/such.jsonl"}"#] {
+        let run = fed(script("stop-hook-title.sh", folder.path(), &[]), input);
+        assert_eq!(run, silence(), "{input}");
+    }
+}
+
+fn silence() -> Run {
+    Run {
+        status: Some(0),
+        stdout: String::new(),
+        stderr: String::new(),
+    }
+}
+
+/// A repository with a change in its last commit.
+fn repository() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("repository");
+    fs::create_dir(&path).unwrap();
+    let commits = "git init -q . && echo 'echo $1' > say.sh && git add . && git commit -qm first &&
+        echo 'eval \"$1\"' > say.sh && git commit -qam second";
+    let git = Command::new("sh")
+        .args(["-c", commits])
+        .current_dir(&path)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "a")))
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "a@b")))
+        .output()
+        .unwrap();
+    assert!(git.status.success(), "{git:?}");
+    (folder, path)
+}
+
+/// A reviewer that reads the change, tries to write, and says this in the end.
+fn reviewer(last_words: &'static str) -> impl Fn(&Value) -> (u16, String) {
+    move |body| {
+        let messages = body["messages"].as_array().unwrap();
+        if messages.iter().any(|message| message["role"] == "tool") {
+            return (200, says(last_words));
+        }
+        let prompt = messages.last().unwrap()["content"].as_str().unwrap();
+        let change = prompt.strip_prefix("Review the change in ").unwrap();
+        let (change, _) = change.split_once(", a git diff").unwrap();
+        let bash = |id: &str, command: &str| call(id, "Bash", &json!({"command": command}));
+        let calls = json!([
+            call("c0", "Read", &json!({"file_path": change})),
+            bash("c1", "git log --oneline | head -n 3"),
+            bash("c2", "touch written"),
+            call(
+                "c3",
+                "Write",
+                &json!({"file_path": "written", "content": "x"})
+            ),
+            call("c4", "Grep", &json!({"pattern": "eval"})),
+        ]);
+        let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+        (200, completion(&message))
+    }
+}
+
+fn review(folder: &Path, range: &str, variables: &[(&str, &str)]) -> Run {
+    let mut command = script("ci-review.sh", folder, variables);
+    command.args([range, "../review"]);
+    fed(command, "")
+}
+
+#[test]
+fn findings_are_annotations_and_nothing_else_is_a_command_to_the_runner() {
+    let (_folder, path) = repository();
+    let words = "I looked at it.\n::stop-commands::x\n##[add-path]/tmp\n\
+        say,it:sh%.sh:1: error: 100% `eval` ::set-output name=x::y\r::error::z\n\
+        - say.sh:1: warning: %0A::add-mask::x\nsay.sh: error: no line\nNo findings.\n";
+    let server = Server::start(Duration::ZERO, Box::new(reviewer(words)));
+    let address = format!("http://{}/v1", server.address);
+    let network = [
+        ("TURNPIPE_MODEL", "openai:gpt-5"),
+        ("OPENAI_API_KEY", "x"),
+        ("OPENAI_BASE_URL", &*address),
+        ("TURN_OPTIONS", "--record-http ../exchanges.jsonl"),
+    ];
+    let run = review(&path, "HEAD~1..HEAD", &network);
+    let annotations = "::error file=say%2Cit%3Ash%25.sh,line=1::100%25 `eval` ::set-output name=x::y ::error::z\n\
+        ::warning file=say.sh,line=1::%250A::add-mask::x\n";
+    assert_eq!((&*run.stdout, &*run.stderr), (annotations, ""));
+    assert_eq!(run.status, Some(1));
+
+    // The reviewer read, and did nothing else.
+    let session = fs::read_to_string(path.join("../review/session.jsonl")).unwrap();
+    let session = records(&session);
+    let results: Vec<&Value> = session
+        .iter()
+        .filter(|line| line["turnpipe"]["outcome"].is_string())
+        .collect();
+    let outcomes = results
+        .iter()
+        .map(|line| line["turnpipe"]["outcome"].as_str().unwrap());
+    assert_eq!(
+        outcomes.collect::<Vec<_>>(),
+        ["ok", "ok", "denied", "not_run", "ok"]
+    );
+    assert!(results[0].to_string().contains("+eval"), "{}", results[0]);
+    assert!(results[1].to_string().contains("second"), "{}", results[1]);
+    assert!(!path.join("written").exists());
+
+    // The same from a recording.
+    fs::remove_dir_all(path.join("../review")).unwrap();
+    let recorded = [("TURNPIPE_MODEL", "replay:../exchanges.jsonl")];
+    let again = review(&path, "HEAD~1..HEAD", &recorded);
+    assert_eq!(again, run);
+}
+
+#[test]
+fn a_review_has_a_status() {
+    // What the model says in the end, the range, the status.
+    let table = [
+        ("No findings.", "HEAD~1..HEAD", 0),
+        ("no findings", "HEAD~1..HEAD", 0),
+        ("I could not find\n::error::my glasses.", "HEAD~1..HEAD", 2),
+        ("No findings.", "HEAD..HEAD", 0),
+        ("No findings.", "no..such", 2),
+        ("No findings.", "--output=written", 2),
+    ];
+    for (words, range, status) in table {
+        let (_folder, path) = repository();
+        let server = Server::start(Duration::ZERO, Box::new(reviewer(words)));
+        let address = format!("http://{}/v1", server.address);
+        let network = [
+            ("TURNPIPE_MODEL", "openai:gpt-5"),
+            ("OPENAI_API_KEY", "x"),
+            ("OPENAI_BASE_URL", &*address),
+        ];
+        let run = review(&path, range, &network);
+        assert_eq!(
+            (run.status, &*run.stderr),
+            (Some(status), ""),
+            "{words} {range}"
+        );
+        assert_is_trouble(&run, words);
+        assert!(!path.join("written").exists());
+        let asked = server.bodies.lock().unwrap().len();
+        assert_eq!(
+            asked,
+            if range == "HEAD~1..HEAD" { 2 } else { 0 },
+            "{range}"
+        );
+    }
+    let (_folder, path) = repository();
+    let run = review(&path, "HEAD~1..HEAD", &[]);
+    assert_eq!(run.status, Some(2));
+    assert_is_trouble(&run, "no model");
+    assert!(
+        run.stdout.contains("no model is configured"),
+        "{}",
+        run.stdout
+    );
+}
+
+/// Whatever is printed is an annotation, and only trouble prints something.
+fn assert_is_trouble(run: &Run, about: &str) {
+    assert_eq!(
+        run.stdout.is_empty(),
+        run.status == Some(0),
+        "{about}: {}",
+        run.stdout
+    );
+    for line in run.stdout.lines() {
+        assert!(line.starts_with("::error::"), "{about}: {line}");
+        assert!(!line.contains("glasses"), "{about}: {line}");
+    }
+}
