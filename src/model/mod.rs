@@ -39,7 +39,7 @@ pub use failure::{Cut, Failure, Refused, Retryability, Silence};
 pub use key::KeySource;
 pub use name::{ModelName, RemoteModel, UnknownModel};
 pub use pace::Pace;
-pub use presets::known_providers;
+pub use presets::{known_for, known_providers};
 pub use provider::{Delivery, Event, Model, Provider};
 pub use recording::{Recorder, UnusableRecording};
 pub use reply::{Finish, Input, Reply, ToolCall};

@@ -25,6 +25,8 @@ struct Presets {
 #[serde(deny_unknown_fields)]
 pub(super) struct Preset {
     pub(super) name: String,
+    /// How the names of the models begin that it is known for.
+    family: Option<String>,
     /// Its address, up to what the API adds.
     pub(super) base_url: String,
     pub(super) key: KeyScheme,
@@ -55,6 +57,18 @@ pub(super) fn preset(name: &str) -> Option<&'static Preset> {
 /// The names of all known providers.
 pub fn known_providers() -> impl Iterator<Item = &'static str> {
     PRESETS.provider.iter().map(|preset| preset.name.as_str())
+}
+
+/// The provider that a model of this name is known from.
+pub fn known_for(model: &str) -> Option<&'static str> {
+    let mut providers = PRESETS.provider.iter();
+    let is_known_for = |preset: &&Preset| {
+        let family = preset.family.as_deref();
+        family.is_some_and(|family| model.starts_with(family))
+    };
+    providers
+        .find(is_known_for)
+        .map(|preset| preset.name.as_str())
 }
 
 impl Preset {
