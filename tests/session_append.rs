@@ -706,8 +706,8 @@ fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
         let mut labelled: Vec<&Value> = ids.flatten().collect();
         let results = dialog_read.iter().filter(|line| line[0] == "result");
         let mut answered: Vec<&Value> = results.map(|line| &line[1]).collect();
-        labelled.sort_by_key(|id| id.to_string());
-        answered.sort_by_key(|id| id.to_string());
+        labelled.sort_by_key(ToString::to_string);
+        answered.sort_by_key(ToString::to_string);
         assert_eq!(labelled, answered, "{path}");
     }
 }
