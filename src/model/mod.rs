@@ -34,7 +34,7 @@ mod test_server;
 mod test_socks_server;
 
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
-pub use dialect::{Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm, Temperature};
+pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub use failure::{Cut, Failure, Refused, Retryability, Silence};
 pub use key::KeySource;
 pub use name::{ModelName, RemoteModel, UnknownModel};

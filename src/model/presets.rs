@@ -89,8 +89,8 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Acceptance;
     use crate::model::CacheMarks::From;
-    use crate::model::Temperature;
 
     #[test]
     fn the_file_is_in_order() {
@@ -125,11 +125,11 @@ mod tests {
         assert_eq!(effort("gpt-4.1-mini"), None);
         assert_eq!(
             dialect("openai", "o4-mini").temperature,
-            Temperature::Refused
+            Acceptance::Refused
         );
         assert_eq!(
             dialect("openai", "gpt-4.1-mini").temperature,
-            Temperature::Sent
+            Acceptance::Sent
         );
         let marks = |model| dialect("anthropic", model).cache_marks;
         assert_eq!(marks("claude-haiku-4-5"), From(4096));

@@ -194,6 +194,36 @@ fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
     assert_eq!(checked.status, Some(0), "{}", checked.stdout);
 }
 
+#[test]
+fn what_a_model_thought_before_its_calls_goes_back_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|body| {
+            let messages = body["messages"].as_array().unwrap();
+            let called = messages
+                .iter()
+                .find(|message| message["role"] == "assistant");
+            match called.map(|message| message["reasoning_content"].clone()) {
+                None => {
+                    let calls = [call("a", "ls"), call("b", "pwd")];
+                    let message = json!({"role": "assistant", "content": "", "reasoning_content": "I should look.", "tool_calls": calls});
+                    (200, completion(&message))
+                }
+                Some(thought) if thought == "I should look." => (200, says("Done.")),
+                Some(_) => {
+                    let message = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2";
+                    (400, json!({"error": {"message": message}}).to_string())
+                }
+            }
+        }),
+    );
+    let (status, _) = round(&server, folder.path(), &["--prompt", "Look"]);
+    assert_eq!(status, Some(0));
+    let (status, written) = round(&server, folder.path(), &[]);
+    assert_eq!(status, Some(10), "{written:#?}");
+}
+
 const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
     {\"role\":\"user\",\"content\":\"Hello\"}\n";
 
