@@ -7,6 +7,7 @@ Everything in it is what turnpipe prints: the trace of a run, and two tables.
 """
 
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -26,8 +27,15 @@ TURN = [
 
 
 def printed(*arguments, given=None):
+    # Real times, as they are in Greenwich.
+    environment = {name: value for name, value in os.environ.items() if name != "TURNPIPE_CLOCK"}
     run = subprocess.run(
-        ["turnpipe", "--quiet", *arguments], input=given, capture_output=True, text=True, check=True
+        ["turnpipe", "--quiet", *arguments],
+        input=given,
+        env=environment | {"TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return run.stdout
 
