@@ -199,6 +199,16 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     let labels = lines(&folder.join(LABELS));
     assert!(labels.iter().all(|line| line["type"] == "tool_use_summary"));
     assert_eq!(labels.len(), 3);
+    let session = folder.join("work.jsonl");
+    let shown = ["session", "show", "-o", "text", session.to_str().unwrap()];
+    let shown = crate::turnpipe::run(&shown, b"").stdout;
+    // All ids come again, and each label stands below its own calls.
+    let places = ["● ", "It subtracts", "● ", "I run the test again", "● "];
+    let mut rest = &*shown;
+    for place in places {
+        let (_, after) = rest.split_once(place).unwrap();
+        rest = after;
+    }
     assert_eq!(
         of_kind("ai-title").next().unwrap()["aiTitle"],
         "Fix the failing test"
