@@ -693,3 +693,49 @@ fn stop_hooks_may_end_it_all_or_say_nothing() {
         ["init", "user", "text", "tool_use", "result"]
     );
 }
+
+/// What another agent did is a conversation like any other: each call stands before its result.
+#[test]
+fn streams_of_other_agents_are_gone_on_with() {
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
+    let table = [
+        ("claude", "assistant+1 tool assistant user"),
+        ("qwen", "assistant+1 tool assistant user"),
+        ("codex", "assistant+3 tool tool tool assistant user"),
+        (
+            "gemini-cli",
+            "user assistant+4 tool tool tool tool assistant user",
+        ),
+        ("pi", "user assistant+1 tool assistant user"),
+        (
+            "opencode",
+            "assistant+3 tool tool tool assistant+1 tool assistant+1 tool assistant user",
+        ),
+    ];
+    for (agent, expected) in table {
+        let stream = streams.join(format!("{agent}-stream.jsonl"));
+        let stream = std::fs::read_to_string(stream).unwrap();
+        let mut command = crate::turnpipe::command();
+        let arguments = "turn --model openai:gpt-5 --dry-run --prompt more";
+        command
+            .args(arguments.split(' '))
+            .env("OPENAI_API_KEY", "x");
+        let told = fed(command, &stream);
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{agent}");
+        let body: Value = serde_json::from_str(&told.stdout).unwrap();
+        let mut called = Vec::new();
+        let roles = body["messages"].as_array().unwrap().iter().skip(1);
+        let roles = roles.map(|message| {
+            if message["role"] == "tool" {
+                assert_eq!(called.remove(0), message["tool_call_id"], "{agent}");
+            }
+            let role = message["role"].as_str().unwrap();
+            let Some(calls) = message["tool_calls"].as_array() else {
+                return role.to_owned();
+            };
+            called.extend(calls.iter().map(|call| call["id"].clone()));
+            format!("{role}+{}", calls.len())
+        });
+        assert_eq!(roles.collect::<Vec<_>>().join(" "), expected, "{agent}");
+    }
+}
