@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::files::records;
+use crate::files::{executable, records};
 use crate::server::{Server, completion};
 use crate::turnpipe::Run;
 
@@ -38,11 +38,8 @@ fn repository(folder: &Path) {
     // Ids that are the same in each run, and differ from round to round.
     let wrapper = "#!/bin/sh\nTURNPIPE_ID_SEED=$(cat work.jsonl 2>/dev/null | wc -c)\n\
         export TURNPIPE_ID_SEED\nexec \"$BINARY\" \"$@\"\n";
-    let path = folder.join("bin/turnpipe");
     fs::create_dir_all(folder.join("bin")).unwrap();
-    fs::write(&path, wrapper).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&path, mode).unwrap();
+    executable(&folder.join("bin/turnpipe"), wrapper);
 }
 
 fn bash(id: &str, command: &str) -> Value {
