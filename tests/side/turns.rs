@@ -265,6 +265,35 @@ fn limits_end_the_loop_before_the_model_is_asked() {
 }
 
 #[test]
+fn what_was_asked_besides_counts_towards_the_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let cost = json!({"type": "system", "subtype": "usage", "uuid": "u2", "sessionId": "s", "turnpipe": {"v": 1,
+        "model_used": "openai:gpt-5", "prompt_id": "advisor", "usage": {"input_tokens": 11, "output_tokens": 3}}});
+    let prompt = json!({"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "Hello"}});
+    let dialog = format!("{prompt}\n{cost}\n");
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, &dialog).unwrap();
+    let session = ["--session", file.to_str().unwrap()];
+    let limits = [["--max-session-tokens", "14"], ["--max-budget", "0.00004"]];
+    for limit in limits {
+        for (source, input) in [(&session[..], ""), (&[], &*dialog)] {
+            let arguments = [source, &limit].concat();
+            let run = fed(turn(&server, folder.path(), &arguments), input);
+            let written = records(&run.stdout);
+            let reason = &written.last().unwrap()["terminal_reason"];
+            assert_eq!(reason, "budget_exhausted", "{arguments:?}: {run:?}");
+        }
+    }
+    let arguments = [&session[..], &["--max-session-tokens", "15"]].concat();
+    let run = fed(turn(&server, folder.path(), &arguments), "");
+    assert_eq!(
+        records(&run.stdout).last().unwrap()["terminal_reason"],
+        "completed"
+    );
+}
+
+#[test]
 fn instructions_and_tools_are_what_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
