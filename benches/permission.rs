@@ -1,7 +1,7 @@
 //! How long a decision about a call takes with 200 rules.
 //!
 //! `cargo bench --bench permission` prints microseconds for typical calls, the best of several rounds: for
-//! the decision, and how much of that is parsing the command line.
+//! the analysis of the command line, and for the decision.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source};
-use turnpipe::shell::{analyse, command_parts};
+use turnpipe::shell::analyse;
 
 const COMMANDS: &[&str] = &[
     "ls -la",
@@ -44,7 +44,7 @@ fn main() -> io::Result<()> {
     let directories = [directory.clone()];
     let input = Map::new();
     let mut out = io::stdout().lock();
-    let mut measure = |name: &str, tool: &str, action: &Action, parsing: Duration| {
+    let mut measure = |name: &str, tool: &str, action: &Action, analysing: Duration| {
         let request = Request {
             tool,
             input: &input,
@@ -59,17 +59,19 @@ fn main() -> io::Result<()> {
         writeln!(
             out,
             "{:>9.1} {:>9.1}  {name}",
-            micros(best),
-            micros(parsing)
+            micros(analysing),
+            micros(best)
         )
     };
     for command in COMMANDS {
+        let analysis = analyse(command);
         let action = Action::Command {
             script: (*command).to_owned(),
-            only_reads: analyse(command).verdict.is_read_only(),
+            only_reads: analysis.verdict.is_read_only(),
+            parts: analysis.parts,
         };
-        let parsing = best_of(200, || command_parts(command));
-        measure(command, "Bash", &action, parsing)?;
+        let analysing = best_of(200, || analyse(command));
+        measure(command, "Bash", &action, analysing)?;
     }
     let action = Action::Files {
         reads: Vec::new(),

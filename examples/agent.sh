@@ -12,7 +12,7 @@ set -u
 session=${1:?usage: agent.sh SESSION [PROMPT]}
 prompt=${2-}
 case ${ASK-} in
-'') if [ -t 2 ]; then ASK=tty; else ASK=deny; fi ;;
+'') if [ -t 2 ]; then ASK='tty'; else ASK='deny'; fi ;;
 esac
 
 if [ -z "$prompt" ]; then
@@ -38,7 +38,7 @@ rounds() {
         set --
         [ $status -eq 0 ] || break
     done
-    echo $status >"$work/status"
+    echo "$status" >"$work/status"
 }
 
 # Labels are made beside the rounds: that of one batch while the model answers to its results. Each is

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Programs that the documentation uses and a machine may lack.
-const OPTIONAL_PROGRAMS: [&str; 1] = ["jq"];
+const OPTIONAL_PROGRAMS: [&str; 2] = ["jq", "parallel"];
 
 /// A command of a block and what is written below it.
 #[derive(Debug, PartialEq, Eq)]

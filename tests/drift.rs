@@ -93,17 +93,6 @@ fn add_help(path: &[&str], page: &mut String) {
     }
 }
 
-/// The environment variables, as a table.
-fn environment() -> String {
-    let mut section = "\n## Environment\n\n| variable | meaning |\n|---|---|\n".to_owned();
-    for line in turnpipe::config::VARIABLES.lines() {
-        let (names, purpose) = line.split_once('\t').unwrap();
-        let names = names.replace(", ", "`, `");
-        writeln!(section, "| `{names}` | {purpose} |").unwrap();
-    }
-    section
-}
-
 fn trimmed(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     lines.join("\n")
@@ -115,6 +104,5 @@ fn the_reference_of_the_command_line_is_current() {
                     Generated: `TURNPIPE_UPDATE=1 cargo test --test drift`.\n"
         .to_owned();
     add_help(&[], &mut page);
-    page.push_str(&environment());
     check("docs/cli.md", &page);
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -605,5 +606,108 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
         let stats = &records(&bench.path("stats"))[0];
         let tokens = &stats["usage"]["output_tokens"];
         assert_eq!(*tokens, expected.output_tokens, "{name}: {stats}");
+    }
+}
+
+/// The recorded streams in `TURNPIPE_TEST_DATA`, and what an independent reader finds in them. Nothing
+/// if no folder is configured or there is no Python.
+fn independently_read() -> Vec<Value> {
+    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
+        let _ = writeln!(std::io::stderr(), "skipped: TURNPIPE_TEST_DATA is not set");
+        return Vec::new();
+    };
+    let mut paths = Vec::new();
+    for agent in fs::read_dir(Path::new(&folder).join("fixtures/live")).unwrap() {
+        let agent = agent.unwrap().path();
+        for file in fs::read_dir(agent).into_iter().flatten() {
+            let path = file.unwrap().path();
+            if path.to_string_lossy().ends_with(".stream.jsonl") {
+                paths.push(path);
+            }
+        }
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_streams.py");
+    let Ok(output) = Command::new("python3").arg(script).args(paths).output() else {
+        let _ = writeln!(std::io::stderr(), "skipped: there is no Python");
+        return Vec::new();
+    };
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The dialog in what `session show` prints, in the form of the independent reader.
+fn dialog(shown: &[Value]) -> Vec<Value> {
+    let messages = shown.iter().filter(|record| record["message"].is_object());
+    let blocks = messages.flat_map(|record| {
+        let blocks = record["message"]["content"].as_array().unwrap();
+        blocks.iter().map(move |block| (&record["type"], block))
+    });
+    let lines = blocks.filter_map(|(role, block)| match block["type"].as_str() {
+        Some("text") => Some(json!([role, block["text"]])),
+        Some("tool_use") => Some(json!(["call", block["id"]])),
+        Some("tool_result") => {
+            let said = match &block["content"] {
+                Value::Array(blocks) => {
+                    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+                    texts.collect::<Vec<_>>().join("\n").into()
+                }
+                said => said.clone(),
+            };
+            Some(json!([
+                "result",
+                block["tool_use_id"],
+                said,
+                block["is_error"] == true
+            ]))
+        }
+        _ => None,
+    });
+    lines.collect()
+}
+
+#[test]
+fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
+    for stream in independently_read() {
+        let path = stream["path"].as_str().unwrap();
+        let bench = Bench::new();
+        fs::copy(path, bench.path("stream")).unwrap();
+        let run = bench.shell(
+            "turnpipe run-tools --plan < stream | turnpipe summarize-batch --model builtin |
+                 turnpipe session append s.jsonl > copy || exit
+             grep -v '\"turnpipe\":' copy | cmp - stream || exit
+             [ ! -e s.jsonl ] || turnpipe session show s.jsonl -o jsonl > shown",
+        );
+        assert!(run.status.success(), "{path}: {}", text(&run.stderr));
+        let dialog_read = stream["dialog"].as_array().unwrap();
+        if !bench.path("s.jsonl").exists() {
+            assert_eq!(*dialog_read, [Value::Null; 0], "{path}");
+            continue;
+        }
+        let shown = records(&bench.path("shown"));
+        // The calls of a message are shown together, before their results.
+        let kinds = |mut dialog: Vec<Value>| {
+            dialog.sort_by_key(|line| (line[0] == "call", line[0] == "result"));
+            dialog
+        };
+        let found = kinds(dialog(&shown));
+        assert_eq!(found, kinds(dialog_read.clone()), "{path}");
+        let session = stream["session"].as_str().unwrap_or("s");
+        assert_eq!(shown[0]["session_id"], session, "{path}");
+
+        // Each call with a result has one label.
+        let recorded = records(&bench.path("s.jsonl"));
+        let ids = recorded
+            .iter()
+            .filter_map(|line| line["preceding_tool_use_ids"].as_array());
+        let mut labelled: Vec<&Value> = ids.flatten().collect();
+        let results = dialog_read.iter().filter(|line| line[0] == "result");
+        let mut answered: Vec<&Value> = results.map(|line| &line[1]).collect();
+        labelled.sort_by_key(ToString::to_string);
+        answered.sort_by_key(ToString::to_string);
+        assert_eq!(labelled, answered, "{path}");
     }
 }

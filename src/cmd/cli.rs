@@ -32,6 +32,7 @@ use super::title::TitleArguments;
 use super::tools::ToolsArguments;
 use super::turn::TurnArguments;
 use super::{Globals, Outcome};
+use crate::config::VARIABLES;
 use crate::io::Io;
 
 /// The commands, in the order of the help.
@@ -105,9 +106,7 @@ const COMMANDS: &[Command] = &[
         name: "completions",
         kind: Kind::Runs(Runs {
             augment: CompletionsArguments::augment_args,
-            run: |matches, _, io| {
-                CompletionsArguments::from_arg_matches(matches)?.run(&mut parser(), io)
-            },
+            run: |matches, _, io| CompletionsArguments::from_arg_matches(matches)?.run(io),
         }),
     },
     Command {
@@ -194,7 +193,7 @@ pub(super) fn parser() -> clap::Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .after_long_help(EXIT_STATUS)
+        .after_long_help(format!("{EXIT_STATUS}\n\n{FILES}\n\n{}", environment()))
         .max_term_width(100)
         .args_override_self(true)
         .arg_required_else_help(true)
@@ -243,6 +242,22 @@ Exit status:
   124       the time limit of the whole run was reached
   130, 143  interrupted, terminated
   141       the reader of results went away while tools were running";
+
+const FILES: &str = "\
+Files:
+  ~/.config/turnpipe/config.toml
+          the configuration
+  ~/.local/state/turnpipe
+          what sessions leave for the next process: saved results, attempts at titles, open batches
+  ~/.claude/projects, ~/.qwen/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.pi/agent/sessions
+          where sessions are looked for, and for Claude Code in ~/.config/claude/projects too";
+
+/// The environment variables, for the help.
+fn environment() -> String {
+    let lines = VARIABLES.lines().filter_map(|line| line.split_once('\t'));
+    let lines = lines.map(|(names, purpose)| format!("\n  {names}\n          {purpose}"));
+    "Environment:".to_owned() + &lines.collect::<String>()
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! What becomes of an input that is missing, cannot be read or is of the wrong kind, for every
 //! command: one line on standard error, the other inputs are done, and the command ends with
-//! status 2. Empty input is not an error: there is nothing to do.
+//! status 2. Empty input is not an error: there is nothing to do. Neither is a bad line in a list on
+//! standard input: it has its record, like the others.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -8,6 +9,8 @@ use std::io::Read;
 use std::mem;
 use std::path::{Path, PathBuf};
 
+use super::output::Form;
+use super::session_names::NamedSession;
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::session::Session;
@@ -32,6 +35,12 @@ impl InputErrors {
     pub(super) fn report(&mut self, name: impl Display, error: &UsageError) {
         self.any = true;
         error.about(name).report(&self.messages);
+    }
+
+    /// Reports a session. A bad line of a list is data where the error is a record, too.
+    pub(super) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
+        self.any |= !named.is_listed || form == Form::Text;
+        named.named(error).report(&self.messages);
     }
 
     /// How a command ends that would have ended as `outcome` if all inputs were usable.

@@ -209,7 +209,7 @@ impl Runner {
                         .of_stream(&read.excerpt)
                         .map(|product| (product, None)),
                 };
-                summary.note("-", &made);
+                summary.note(&made);
                 self.print(command, made, &mut writer)?;
             }
             StandardInput::List(sessions) => {
@@ -222,7 +222,14 @@ impl Runner {
                     },
                     |place, made| -> anyhow::Result<()> {
                         progress.advance();
-                        summary.note(&sessions[place].name, &made);
+                        if let Err(nothing) = &made.result
+                            && nothing.reason == Reason::Unreadable
+                        {
+                            let error = UsageError::new(nothing.error.clone().unwrap_or_default());
+                            let session = &sessions[place];
+                            summary.inputs.report_session(session, self.form, &error);
+                        }
+                        summary.note(&made);
                         self.print(command, made, &mut writer)
                     },
                 )?;
@@ -351,17 +358,13 @@ struct Summary {
 }
 
 impl Summary {
-    /// Counts what came of a session, and reports what went wrong.
-    fn note(&mut self, name: &str, made: &Made) {
+    /// Counts what came of a session, and reports how the model failed.
+    fn note(&mut self, made: &Made) {
         let Err(nothing) = &made.result else {
             self.made += 1;
             return;
         };
         self.failed += 1;
-        let cause = nothing.error.as_deref().unwrap_or_default();
-        if nothing.reason == Reason::Unreadable {
-            self.inputs.report(name, &UsageError::new(cause));
-        }
         if let Some(failure) = &nothing.failure {
             self.model.report(failure);
         }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::cli::{self, Invocation};
 use super::globals::ColorWhen;
-use super::{Outcome, error, output, usage};
+use super::{Outcome, completions, error, output, usage};
 use crate::io::{Io, Output};
 
 /// What `--version` prints.
@@ -42,6 +42,9 @@ fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
     if asks_for_version_only(&arguments) {
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);
+    }
+    if let Some(outcome) = completions::answer(&arguments, cli::parser, io)? {
+        return Ok(outcome);
     }
     if let Some(invocation) = Invocation::of(&arguments)
         && let Some(matches) = invocation.parse()

@@ -65,7 +65,7 @@ impl Run for SessionCheckArguments {
             let (session, (totals, findings)) = match checked {
                 Ok(checked) => checked,
                 Err(error) => {
-                    errors.report(&named.name, &error);
+                    errors.report_session(named, form, &error);
                     if form == Form::Jsonl {
                         writer.record(&SessionErrorRecord {
                             path: named.name.clone(),

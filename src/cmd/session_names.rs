@@ -135,6 +135,8 @@ pub(super) struct NamedSession {
     /// How it was named.
     pub(super) name: String,
     path: Result<PathBuf, UsageError>,
+    /// A list on standard input names it.
+    pub(super) is_listed: bool,
     /// A copy of standard input, or of a pipe.
     temporary: Option<TempPath>,
 }
@@ -144,7 +146,15 @@ impl NamedSession {
         Self {
             name: name.to_owned(),
             path,
+            is_listed: false,
             temporary: None,
+        }
+    }
+
+    fn listed(path: &str, found: Result<PathBuf, UsageError>) -> Self {
+        Self {
+            is_listed: true,
+            ..Self::new(path, found)
         }
     }
 
@@ -177,6 +187,7 @@ impl NamedSession {
         Ok(Self {
             name,
             path: Ok(copy.to_path_buf()),
+            is_listed: false,
             temporary: Some(copy),
         })
     }
@@ -247,17 +258,16 @@ impl ListRecord {
     }
 }
 
-/// Reads standard input as a list if its first line is a record of one.
+/// Reads standard input as a list if one of its first lines is a record of one.
 ///
 /// # Errors
 /// It is a terminal, or reading failed.
 pub(super) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
     let mut stdin = BufReader::new(take_stdin(io)?);
     let start = stdin.fill_buf().context("cannot read standard input")?;
-    // The first line of a list is short.
-    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    if !start.is_empty() && ListRecord::of(first).is_none() {
+    // The lines of a list are short.
+    let mut lines = start.split(|byte| *byte == b'\n');
+    if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
         return Ok(StandardInput::Conversation(stdin));
     }
     let mut sessions = Vec::new();
@@ -268,14 +278,14 @@ pub(super) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
         }
         let Some(record) = ListRecord::of(line.as_bytes()) else {
             let error = UsageError::new("not a record of `session list`");
-            sessions.push(NamedSession::new("", Err(error)));
+            sessions.push(NamedSession::listed("", Err(error)));
             continue;
         };
         let path = match record.error {
             None => Ok(PathBuf::from(&record.path)),
             Some(error) => Err(UsageError::new(error)),
         };
-        sessions.push(NamedSession::new(&record.path, path));
+        sessions.push(NamedSession::listed(&record.path, path));
     }
     Ok(StandardInput::List(sessions))
 }

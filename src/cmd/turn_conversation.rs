@@ -11,7 +11,7 @@ use super::{Globals, UsageError};
 use crate::dialog::{Message, Usage};
 use crate::io::Io;
 use crate::jsonl::{Mapping, Prefilter, Reader};
-use crate::session::{Prices, Scope, Session};
+use crate::session::{Agent, Detail, Prices, Scope, Session};
 use crate::turn::{History, Spent};
 use crate::wire::records::Replacement;
 
@@ -36,7 +36,8 @@ impl TurnConversation {
         self.history.note(message);
     }
 
-    /// Takes a record that may say what stands in place of results.
+    /// Takes a record that may say what stands in place of results, or what a model cost that was asked
+    /// besides.
     fn record(&mut self, record: &str) {
         #[derive(Deserialize)]
         struct Replaced {
@@ -50,6 +51,13 @@ impl TurnConversation {
             for one in replaced.replacements {
                 self.history.replacement(one.tool_use_id.0, one.replacement);
             }
+        }
+        if record.contains(COSTS)
+            && let Some(entry) = Agent::Claude.format().read(record, Detail::Costs)
+            && let Some(cost) = entry.side_cost
+        {
+            let model = cost.model.unwrap_or_default();
+            self.usage.push((model, cost.usage));
         }
     }
 
@@ -69,6 +77,9 @@ impl TurnConversation {
 /// The type of the records that say what stands in place of results.
 const REPLACEMENTS: &str = "content-replacement";
 
+/// What stands in the records that say what another request cost.
+const COSTS: &str = "\"prompt_id\"";
+
 /// Reads the conversation in a session file.
 ///
 /// # Errors
@@ -80,7 +91,7 @@ pub(super) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
         .summary(Mapping::Allowed)
         .map_err(UsageError::reason)?;
     conversation.session_id = facts.session_id;
-    let prefilter = Prefilter::new(&[REPLACEMENTS]).map_err(UsageError::reason)?;
+    let prefilter = Prefilter::new(&[REPLACEMENTS, COSTS]).map_err(UsageError::reason)?;
     let file = std::fs::File::open(path).map_err(UsageError::reason)?;
     let mut reader = Reader::new(file, prefilter);
     while let Some(piece) = reader.next_piece().map_err(UsageError::reason)? {
@@ -104,7 +115,7 @@ pub(super) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnC
     let stdin = take_stdin(io)?;
     let (mut messages, mut records) = (Vec::new(), Vec::new());
     let mut seen = |record: &str| {
-        if record.contains(REPLACEMENTS) {
+        if record.contains(REPLACEMENTS) || record.contains(COSTS) {
             records.push(record.to_owned());
         }
     };

@@ -6,6 +6,7 @@ use serde_json::Map;
 
 use super::permissions::TestedRule;
 use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, canonical_tool};
+use crate::shell::analyse;
 use crate::wire::records::{DecidedBy, Decision};
 
 impl TestedRule {
@@ -38,9 +39,12 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
     let path = || vec![directory.join(example)];
     let (field, action) = match tool {
         "Bash" => {
-            let script = example.to_owned();
-            let only_reads = false;
-            ("command", Action::Command { script, only_reads })
+            let action = Action::Command {
+                script: example.to_owned(),
+                parts: analyse(example).parts,
+                only_reads: false,
+            };
+            ("command", action)
         }
         "WebFetch" => {
             let url = example.to_owned();

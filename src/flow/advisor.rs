@@ -10,6 +10,7 @@ use crate::model::{Failure, Request};
 use crate::permission::Action;
 use crate::side::advice::advice_request;
 use crate::side::prompts;
+use crate::text::redact;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
     ToolContext, ToolFailure, ToolReply,
@@ -65,10 +66,15 @@ impl Tool for Advisor {
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         // As it is now: what is known later depends on how fast other calls are.
         let (prompts, conversation) = (self.briefing.prompts(), self.briefing.conversation());
-        let question = input.get("question").and_then(Value::as_str);
+        let question = input.get("question").and_then(Value::as_str).map(redact);
         Ok(Box::new(Question {
             consultant: Arc::clone(&self.consultant),
-            request: advice_request(&prompts, &conversation, question, prompts::ADVISOR),
+            request: advice_request(
+                &prompts,
+                &conversation,
+                question.as_deref(),
+                prompts::ADVISOR,
+            ),
         }))
     }
 }
@@ -89,17 +95,16 @@ impl PreparedCall for Question {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let ended = |status| ToolReply {
-            status,
-            ..ToolReply::text("", Value::Null)
-        };
         match self.consultant.ask(&self.request, call.cancel) {
             Ok(reply) => {
                 let structured =
                     json!({"model": self.consultant.provider.name(), "advice": reply.text});
                 Ok(ToolReply::text(reply.text, structured))
             }
-            Err(Failure::Aborted) => Ok(ended(CallStatus::Cancelled)),
+            Err(Failure::Aborted) => Ok(ToolReply {
+                status: CallStatus::Cancelled,
+                ..ToolReply::text("", Value::Null)
+            }),
             Err(failure) => Err(ToolFailure(format!("There is no advice: {failure}"))),
         }
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, HookEnd, answer};
 use super::settings::{Action, Handler};
-use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task};
+use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled};
 use crate::io::Clock;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
@@ -104,7 +104,7 @@ impl HookRunner {
                 let arguments = arguments.iter().map(OsString::from).collect();
                 self.program(program.into(), arguments, handler, input, directory, cancel)
             }
-            Action::Http { .. } => self.posted(handler, input),
+            Action::Http { .. } => self.posted(handler, input, cancel),
         };
         let exit_code = match &end {
             HookEnd::Exited { code, .. } if !matches!(handler.action, Action::Http { .. }) => {
@@ -164,16 +164,30 @@ impl HookRunner {
     }
 
     /// The end of a hook that is a server.
-    fn posted(&self, handler: &Handler, input: &str) -> HookEnd {
+    fn posted(&self, handler: &Handler, input: &str, cancel: &CancelToken) -> HookEnd {
         let outgoing = match self.outgoing(handler, input) {
             Ok(outgoing) => outgoing,
             Err(problem) => return HookEnd::Failed(problem),
         };
         let (client, limit) = (Arc::clone(&self.client), handler.timeout);
+        let cancel = if handler.in_background {
+            CancelToken::default()
+        } else {
+            cancel.clone()
+        };
         let request = move |_: Task<()>| async move {
-            match tokio::time::timeout(limit, body(&client, &outgoing)).await {
-                Ok(body) => body.map_err(|failure| failure.to_string()),
-                Err(_) => Err(format!("no answer within {} s", limit.as_secs_f64())),
+            let answered = tokio::time::timeout(limit, body(&client, &outgoing));
+            match unless_cancelled(cancel, answered).await {
+                None => HookEnd::Unknown,
+                Some(Ok(Ok(stdout))) => HookEnd::Exited {
+                    code: 0,
+                    stdout,
+                    stderr: String::new(),
+                },
+                Some(Ok(Err(failure))) => HookEnd::Failed(failure.to_string()),
+                Some(Err(_)) => {
+                    HookEnd::Failed(format!("no answer within {} s", limit.as_secs_f64()))
+                }
             }
         };
         if handler.in_background {
@@ -183,15 +197,8 @@ impl HookRunner {
             });
             return in_background(started);
         }
-        match self.engine.run(request, |()| ()) {
-            Ok(Ok(stdout)) => HookEnd::Exited {
-                code: 0,
-                stdout,
-                stderr: String::new(),
-            },
-            Ok(Err(problem)) => HookEnd::Failed(problem),
-            Err(error) => HookEnd::Failed(error.to_string()),
-        }
+        let end = self.engine.run(request, |()| ());
+        end.unwrap_or_else(|error| HookEnd::Failed(error.to_string()))
     }
 
     fn outgoing(&self, handler: &Handler, input: &str) -> Result<Outgoing, String> {

@@ -7,12 +7,32 @@ use std::future::Future;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use crate::process::CancelToken;
 
 /// How many messages of a task may wait to be read.
 const AHEAD: usize = 64;
+
+/// How soon a request notices that it was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What the work comes to; `None` if `cancel` fires before.
+pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
+    let cancelled = async {
+        while !cancel.is_cancelled() {
+            sleep(CANCEL_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        () = cancelled => None,
+        done = work => Some(done),
+    }
+}
 
 /// Runs tasks whose callers wait. Clones share the thread.
 #[derive(Debug, Clone, Default)]

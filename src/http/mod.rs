@@ -18,7 +18,7 @@ mod tls;
 
 pub use address::{Address, PlainText, UnusableAddress};
 pub use client::Client;
-pub use engine::{Engine, Task};
+pub use engine::{Engine, Task, unless_cancelled};
 pub use event_stream::EventStream;
 pub use headers::{ContentType, Headers, retry_after};
 pub use lines::{JsonLines, TooLong};

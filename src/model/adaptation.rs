@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::dialect::{Dialect, ForcedCall, JsonForm, Temperature};
+use super::dialect::{Acceptance, Dialect, ForcedCall, JsonForm};
 
 /// What is changed.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,8 @@ enum Change {
     BudgetKey(&'static str),
     /// The temperature is not sent.
     NoTemperature,
+    /// Thoughts are not sent back.
+    NoThoughts,
     /// JSON is asked for instead of a call.
     NoForcedCall,
     /// JSON is asked for in the instructions only.
@@ -50,6 +52,7 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["temperature"], REFUSALS, Change::NoTemperature),
     (&["tool_choice"], REFUSALS, Change::NoForcedCall),
     (&["response_format"], REFUSALS, Change::NoJsonForm),
+    (&["reasoning_content"], REFUSALS, Change::NoThoughts),
     (&["reasoning"], REFUSALS, Change::LeaveThinking),
     (&["think"], REFUSALS, Change::LeaveThinking),
     (&["chat_template_kwargs"], REFUSALS, Change::LeaveThinking),
@@ -94,7 +97,8 @@ fn changed(mut dialect: Dialect, change: Change) -> Dialect {
                 key.clone_into(&mut dialect.budget_key);
             }
         }
-        Change::NoTemperature => dialect.temperature = Temperature::Refused,
+        Change::NoTemperature => dialect.temperature = Acceptance::Refused,
+        Change::NoThoughts => dialect.thoughts = Acceptance::Refused,
         Change::NoForcedCall => dialect.forced_call = ForcedCall::Json,
         Change::NoJsonForm => dialect.json = JsonForm::Instructions,
     }
@@ -144,8 +148,12 @@ mod tests {
         let message = "Unsupported value: 'temperature' does not support 0.2 with this model.";
         assert_eq!(
             adapted(&openai, message).unwrap().temperature,
-            Temperature::Refused
+            Acceptance::Refused
         );
+        let message = "'messages.2': property 'reasoning_content' is unsupported";
+        let changed = adapted(&openai, message).unwrap();
+        assert_eq!(changed.thoughts, Acceptance::Refused);
+        assert_eq!(changed.thinking_on, openai.thinking_on);
         let message = "Extra inputs are not permitted: max_completion_tokens";
         assert_eq!(adapted(&openai, message).unwrap().budget_key, "max_tokens");
 

@@ -52,14 +52,14 @@ pub enum CacheMarks {
     From(u32),
 }
 
-/// Whether the temperature can be chosen.
+/// Whether a part of requests is accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Temperature {
+pub enum Acceptance {
     /// It is sent.
     #[default]
     Sent,
-    /// The model refuses it.
+    /// The server or the model refuses it.
     Refused,
 }
 
@@ -87,7 +87,10 @@ pub struct Dialect {
     pub cache_marks: CacheMarks,
     /// Whether the temperature is sent.
     #[serde(default)]
-    pub temperature: Temperature,
+    pub temperature: Acceptance,
+    /// Whether what the model thought before its calls is sent back, where nobody signs it.
+    #[serde(default)]
+    pub thoughts: Acceptance,
     /// What is merged into every request.
     #[serde(default)]
     pub extra_body: Map<String, Value>,
@@ -110,7 +113,9 @@ pub struct DialectOverrides {
     /// Whether prefixes are marked.
     pub cache_marks: Option<CacheMarks>,
     /// Whether the temperature is sent.
-    pub temperature: Option<Temperature>,
+    pub temperature: Option<Acceptance>,
+    /// Whether thoughts are sent back.
+    pub thoughts: Option<Acceptance>,
     /// What is merged into every request.
     pub extra_body: Option<Map<String, Value>>,
 }
@@ -129,6 +134,7 @@ impl Dialect {
             json: overrides.json.unwrap_or(self.json),
             cache_marks: overrides.cache_marks.unwrap_or(self.cache_marks),
             temperature: overrides.temperature.unwrap_or(self.temperature),
+            thoughts: overrides.thoughts.unwrap_or(self.thoughts),
             extra_body: overrides.extra_body.unwrap_or(self.extra_body),
         }
     }

@@ -34,12 +34,12 @@ mod test_server;
 mod test_socks_server;
 
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
-pub use dialect::{Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm, Temperature};
+pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub use failure::{Cut, Failure, Refused, Retryability, Silence};
 pub use key::KeySource;
 pub use name::{ModelName, RemoteModel, UnknownModel};
 pub use pace::Pace;
-pub use presets::known_providers;
+pub use presets::{known_for, known_providers};
 pub use provider::{Delivery, Event, Model, Provider};
 pub use recording::{Recorder, UnusableRecording};
 pub use reply::{Finish, Input, Reply, ToolCall};

@@ -25,6 +25,8 @@ struct Presets {
 #[serde(deny_unknown_fields)]
 pub(super) struct Preset {
     pub(super) name: String,
+    /// How the names of the models begin that it is known for.
+    family: Option<String>,
     /// Its address, up to what the API adds.
     pub(super) base_url: String,
     pub(super) key: KeyScheme,
@@ -57,6 +59,18 @@ pub fn known_providers() -> impl Iterator<Item = &'static str> {
     PRESETS.provider.iter().map(|preset| preset.name.as_str())
 }
 
+/// The provider that a model of this name is known from.
+pub fn known_for(model: &str) -> Option<&'static str> {
+    let mut providers = PRESETS.provider.iter();
+    let is_known_for = |preset: &&Preset| {
+        let family = preset.family.as_deref();
+        family.is_some_and(|family| model.starts_with(family))
+    };
+    providers
+        .find(is_known_for)
+        .map(|preset| preset.name.as_str())
+}
+
 impl Preset {
     /// The dialect of one of its models.
     pub(super) fn dialect(&self, model: &str) -> Dialect {
@@ -75,8 +89,8 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Acceptance;
     use crate::model::CacheMarks::From;
-    use crate::model::Temperature;
 
     #[test]
     fn the_file_is_in_order() {
@@ -111,11 +125,11 @@ mod tests {
         assert_eq!(effort("gpt-4.1-mini"), None);
         assert_eq!(
             dialect("openai", "o4-mini").temperature,
-            Temperature::Refused
+            Acceptance::Refused
         );
         assert_eq!(
             dialect("openai", "gpt-4.1-mini").temperature,
-            Temperature::Sent
+            Acceptance::Sent
         );
         let marks = |model| dialect("anthropic", model).cache_marks;
         assert_eq!(marks("claude-haiku-4-5"), From(4096));

@@ -49,7 +49,7 @@ impl Request {
 pub struct Turn {
     /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
-    /// The content. Only thinking that the server signed is sent, where it wants it back; results
+    /// The content. Thinking is sent where the server wants it back: signed, or before calls; results
     /// belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }

@@ -44,7 +44,9 @@ impl<'a> Call<'a> {
     pub(super) fn commands(&self) -> &[Command<'a>] {
         self.commands
             .get_or_init(|| match self.surroundings.request.action {
-                Action::Command { script, .. } => commands(script, self.surroundings),
+                Action::Command { script, parts, .. } => {
+                    commands(script, parts.as_deref(), self.surroundings)
+                }
                 _ => Vec::new(),
             })
     }

@@ -11,7 +11,7 @@ use super::named_file::{NamedFile, outline};
 use super::surroundings::{Place, Surroundings};
 use super::wildcard::GAP;
 use super::{domain, programs};
-use crate::shell::{CommandPart, PartWord, Verdict, analyse, command_parts};
+use crate::shell::{CommandPart, PartWord};
 
 /// Variables that may be set before a command that a rule allows.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -47,13 +47,18 @@ struct Known {
     starts_unseen: bool,
 }
 
-/// The commands of a command line. If it is not understood, one that may be anything in it.
-pub(super) fn commands<'a>(script: &'a str, surroundings: &Surroundings<'_>) -> Vec<Command<'a>> {
-    let Some(parts) = command_parts(script) else {
+/// The commands of a command line, which consists of `parts`. If it is not understood, one that may be
+/// anything in it.
+pub(super) fn commands<'a>(
+    script: &'a str,
+    parts: Option<&[CommandPart]>,
+    surroundings: &Surroundings<'_>,
+) -> Vec<Command<'a>> {
+    let Some(parts) = parts else {
         let invocations = guessed(script, surroundings);
         return vec![Command::new(script, Vec::new(), invocations, Vec::new())];
     };
-    let parts: Vec<Vec<CommandPart>> = parts.into_iter().map(CommandPart::levels).collect();
+    let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, surroundings);
     parts
         .into_iter()
@@ -181,11 +186,7 @@ impl Command<'_> {
         };
         if part.words.is_empty() {
             // What assigns a value that a command prints has that command beside it.
-            return part
-                .assignments
-                .iter()
-                .all(|name| reads(&format!("{name}=x")))
-                && !part.assignments.is_empty();
+            return part.only_reads && !part.assignments.is_empty();
         }
         let stays = || match directories::target(&self.levels, surroundings) {
             None => true,
@@ -196,7 +197,7 @@ impl Command<'_> {
                     && reached.all(|to| surroundings.is_inside(&surroundings.place(&to)))
             }
         };
-        is_harmlessly_set(part) && reads(self.text) && stays()
+        part.only_reads && is_harmlessly_set(part) && stays()
     }
 
     /// The file that a word, or a part of it, means where the command runs.
@@ -286,13 +287,6 @@ fn starts_unseen(part: &CommandPart) -> bool {
         Some(program) => programs::UNSEEN.contains(program),
         None => true,
     }
-}
-
-/// Whether a command reads wherever it runs.
-fn reads(text: &str) -> bool {
-    let analysis = analyse(text);
-    analysis.language.is_none()
-        && matches!(analysis.verdict, Verdict::ReadOnly { requires } if requires.is_empty())
 }
 
 /// The parts of a word that may name a file: all of it, and what stands behind an option's letter, `=`

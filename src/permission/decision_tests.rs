@@ -77,9 +77,11 @@ impl Row {
             name.iter().map(|name| directory.join(name)).collect()
         };
         let (tool, action) = if let Some(command) = &self.command {
+            let analysis = analyse(command);
             let action = Action::Command {
-                only_reads: analyse(command).verdict.is_read_only(),
+                only_reads: analysis.verdict.is_read_only(),
                 script: command.clone(),
+                parts: analysis.parts,
             };
             ("Bash", action)
         } else if let Some(url) = &self.url {

@@ -5,7 +5,7 @@ use super::named_file::outline;
 use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::GAP;
-use crate::shell::{CommandPart, PartWord, command_parts};
+use crate::shell::{CommandPart, PartWord, analyse};
 
 /// How deep command lines in the arguments of commands are looked at.
 const DEEPEST: usize = 4;
@@ -47,9 +47,9 @@ fn collect(
             if !script.contains([' ', '\t', '\n', ';', '|', '&']) {
                 continue;
             }
-            match command_parts(script).filter(|_| deeper > 0) {
+            match analyse(script).parts.filter(|_| deeper > 0) {
                 Some(parts) => {
-                    for part in parts {
+                    for part in parts.iter() {
                         collect(&part.levels(), deeper - 1, surroundings, found);
                     }
                 }

@@ -112,19 +112,24 @@ impl PathPattern {
         }
     }
 
-    fn covers_below(&self, root: &Path, path: &Path) -> bool {
-        path.strip_prefix(root)
-            .is_ok_and(|below| self.globs.is_match(below))
+    /// Whether a path, as it is named or as its links lead, is below an anchor in a way that is wanted.
+    fn any_below(
+        &self,
+        path: &Path,
+        surroundings: &Surroundings<'_>,
+        mut is_wanted: impl FnMut(&Path) -> bool,
+    ) -> bool {
+        self.roots(surroundings).into_iter().any(|root| {
+            path.strip_prefix(root).is_ok_and(&mut is_wanted)
+                || surroundings.real(root).is_some_and(|real| {
+                    real != root && path.strip_prefix(&real).is_ok_and(&mut is_wanted)
+                })
+        })
     }
 
     /// Whether it is about a path as it is named, or as its links lead.
     fn covers(&self, path: &Path, surroundings: &Surroundings<'_>) -> bool {
-        self.roots(surroundings).into_iter().any(|root| {
-            self.covers_below(root, path)
-                || surroundings
-                    .real(root)
-                    .is_some_and(|real| real != root && self.covers_below(&real, path))
-        })
+        self.any_below(path, surroundings, |below| self.globs.is_match(below))
     }
 
     /// Whether it allows a file: its name and where that leads.
@@ -175,54 +180,85 @@ fn set_of(globs: &[Glob]) -> Result<GlobSet, globset::Error> {
     set.build()
 }
 
-/// All files of many patterns, to be told at once that none of them is about a file.
+/// The files of many patterns, of which those are found at once that may be about a file.
 #[derive(Debug, Default)]
 pub(super) struct PathUnion {
-    /// One for each anchor; nothing if they are too large together, and may be about any file.
-    patterns: Option<Vec<PathPattern>>,
+    /// One for each anchor; nothing if they are too large together, and any may be about any file.
+    unions: Option<Vec<Union>>,
+}
+
+#[derive(Debug)]
+struct Union {
+    pattern: PathPattern,
+    /// The keys of the patterns that its globs come from.
+    keys: Vec<usize>,
 }
 
 impl PathUnion {
-    pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a PathPattern>) -> Self {
-        let mut unions: Vec<PathPattern> = Vec::new();
-        for pattern in patterns {
-            match unions
-                .iter_mut()
-                .find(|union| union.anchor == pattern.anchor)
-            {
-                Some(union) => union.parts.extend(pattern.parts.iter().cloned()),
-                None => unions.push(pattern.clone()),
+    /// The union of patterns, each of which has a key.
+    pub(super) fn of<'a>(patterns: impl Iterator<Item = (usize, &'a PathPattern)>) -> Self {
+        let mut unions: Vec<Union> = Vec::new();
+        for (key, pattern) in patterns {
+            let keys = std::iter::repeat_n(key, pattern.parts.len());
+            let same = |union: &&mut Union| union.pattern.anchor == pattern.anchor;
+            match unions.iter_mut().find(same) {
+                Some(union) => {
+                    union.pattern.parts.extend(pattern.parts.iter().cloned());
+                    union.keys.extend(keys);
+                }
+                None => unions.push(Union {
+                    pattern: pattern.clone(),
+                    keys: keys.collect(),
+                }),
             }
         }
-        let built = unions.into_iter().map(|union| {
-            Some(PathPattern {
-                globs: set_of(&union.parts).ok()?,
-                ..union
-            })
+        let built = unions.into_iter().map(|mut union| {
+            union.pattern.globs = set_of(&union.pattern.parts).ok()?;
+            Some(union)
         });
         Self {
-            patterns: built.collect(),
+            unions: built.collect(),
         }
     }
 
     /// Whether one of the patterns may be about a file.
     pub(super) fn may_cover(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
-        self.patterns.as_ref().is_none_or(|unions| {
-            unions
-                .iter()
-                .any(|union| union.restricts(place, surroundings))
+        self.unions.as_ref().is_none_or(|unions| {
+            let mut patterns = unions.iter().map(|union| &union.pattern);
+            patterns.any(|pattern| pattern.restricts(place, surroundings))
         })
+    }
+
+    /// Whether the pattern with this key may be about a file of this name.
+    pub(super) fn covering(
+        &self,
+        path: &Path,
+        surroundings: &Surroundings<'_>,
+    ) -> impl Fn(usize) -> bool {
+        let keys = self.unions.as_ref().map(|unions| {
+            let mut keys = Vec::new();
+            for union in unions {
+                union.pattern.any_below(path, surroundings, |below| {
+                    let globs = union.pattern.globs.matches(below);
+                    keys.extend(globs.into_iter().filter_map(|glob| union.keys.get(glob)));
+                    false
+                });
+            }
+            keys
+        });
+        move |key| keys.as_ref().is_none_or(|keys| keys.contains(&&key))
     }
 
     /// Whether one of them may be about a file of a command line.
     pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
-        let Some(unions) = &self.patterns else {
+        let Some(unions) = &self.unions else {
             return true;
         };
+        let mut patterns = unions.iter().map(|union| &union.pattern);
         match file {
             NamedFile::Known(place) => self.may_cover(place, surroundings),
             NamedFile::Somewhere(path) => {
-                unions.iter().any(|union| union.covers(path, surroundings))
+                patterns.any(|pattern| pattern.covers(path, surroundings))
             }
             NamedFile::Outlined { .. } => !unions.is_empty(),
         }

@@ -1,8 +1,11 @@
 //! A call as the rules see it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+use crate::shell::CommandPart;
 
 /// What a call does, as far as permission is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,8 @@ pub enum Action {
     Command {
         /// The command line.
         script: String,
+        /// Its commands; `None` if it is not understood.
+        parts: Option<Arc<[CommandPart]>>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
     },

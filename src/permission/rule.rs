@@ -169,13 +169,12 @@ impl Rule {
 
     /// Whether it is about a call, whatever that does.
     pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
-        let tool = canonical_tool(request.tool);
-        self.tool.covers(tool)
-            && (matches!(self.specifier, Specifier::Any)
-                || self
-                    .argument
-                    .as_ref()
-                    .is_some_and(|argument| argument.is_among(request)))
+        let has_argument = || {
+            let argument = self.argument.as_ref();
+            argument.is_some_and(|argument| argument.is_among(request))
+        };
+        (matches!(self.specifier, Specifier::Any) || has_argument())
+            && self.tool.covers(canonical_tool(request.tool))
     }
 
     pub(super) fn is_about_host(&self, host: &str) -> bool {

@@ -25,12 +25,14 @@ impl Rules {
     /// These rules, in the order of their sources.
     pub fn new(mut rules: Vec<Rule>) -> Self {
         rules.sort_by_key(|rule| Reverse(rule.behavior));
-        let (restricting, allowing): (Vec<&Rule>, Vec<&Rule>) = rules
-            .iter()
-            .partition(|rule| rule.behavior != Behavior::Allow);
+        let paths = |allows: bool| {
+            let rules = rules.iter().enumerate();
+            let rules = rules.filter(move |(_, rule)| (rule.behavior == Behavior::Allow) == allows);
+            rules.filter_map(|(index, rule)| Some((index, rule.paths()?)))
+        };
         Self {
-            restricted: PathUnion::of(restricting.into_iter().filter_map(Rule::paths)),
-            allowed: PathUnion::of(allowing.into_iter().filter_map(Rule::paths)),
+            restricted: PathUnion::of(paths(false)),
+            allowed: PathUnion::of(paths(true)),
             all: rules,
         }
     }
@@ -146,10 +148,14 @@ impl Rules {
         place: &Place,
         surroundings: &Surroundings<'_>,
     ) -> Option<&Rule> {
-        let is_about_it = self.allowed.may_cover(place, surroundings);
-        self.that(Behavior::Allow).find(|rule| {
-            (is_about_it || rule.paths().is_none()) && rule.allows_writing(place, surroundings)
-        })
+        let is_covering = self.allowed.covering(&place.name, surroundings);
+        let mut rules = self.all.iter().enumerate();
+        let allowing = rules.find(|(index, rule)| {
+            rule.behavior == Behavior::Allow
+                && (rule.paths().is_none() || is_covering(*index))
+                && rule.allows_writing(place, surroundings)
+        });
+        allowing.map(|(_, rule)| rule)
     }
 
     /// The strictest one that restricts something.

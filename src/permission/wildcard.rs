@@ -76,10 +76,17 @@ impl Wildcard {
     /// `may_fill` says whether a gap may become a letter of the pattern, where the letter before it is
     /// known unless it is a star.
     fn may_cover_filled(&self, text: &str, may_fill: impl Fn(Option<u8>, u8) -> bool) -> bool {
+        let first = self.pieces.first().map_or("", String::as_str);
+        // Most patterns begin otherwise, and there are many.
+        if let (Some(expected), Some(found)) = (first.bytes().next(), text.bytes().next())
+            && found != expected
+            && found != GAP as u8
+        {
+            return false;
+        }
         let Some((known, _)) = text.split_once(GAP) else {
             return self.covers(text);
         };
-        let first = self.pieces.first().map_or("", String::as_str);
         if !first.starts_with(known) && !known.starts_with(first) {
             return false;
         }

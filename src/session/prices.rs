@@ -58,6 +58,21 @@ impl Prices {
         toml::from_str(FILE).unwrap_or_default()
     }
 
+    /// The names of the models that the built-in table names in full.
+    pub fn built_in_names() -> Vec<String> {
+        #[derive(Default, serde::Deserialize)]
+        struct Names {
+            price: Vec<Models>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Models {
+            models: Vec<String>,
+        }
+        let Names { price } = toml::from_str(FILE).unwrap_or_default();
+        let names = price.into_iter().flat_map(|price| price.models);
+        names.filter(|name| !name.contains('*')).collect()
+    }
+
     /// These prices, and where none of them fits, the `others`.
     #[must_use]
     pub fn before(mut self, others: Self) -> Self {

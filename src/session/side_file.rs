@@ -1,7 +1,7 @@
 //! The side file of another agent's session file: labels, and everything the agent has no record
 //! for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::jsonl::{FixedFile, Mapping};
 pub(super) struct Labels {
     /// Each label with the number of its calls that have no result yet.
     waiting: Vec<(usize, Option<Message>)>,
-    /// The labels of each call.
-    by_call: HashMap<String, Vec<usize>>,
+    /// The labels of each call, in order: other calls may have the same id.
+    by_call: HashMap<String, VecDeque<usize>>,
     /// Messages that belong to no call.
     rest: Vec<Message>,
 }
@@ -47,7 +47,7 @@ impl Labels {
             }
             for call in &calls {
                 let labels = self.by_call.entry(call.clone()).or_default();
-                labels.push(self.waiting.len());
+                labels.push_back(self.waiting.len());
             }
             self.waiting.push((calls.len(), Some(message)));
         }
@@ -60,7 +60,8 @@ impl Labels {
             return due;
         }
         for result in message.results() {
-            for label in self.by_call.remove(&result.id).unwrap_or_default() {
+            let labels = self.by_call.get_mut(&result.id);
+            if let Some(label) = labels.and_then(VecDeque::pop_front) {
                 let (calls, text) = &mut self.waiting[label];
                 *calls -= 1;
                 if *calls == 0 {
@@ -129,10 +130,10 @@ mod tests {
         r#"{"type":"assistant","parentUuid":"c","uuid":"d","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"done"}]}}"#,
     ];
 
-    fn texts(lines_beside: &[&str]) -> (Vec<String>, Option<Title>) {
+    fn texts(session: &[&str], lines_beside: &[&str]) -> (Vec<String>, Option<Title>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        std::fs::write(&path, SESSION.join("\n")).unwrap();
+        std::fs::write(&path, session.join("\n")).unwrap();
         std::fs::write(side_file_path(&path), lines_beside.join("\n")).unwrap();
         let session = Session::open(&path).unwrap();
         let mut texts = Vec::new();
@@ -151,8 +152,27 @@ mod tests {
         let label = r#"{"type":"tool_use_summary","summary":"Read two","preceding_tool_use_ids":["t1","t2"],"turnpipe":{"v":1}}"#;
         let early = r#"{"type":"tool_use_summary","summary":"Unanswered","preceding_tool_use_ids":["t1","t9"],"turnpipe":{"v":1}}"#;
         let title = r#"{"type":"ai-title","aiTitle":"Beside","turnpipe":{"v":1}}"#;
-        let (said, found) = texts(&[label, "{torn", early, title]);
+        let (said, found) = texts(&SESSION, &[label, "{torn", early, title]);
         assert_eq!(said, ["go", "", "", "Read two", "done"]);
         assert_eq!(found.unwrap().text, "Beside");
+    }
+
+    /// Some servers count the calls of each reply from 0.
+    #[test]
+    fn labels_of_ids_that_come_again_stand_in_their_order() {
+        let session = [
+            r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
+            r#"{"type":"assistant","parentUuid":"a","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"Read","input":{}}]}}"#,
+            r#"{"type":"user","parentUuid":"b","uuid":"c","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"x"}]}}"#,
+            r#"{"type":"assistant","parentUuid":"c","uuid":"d","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"and"},{"type":"tool_use","id":"call_0","name":"Read","input":{}}]}}"#,
+            r#"{"type":"user","parentUuid":"d","uuid":"e","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"y"}]}}"#,
+        ];
+        let label = |text: &str| {
+            format!(
+                r#"{{"type":"tool_use_summary","summary":"{text}","preceding_tool_use_ids":["call_0"],"turnpipe":{{"v":1}}}}"#
+            )
+        };
+        let (said, _) = texts(&session, &[&label("First"), &label("Second")]);
+        assert_eq!(said, ["go", "", "", "First", "and", "", "Second"]);
     }
 }

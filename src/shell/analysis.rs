@@ -1,12 +1,14 @@
 //! The result of the analysis of a command line, and how it is reached.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::effects::Effects;
+use super::parts::CommandPart;
 use super::refusal::{Refusal, RefusalKind, excerpt};
 use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen, screen_strictly};
-use super::walk::Walk;
+use super::walk::{Understood, Walk};
 use crate::text::terminal_safe_line;
 
 /// What is known about a command line without running it.
@@ -28,6 +30,9 @@ pub struct Analysis {
     /// Whether something could outlive it that waits for a file, such as a named pipe. Calls of a
     /// session end what they leave behind.
     pub may_leave_processes: bool,
+    /// The commands that it consists of, however deep, in the order of the text; `None` if any of it
+    /// is not understood.
+    pub parts: Option<Arc<[CommandPart]>>,
 }
 
 /// Whether a command line only reads: no file changes, no network, no signals, no process left
@@ -58,8 +63,12 @@ impl Verdict {
 /// exported functions, no variables that choose programs. Takes time that is linear in the length
 /// of the text. Runs and opens nothing.
 pub fn analyse(command: &str) -> Analysis {
-    match examine(command) {
-        Ok((effects, requires)) => Analysis {
+    let (effects, parts) = match understand(command) {
+        Ok(understood) => (understood.effects, Some(understood.parts.into())),
+        Err(refusal) => (Err(refusal), None),
+    };
+    match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
+        Ok((requires, effects)) => Analysis {
             verdict: Verdict::ReadOnly { requires },
             why: harmless(&effects),
             span: None,
@@ -67,6 +76,7 @@ pub fn analyse(command: &str) -> Analysis {
             programs: effects.programs(),
             may_leave_processes: effects.may_leave_processes,
             language: effects.language,
+            parts,
         },
         Err(refusal) => Analysis {
             verdict: match refusal.kind {
@@ -80,23 +90,22 @@ pub fn analyse(command: &str) -> Analysis {
             programs: Vec::new(),
             language: None,
             may_leave_processes: false,
+            parts,
         },
     }
 }
 
-fn examine(command: &str) -> Result<(Effects, Vec<Requirement>), Refusal> {
+fn understand(command: &str) -> Result<Understood, Refusal> {
     screen(command)?;
-    screen_strictly(command)?;
-    if command.trim_matches([' ', '\t', '\n']).is_empty() {
-        return Err(Refusal::unknown(0..0, "the command is empty"));
-    }
     // The grammar parses pipelines six times as fast when a line end follows them.
-    let command = format!("{command}\n");
-    let tree = parse(&command)?;
-    let effects = Walk::new(&command, tree.root_node()).effects()?;
+    let text = format!("{command}\n");
+    let tree = parse(&text)?;
+    Walk::new(&text, tree.root_node(), screen_strictly(command).err()).run()
+}
+
+fn requirements(effects: &Effects) -> Result<Vec<Requirement>, Refusal> {
     let uses = effects.git_uses()?;
-    let requires = uses.into_iter().map(Requirement::CleanGitConfig).collect();
-    Ok((effects, requires))
+    Ok(uses.into_iter().map(Requirement::CleanGitConfig).collect())
 }
 
 fn harmless(effects: &Effects) -> String {

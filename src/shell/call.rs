@@ -1,5 +1,7 @@
 //! One simple command: its assignments, then its name in the tables.
 
+use tree_sitter::Node;
+
 use super::commands::{Entry, entry};
 use super::effects::{Effects, Place, Shell};
 use super::options;
@@ -56,6 +58,28 @@ pub(super) fn check(
         level: 0,
     };
     call.check(&simple.words)
+}
+
+/// Whether a command is known to change nothing, in whatever directory it runs. What is in its
+/// substitutions, and what is assigned before its words, is not looked at.
+pub(super) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
+    let mut effects = Effects::default();
+    let place = Place::default();
+    let checked = if simple.words.is_empty() {
+        check(text, simple, place, &mut effects)
+    } else {
+        let mut call = Call {
+            place,
+            effects: &mut effects,
+            level: 0,
+        };
+        call.check(&simple.words)
+    };
+    let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
+    checked.is_ok()
+        && effects.language.is_none()
+        && effects.git_uses().is_ok_and(|uses| uses.is_empty())
+        && simple.substitutions.iter().all(waits_for_all)
 }
 
 impl Call<'_> {

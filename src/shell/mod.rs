@@ -3,7 +3,7 @@
 //! [`analyse`] parses the command line with tree-sitter's grammar of bash. Every construct must be
 //! on a list of accepted ones, every word is read again by our own rules, and every command,
 //! subcommand and option must be in a table (`tables/`). Whatever is not listed does not count as
-//! read-only. Nothing is run or opened here. [`simple_commands`] reads any text as well as it can.
+//! read-only, and is listed as a command. Nothing is run or opened here. [`simple_commands`] reads any text as well as it can.
 
 mod analysis;
 mod call;
@@ -28,7 +28,7 @@ mod word;
 pub use analysis::{Analysis, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 pub use commands::may_verify_signatures;
-pub use parts::{CommandPart, PartWord, command_parts};
+pub use parts::{CommandPart, PartWord};
 pub use requirement::{GitScope, GitUse, Requirement};
 
 #[cfg(test)]

@@ -1,15 +1,19 @@
 //! The commands that a command line consists of, for rules that decide on each of them.
+//!
+//! Bash runs nothing else, but for what these commands start themselves (`eval`, `xargs`) and what
+//! `[[` evaluates. Functions are not understood, since calling one means something else afterwards.
+//! Descriptors, `/dev/null`, here-documents and here-strings are no files. A redirection behind several
+//! commands, as in `a && b > c`, is a part of its own.
 
 use std::ops::Range;
 
+use super::call;
 use super::command_list::is_reserved;
 use super::expansion::identifier_length;
 use super::options;
 use super::parsed_command::ParsedCommand;
 use super::refusal::Refusal;
-use super::syntax::{parse, screen};
 use super::table::WRAPPERS;
-use super::walk::Walk;
 use super::word::Word;
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
@@ -27,6 +31,9 @@ pub struct CommandPart {
     pub reads: Vec<PartWord>,
     /// The files that it is redirected to.
     pub writes: Vec<PartWord>,
+    /// Whether it changes nothing wherever it runs, apart from the files that it is redirected to and
+    /// what assignments before its words change. What a word of a language says is not looked at.
+    pub only_reads: bool,
 }
 
 /// A word of a command.
@@ -39,26 +46,6 @@ pub struct PartWord {
     /// The value without quotes and escapes; `None` if it is only known when it runs, as with
     /// variables, substitutions, names of files, alternatives in braces, and a tilde.
     pub value: Option<String>,
-}
-
-/// The commands that a command line consists of, however deep, in the order of the text; `None` if any
-/// of it is not understood.
-///
-/// Bash runs nothing else, but for what these commands start themselves (`eval`, `xargs`) and what
-/// `[[` evaluates. Functions are not understood, since calling one means something else afterwards.
-/// Descriptors, `/dev/null`, here-documents and here-strings are no files. A redirection behind several
-/// commands, as in `a && b > c`, is a part of its own.
-pub fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
-    screen(script).ok()?;
-    if !continues_after_blanks(script) {
-        return None;
-    }
-    // As in the analysis, the line end is for the grammar.
-    let text = format!("{script}\n");
-    let tree = parse(&text).ok()?;
-    let mut parts = Walk::new(&text, tree.root_node()).commands().ok()?;
-    parts.sort_by_key(|part| part.span.start);
-    Some(parts)
 }
 
 impl CommandPart {
@@ -92,6 +79,7 @@ impl CommandPart {
             assigned: assigned.collect(),
             reads: Vec::new(),
             writes: Vec::new(),
+            only_reads: call::reads_anywhere(text, simple),
         };
         for redirection in &simple.redirections {
             let (reads, writes) = redirection.opens()?;
@@ -109,8 +97,8 @@ impl CommandPart {
     }
 
     /// This command and those that it starts in its place, one inside the other.
-    pub fn levels(self) -> Vec<Self> {
-        std::iter::successors(Some(self), Self::unwrapped).collect()
+    pub fn levels(&self) -> Vec<Self> {
+        std::iter::successors(Some(self.clone()), Self::unwrapped).collect()
     }
 
     /// The command that this one starts in its place, such as `rm x` in `timeout 5 rm x`. `None` if
@@ -148,15 +136,6 @@ impl CommandPart {
             ..self.clone()
         })
     }
-}
-
-/// Whether every line that a backslash continues ends in a blank before it, so that no word, operator or
-/// expansion goes on in the next line, and no here-document may end differently.
-fn continues_after_blanks(script: &str) -> bool {
-    let mut lines: Vec<&str> = script.split("\\\n").collect();
-    lines.pop();
-    lines.is_empty()
-        || (!script.contains("<<") && lines.iter().all(|line| line.ends_with([' ', '\t'])))
 }
 
 /// Whether these words are a command for the shell as well: their first one is neither a keyword nor

@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::table_tests::{corpus, rows};
-use super::{CommandPart, PartWord, analyse, command_parts};
+use super::{CommandPart, PartWord, analyse};
+
+fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
+    Some(analyse(script).parts?.to_vec())
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

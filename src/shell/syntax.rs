@@ -116,13 +116,20 @@ const LONGEST: usize = 16 * 1024;
 /// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
 const MOST_REDIRECTIONS: usize = 64;
 
-/// Refuses more for the analysis: continued lines, and more redirections than a shell may have
-/// descriptors for.
+/// Refuses what may be understood but does not count as reading: nothing at all, continued lines, and
+/// more redirections than a shell may have descriptors for.
 pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
     let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
     if redirections.count() > MOST_REDIRECTIONS {
         return Err(Refusal::unknown(0..0, "too many redirections"));
     }
+    if command.trim_matches([' ', '\t', '\n']).is_empty() {
+        return Err(Refusal::unknown(0..0, "the command is empty"));
+    }
+    refuse_continued_lines(command)
+}
+
+fn refuse_continued_lines(command: &str) -> Result<(), Refusal> {
     match command.find("\\\n") {
         None => Ok(()),
         Some(index) => Err(read_differently(
@@ -157,5 +164,18 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
         };
         return Err(read_differently(index..index + 1, what));
     }
-    Ok(())
+    if continues_after_blanks(command) {
+        Ok(())
+    } else {
+        refuse_continued_lines(command)
+    }
+}
+
+/// Whether every line that a backslash continues ends in a blank before it, so that no word, operator or
+/// expansion goes on in the next line, and no here-document may end differently.
+fn continues_after_blanks(script: &str) -> bool {
+    let mut lines: Vec<&str> = script.split("\\\n").collect();
+    lines.pop();
+    lines.is_empty()
+        || (!script.contains("<<") && lines.iter().all(|line| line.ends_with([' ', '\t'])))
 }

@@ -1,5 +1,5 @@
-//! The walk through the syntax tree: checks that every construct is accepted, and that nothing stands
-//! between them.
+//! The walk through the syntax tree: checks that every construct is understood, and that nothing stands
+//! between them; lists the commands, and notes the first thing that may change something.
 //!
 //! The walk keeps its own stack, so that no nesting is too deep for it.
 
@@ -40,11 +40,20 @@ pub(super) struct Walk<'text, 'tree> {
     cursor: TreeCursor<'tree>,
     tasks: Vec<Task<'tree>>,
     effects: Effects,
+    /// The first thing that may change something.
+    refused: Option<Refusal>,
     /// The number of commands in pipelines.
     piped: usize,
-    /// The commands, if they are only listed, whatever they do. If not, what may change something is
-    /// refused.
-    commands: Option<Vec<CommandPart>>,
+    /// The commands, whatever they do.
+    parts: Vec<CommandPart>,
+}
+
+/// A command line that is understood.
+pub(super) struct Understood {
+    /// What it does, or why it does not count as reading.
+    pub(super) effects: Result<Effects, Refusal>,
+    /// Its commands, in the order of the text.
+    pub(super) parts: Vec<CommandPart>,
 }
 
 /// What a part of a construct is to the parts beside it.
@@ -57,7 +66,8 @@ enum Part {
 }
 
 impl<'text, 'tree> Walk<'text, 'tree> {
-    pub(super) fn new(text: &'text str, root: Node<'tree>) -> Self {
+    /// A walk through `text`, of which something may be `refused` already.
+    pub(super) fn new(text: &'text str, root: Node<'tree>, refused: Option<Refusal>) -> Self {
         Self {
             source: Source(text),
             cursor: root.walk(),
@@ -66,25 +76,39 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 place: Place::default(),
             }],
             effects: Effects::default(),
+            refused,
             piped: 0,
-            commands: None,
+            parts: Vec::new(),
         }
     }
 
-    /// Checks everything. The effects are returned if nothing is refused.
-    pub(super) fn effects(mut self) -> Result<Effects, Refusal> {
-        self.run()?;
-        Ok(self.effects)
+    /// Looks at everything.
+    ///
+    /// # Errors
+    /// The first thing that may change something, or else what is not understood.
+    pub(super) fn run(mut self) -> Result<Understood, Refusal> {
+        if let Err(refusal) = self.visit() {
+            return Err(self.refused.unwrap_or(refusal));
+        }
+        self.parts.sort_by_key(|part| part.span.start);
+        Ok(Understood {
+            effects: self.refused.map_or(Ok(self.effects), Err),
+            parts: self.parts,
+        })
     }
 
-    /// Lists the commands. They are returned if all is understood.
-    pub(super) fn commands(mut self) -> Result<Vec<CommandPart>, Refusal> {
-        self.commands = Some(Vec::new());
-        self.run()?;
-        Ok(self.commands.unwrap_or_default())
+    /// Keeps the first thing that may change something.
+    fn refuse(&mut self, refusal: Refusal) {
+        self.refused.get_or_insert(refusal);
     }
 
-    fn run(&mut self) -> Result<(), Refusal> {
+    fn note<T>(&mut self, checked: Result<T, Refusal>) {
+        if let Err(refusal) = checked {
+            self.refuse(refusal);
+        }
+    }
+
+    fn visit(&mut self) -> Result<(), Refusal> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
             // The tree leaves out blank lines at the edges.
@@ -141,9 +165,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             "command" | "variable_assignment" | "variable_assignments" => {
                 self.simple(node, node.byte_range(), place)
             }
-            "declaration_command" | "unset_command" | "file_redirect"
-                if self.commands.is_some() =>
-            {
+            "declaration_command" | "unset_command" | "file_redirect" => {
+                self.refuse(self.source.not_accepted(node));
                 self.simple(node, node.byte_range(), place)
             }
             "redirected_statement" => self.redirected(node, place),
@@ -200,13 +223,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 self.tasks.push(Task { node: child, place });
                 part
             } else {
-                let is_accepted = match self.source.slice(span.clone()) {
-                    ";;" | ";&" | ";;&" => place.in_case_item,
-                    "&" => self.commands.is_some(),
-                    _ => false,
-                };
-                if !is_accepted {
-                    self.source.token(&span)?;
+                match self.source.slice(span.clone()) {
+                    ";;" | ";&" | ";;&" if place.in_case_item => {}
+                    "&" => self.note(self.source.token(&span)),
+                    _ => self.source.token(&span)?,
                 }
                 Part::Separator
             };
@@ -317,7 +337,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if position != range.end || !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(node));
         }
-        self.push_all(found, place)
+        self.push_all(found, place);
+        Ok(())
     }
 
     fn list_of_words(
@@ -336,7 +357,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        self.push_all(found, place)
+        self.push_all(found, place);
+        Ok(())
     }
 
     fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
@@ -416,18 +438,15 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             return Err(self.source.not_accepted(node));
         }
         let substitutions = self.substitutions(node, range.clone());
-        if self.commands.is_some() {
-            let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
-            let condition = ParsedCommand {
-                words: double_bracket_words(&mut lexer)?,
-                substitutions: lexer.found,
-                ..ParsedCommand::default()
-            };
-            return self.take(node, range, condition, place);
-        }
-        let found = double_bracket(self.source.0, range, &substitutions)?;
+        self.note(double_bracket(self.source.0, range.clone(), &substitutions));
         self.effects.read_language("[[");
-        self.push_all(found, place)
+        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
+        let condition = ParsedCommand {
+            words: double_bracket_words(&mut lexer)?,
+            substitutions: lexer.found,
+            ..ParsedCommand::default()
+        };
+        self.take(node, range, condition, place)
     }
 
     fn simple(
@@ -440,9 +459,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        if self.commands.is_none() {
-            call::check(self.source.0, &simple, place, &mut self.effects)?;
-        } else if !parts::begins_command(self.source.0, &simple.words) {
+        let checked = call::check(self.source.0, &simple, place, &mut self.effects);
+        self.note(checked);
+        if !parts::begins_command(self.source.0, &simple.words) {
             return Err(self.source.not_accepted(owner));
         }
         self.take(owner, range, simple, place)
@@ -454,16 +473,23 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
     ) -> Result<ParsedCommand<'tree>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
-        let simple = parsed_command::read(self.source.0, range, &substitutions)?;
-        if self.commands.is_none() {
-            for redirection in &simple.redirections {
-                redirection.check()?;
+        for substitution in &substitutions {
+            let node = substitution.node;
+            let span = node.byte_range();
+            let is_process = node.kind() == "process_substitution";
+            if is_process && self.source.slice(span.clone()).contains(">(") {
+                let why = "what is written to `>(…)` may change anything";
+                self.refuse(Refusal::unknown(span, why));
             }
+        }
+        let simple = parsed_command::read(self.source.0, range, &substitutions)?;
+        for redirection in &simple.redirections {
+            self.note(redirection.check());
         }
         Ok(simple)
     }
 
-    /// Checks what belongs to a command apart from its words, or lists it.
+    /// Lists a command, and checks what belongs to it apart from its words.
     fn take(
         &mut self,
         owner: Node<'tree>,
@@ -480,21 +506,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 ));
             }
             if document.expands && self.source.slice(body.text.clone()).contains(['$', '`']) {
-                if self.commands.is_none() {
-                    return Err(Refusal::unknown(
-                        body.text,
-                        "a here-document that is only known when it runs, and may need a file",
-                    ));
-                }
+                self.refuse(Refusal::unknown(
+                    body.text.clone(),
+                    "a here-document that is only known when it runs, and may need a file",
+                ));
                 let substitutions = self.substitutions(owner, body.text.clone());
                 let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
                 lexer.here_document()?;
-                self.push_all(lexer.found, place)?;
+                self.push_all(lexer.found, place);
             }
         }
-        if let Some(commands) = &mut self.commands {
-            commands.extend(CommandPart::new(self.source.0, range, &simple)?);
-        }
+        self.parts
+            .extend(CommandPart::new(self.source.0, range, &simple)?);
         let waits = !place.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
@@ -502,7 +525,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 self.effects.may_leave_processes = true;
                 self.tasks.push(Task { node, place });
             } else {
-                self.push_all(vec![node], place)?;
+                self.push_all(vec![node], place);
             }
         }
         Ok(())
@@ -538,10 +561,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     /// Checks substitutions in places where no command waits for a process.
-    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) -> Result<(), Refusal> {
+    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
         for node in nodes {
-            if node.kind() == "process_substitution" && self.commands.is_none() {
-                return Err(Refusal::unknown(
+            if node.kind() == "process_substitution" {
+                self.refuse(Refusal::unknown(
                     self.source.trimmed(node),
                     "a process substitution that may be left running",
                 ));
@@ -552,7 +575,6 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let place = place.in_subshell();
             self.tasks.push(Task { node, place });
         }
-        Ok(())
     }
 
     /// The substitutions of a node that lie within a range, without those inside of others.
@@ -593,14 +615,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 }
             }
             let node = self.cursor.node();
-            // What is written to `>(…)` may change anything.
-            let is_substitution = match node.kind() {
-                "command_substitution" => true,
-                "process_substitution" => {
-                    self.commands.is_some() || !self.source.slice(node.byte_range()).contains(">(")
-                }
-                _ => false,
-            };
+            let is_substitution =
+                matches!(node.kind(), "command_substitution" | "process_substitution");
             let is_outside = node.end_byte() <= range.start || node.start_byte() >= range.end;
             if is_substitution && !is_outside {
                 found.push(Substitution {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::paths::absolute;
 use super::{Input, Registry, ToolContext};
 use crate::permission::{Action, canonical_tool};
+use crate::shell::analyse;
 
 /// Fields of agents' tools that hold the path of the file or tree that they are about.
 const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "absolute_path", "path"];
@@ -80,6 +81,7 @@ fn action_by_fields(tool: &str, input: &Input, context: &ToolContext) -> Action 
     let action = match tool {
         "Bash" => field("command").map(|script| Action::Command {
             script: script.to_owned(),
+            parts: analyse(script).parts,
             only_reads: false,
         }),
         "Read" => path().map(|path| files(Some(path), None)),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Thought, Thread};
+use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Thread};
 use crate::model::Turn;
 use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
 use crate::text::utf16_length;
@@ -227,7 +227,6 @@ impl History {
                         }));
                         reply.push(Block::Call(Call { id, ..call }));
                     }
-                    Block::Thinking(Thought::Plain(_)) => {}
                     Block::Thinking(_) if !keeps_thoughts => {}
                     other => reply.push(other),
                 }

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 use super::*;
+use crate::dialog::Thought;
 
 fn call(id: &str) -> Block {
     Block::Call(Call {
@@ -37,7 +38,7 @@ fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
     }
 }
 
-/// A letter for each block, a bar between turns: `t`ext, `s`igned thinking, `c`all and `r`esult with
+/// A letter for each block, a bar between turns: `t`ext, thought`s`, `c`all and `r`esult with
 /// their ids, `!` for a result that says that there is none.
 fn shown(turns: &[Turn]) -> String {
     let block = |block: &Block| match block {
@@ -147,7 +148,7 @@ fn what_files_hold_becomes_what_apis_accept() {
 }
 
 #[test]
-fn thinking_goes_back_to_the_model_that_signed_it() {
+fn thinking_goes_back_to_its_model() {
     let signed = Block::Thinking(Thought::Signed {
         text: "hm".to_owned(),
         signature: "s".to_owned(),
@@ -162,7 +163,7 @@ fn thinking_goes_back_to_the_model_that_signed_it() {
         said(Origin::Results, "", vec![result("1", "x")]),
     ];
     let turns = |model| shown(&history(messages.clone()).into_turns(model).unwrap());
-    assert_eq!(turns("m"), "t:go | s c:1 | r:1=x");
+    assert_eq!(turns("m"), "t:go | s s c:1 | r:1=x");
     assert_eq!(turns("other"), "t:go | c:1 | r:1=x");
 }
 

@@ -34,28 +34,19 @@ fn help_lists_every_exit_status() {
     assert_eq!(listed, statuses);
 }
 
-/// Completion specifications of zsh separate their parts by colons, so a colon in a value's name
-/// makes zsh run the rest of it as a command.
-#[test]
-fn zsh_completes_values_without_running_anything() {
-    let script = run(&["completions", "zsh"], b"").stdout;
-    for line in script.lines() {
-        // '--option=[help]:NAME:action'
-        let Some((_, specification)) = line.trim().rsplit_once("]:") else {
-            continue;
-        };
-        let Some((_, action)) = specification.split_once(':') else {
-            continue;
-        };
-        let is_known = action.starts_with("_default")
-            || action.starts_with("_files")
-            || action.starts_with('(');
-        assert!(is_known, "{line}");
-    }
-}
+/// A session with a title that no shell should run.
+const HOSTILE: &str = r#"mkdir -p .claude/projects/p
+cat > .claude/projects/p/abc-session.jsonl <<'END'
+{"type":"user","uuid":"1","parentUuid":null,"sessionId":"abc-session","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hi"}}
+{"type":"custom-title","sessionId":"abc-session","customTitle":"a:b$(touch ran)`touch ran`';touch ran;'"}
+END"#;
 
 /// What is typed before the TAB, and some of what the shell offers then.
-const COMPLETIONS: [(&str, &[&str]); 8] = [
+const COMPLETIONS: [(&str, &[&str]); 12] = [
+    ("turnpipe session show ", &["latest", "abc-session"]),
+    ("turnpipe title ", &["latest", "abc-session"]),
+    ("turnpipe schema ", &["tool-result", "title"]),
+    ("turnpipe turn --model ", &["builtin", "openai:gpt-5-mini"]),
     ("turnpipe ", &["run-tools", "title", "recap", "session"]),
     ("turnpipe session ", &["list", "show", "tail", "stats"]),
     ("turnpipe run-tools --emit ", &["result", "turn"]),
@@ -76,9 +67,9 @@ const COMPLETIONS: [(&str, &[&str]); 8] = [
 const BASH: &str = r#"
 source <(turnpipe completions bash)
 read -ra COMP_WORDS <<<"$TYPED"
-COMP_CWORD=${#COMP_WORDS[@]} COMP_LINE=$TYPED COMP_POINT=${#TYPED}
-COMP_WORDS+=("")
-_turnpipe turnpipe "" "${COMP_WORDS[COMP_CWORD - 1]}"
+[[ $TYPED == *" " ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$TYPED COMP_POINT=${#TYPED} COMP_TYPE=9
+_clap_complete_turnpipe turnpipe "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
@@ -115,13 +106,17 @@ fn every_shell_completes_commands_and_values() {
             let wanted = expected.join(" ");
             let offered = shell(&format!(
                 "command -v {name} >/dev/null || exit 0\n\
-                 cd {}; export HOME=$PWD TERM=dumb TYPED='{typed}' WANTED='{wanted}'\n{script}\n\
-                 echo complete",
+                 cd {}; export PATH=${{TURNPIPE%/*}}:$PATH HOME=$PWD TERM=dumb TYPED='{typed}' WANTED='{wanted}'\n\
+                 {HOSTILE}\n{script}\n[ -e ran ] || echo complete",
                 folder.path().display()
             ));
             if offered.stdout.is_empty() {
                 break;
             }
+            assert!(
+                offered.stdout.ends_with("complete\n"),
+                "{name}: {offered:?}"
+            );
             for value in expected {
                 let is_offered = offered.stdout.contains(value);
                 assert!(is_offered, "{name}: {typed}: {value}: {offered:?}");

@@ -415,6 +415,32 @@ fn a_list_without_sessions_is_nothing_to_do() {
     }
 }
 
+/// Each line of a list has one record, wherever a bad one stands, and none is a failure of the command.
+#[test]
+fn bad_lines_of_a_list_are_records_and_no_failure() {
+    let good = &*data("qwen-rewound.jsonl");
+    let good = run(&["session", "path", good, "--json"], b"").stdout;
+    let bad = "garbage\n{\"type\":\"session\"}\n{\"type\":\"session\",\"path\":\"/none.jsonl\"}\n\
+        {\"type\":\"session\",\"path\":\"/etc/passwd\"}\n";
+    for command in [
+        "title --model builtin -o jsonl",
+        "recap --model builtin -o jsonl",
+        "session check --summary -o jsonl -",
+        "session path --json -",
+    ] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        for list in [format!("{bad}{good}"), format!("{good}{bad}")] {
+            let told = run(&arguments, list.as_bytes());
+            assert_eq!(told.status, Some(0), "{command}: {told:?}");
+            let lines: Vec<&str> = told.stdout.lines().collect();
+            assert_eq!(lines.len(), 5, "{command}: {told:?}");
+            let errors = lines.iter().filter(|line| line.contains("\"error\":"));
+            assert_eq!(errors.count(), 4, "{command}: {told:?}");
+            assert_eq!(told.stderr.lines().count(), 4, "{command}: {told:?}");
+        }
+    }
+}
+
 #[test]
 fn sessions_are_named_by_a_list_or_a_file_on_standard_input() {
     let path = &*data("qwen-rewound.jsonl");

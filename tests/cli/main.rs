@@ -11,6 +11,7 @@ mod help;
 mod hook;
 mod inputs;
 mod pages;
+mod scale;
 mod streams;
 mod terminal;
 mod turnpipe;

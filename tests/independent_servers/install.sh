@@ -17,6 +17,10 @@ if [ ! -x llmock/bin/llmock ]; then
     unreachable "the registry of Python packages"
   llmock/bin/pip install --quiet --disable-pip-version-check llmock==0.2.2
 fi
+if [ ! -x llama/bin/python ]; then
+  python3 -m venv llama
+  llama/bin/pip install --quiet --disable-pip-version-check xllamacpp==2026.10.11549 gguf==0.19.0 numpy==2.4.6
+fi
 if [ ! -d aimock/node_modules/@copilotkit/aimock ]; then
   mkdir -p aimock
   npm view @copilotkit/aimock version >/dev/null 2>&1 ||

@@ -1,5 +1,5 @@
 //! Model providers against servers that other people wrote, who disagree with us where we are
-//! wrong: `llmock` (which grades its clients) and `aimock`.
+//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server.
 //!
 //! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
 //! set: to the folder in which they are or shall be installed.
@@ -13,6 +13,7 @@ mod commands;
 #[path = "../side/files.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod files;
+mod llama;
 mod llmock;
 mod models;
 #[path = "../side/recorded.rs"]
@@ -21,14 +22,18 @@ mod server;
 #[path = "../cli/turnpipe.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod turnpipe;
+mod turns;
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// How the script ends where a registry cannot be reached.
 const UNREACHABLE: i32 = 69;
 
-/// The folder with the servers, installed; `None` if they are not to be used, or cannot be.
+/// The folder with the servers, installed once; `None` if they are not to be used, or cannot be.
+static INSTALLED: LazyLock<Option<PathBuf>> = LazyLock::new(installed);
+
 fn installed() -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("TURNPIPE_INDEPENDENT_SERVERS") else {
         println!("skipped: TURNPIPE_INDEPENDENT_SERVERS names no folder for the servers");
@@ -48,12 +53,17 @@ fn installed() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// One test for both: they share the folder that is installed into.
 #[test]
 fn servers_of_other_people_are_content() {
-    let Some(folder) = installed() else { return };
-    llmock::run(&folder);
-    aimock::run(&folder);
-    commands::under_a_rate_limit(&folder);
-    commands::run(&folder);
+    let Some(folder) = &*INSTALLED else { return };
+    llmock::run(folder);
+    aimock::run(folder);
+    commands::under_a_rate_limit(folder);
+    commands::run(folder);
+}
+
+#[test]
+fn an_agent_of_pipes_works_on_servers_of_other_people() {
+    let Some(folder) = &*INSTALLED else { return };
+    turns::run(folder);
 }

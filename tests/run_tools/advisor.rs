@@ -49,7 +49,7 @@ fn another_model_sees_the_conversation_and_says_what_to_do() {
     let now = json!({"type": "user", "message": {"role": "user", "content": "Faster"}});
     let reply = json!({"type": "assistant", "message": {"id": "n", "role": "assistant", "content": [
         {"type": "text", "text": "I ask."},
-        {"type": "tool_use", "id": "a", "name": "Advisor", "input": {"question": "Is it the cache?"}}]}});
+        {"type": "tool_use", "id": "a", "name": "Advisor", "input": {"question": format!("Is it the cache of {KEY}?")}}]}});
     let run = ask(
         advised(&bench, &address, &session),
         &format!("{now}\n{reply}\n"),
@@ -64,7 +64,7 @@ fn another_model_sees_the_conversation_and_says_what_to_do() {
         "- Make the build fast\n- Faster\n",
         "\nCall of Bash: {\"command\":\"cat .env\"}\nResult: KEY=",
         "\nPerson: Faster\nModel: I ask.\nCall of Advisor: ",
-        "The model asks: Is it the cache?",
+        "The model asks: Is it the cache of ",
     ] {
         assert!(asked.contains(part), "{part}: {asked}");
     }

@@ -418,6 +418,23 @@ fn an_interrupt_ends_a_hook_and_its_call() {
 }
 
 #[test]
+fn an_interrupt_does_not_wait_for_a_server() {
+    let bench = Bench::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", server.local_addr().unwrap());
+    let hooks = json!({"PreToolUse": [{"hooks": [{"type": "http", "url": url, "timeout": 620}]}]});
+    let file = write_settings(&bench, &hooks);
+    let mut driver = bench.drive(&["--settings", file.to_str().unwrap()]);
+    driver.send(&turn("m", &[("a", "ls")]));
+    // It is never answered.
+    let _asked = server.accept().unwrap();
+    driver.signal("INT");
+    let run = driver.wait();
+    assert_eq!(run.status, Some(130), "{run:?}");
+    assert_eq!(run.outcomes(), pairs(&[("a", "not_run")]), "{run:?}");
+}
+
+#[test]
 fn hooks_in_the_background_are_not_waited_for() {
     let bench = Bench::new();
     let hooks = json!({"PreToolUse": [{"hooks": [

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::files::records;
+use crate::files::{executable, records};
 use crate::server::{Server, completion};
 use crate::turnpipe::Run;
 
@@ -38,11 +38,8 @@ fn repository(folder: &Path) {
     // Ids that are the same in each run, and differ from round to round.
     let wrapper = "#!/bin/sh\nTURNPIPE_ID_SEED=$(cat work.jsonl 2>/dev/null | wc -c)\n\
         export TURNPIPE_ID_SEED\nexec \"$BINARY\" \"$@\"\n";
-    let path = folder.join("bin/turnpipe");
     fs::create_dir_all(folder.join("bin")).unwrap();
-    fs::write(&path, wrapper).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&path, mode).unwrap();
+    executable(&folder.join("bin/turnpipe"), wrapper);
 }
 
 fn bash(id: &str, command: &str) -> Value {
@@ -199,6 +196,16 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     let labels = lines(&folder.join(LABELS));
     assert!(labels.iter().all(|line| line["type"] == "tool_use_summary"));
     assert_eq!(labels.len(), 3);
+    let session = folder.join("work.jsonl");
+    let shown = ["session", "show", "-o", "text", session.to_str().unwrap()];
+    let shown = crate::turnpipe::run(&shown, b"").stdout;
+    // All ids come again, and each label stands below its own calls.
+    let places = ["● ", "It subtracts", "● ", "I run the test again", "● "];
+    let mut rest = &*shown;
+    for place in places {
+        let (_, after) = rest.split_once(place).unwrap();
+        rest = after;
+    }
     assert_eq!(
         of_kind("ai-title").next().unwrap()["aiTitle"],
         "Fix the failing test"

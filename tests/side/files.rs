@@ -122,6 +122,15 @@ pub(crate) fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// Writes a program. Another process does it: this one may start children at any moment, which would
+/// hold the file open for writing until they are on their way, and it could not be run meanwhile.
+pub(crate) fn executable(path: &Path, text: &str) {
+    let script = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
+    let mut shell = std::process::Command::new("sh");
+    let written = shell.args(["-c", script]).arg(path).arg(text).status();
+    assert!(written.unwrap().success());
+}
+
 /// The records on the lines of an output.
 pub(crate) fn records(output: &str) -> Vec<Value> {
     output

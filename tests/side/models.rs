@@ -1,9 +1,12 @@
 //! The services with a model, asked through the real providers.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::agent_script::wait_until;
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{CANARY, Server, fed, says, titles};
 use crate::turnpipe::run;
@@ -85,6 +88,53 @@ fn eighty_labels_of_a_slow_model_stand_in_their_places() {
     );
     // Asked one after the other it would take eight seconds.
     assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+/// With `--hold-ms 0` no line waits for a label: one that goes out was ready before its place came. Each
+/// message comes a little later after the label was asked for, until the label is the first.
+#[test]
+fn a_label_that_is_ready_goes_out_without_holding_the_next_message() {
+    let server = Server::start(NO_DELAY, always(says("Read a file")));
+    let mut child = server
+        .command(&["summarize-batch", "--hold-ms", "0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap()).lines();
+    // A label that came too late leaves its cost behind, anywhere.
+    let mut output = output
+        .map(Result::unwrap)
+        .filter(|line| !line.contains("\"subtype\":\"usage\""));
+    let batches = stream(500);
+    let batches: Vec<&str> = batches.lines().skip(1).collect();
+    let mut labelled = None;
+    for (number, batch) in batches.chunks(2).enumerate() {
+        let [call, result] = batch else {
+            unreachable!("a batch is a call and its result");
+        };
+        writeln!(input, "{call}").unwrap();
+        let first = output.next().unwrap();
+        if first != *call {
+            labelled = Some((number, first));
+            assert_eq!(output.next().unwrap(), *call);
+            break;
+        }
+        writeln!(input, "{result}").unwrap();
+        assert_eq!(output.next().unwrap(), *result);
+        wait_until("a request", || server.bodies.lock().unwrap().len() > number);
+        std::thread::sleep(Duration::from_millis(number as u64));
+    }
+    drop(input);
+    let (number, label) = labelled.unwrap();
+    let label = &records(&label)[0];
+    assert_eq!(label["summary"], "Read a file");
+    assert_eq!(
+        label["preceding_tool_use_ids"],
+        json!([format!("t{}", number - 1)])
+    );
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

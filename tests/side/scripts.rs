@@ -1,6 +1,7 @@
 //! The scripts in `examples`, but for the agent: those that watch or title another agent, and the reviewer.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -10,29 +11,27 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent_script::{call, wait_until};
-use crate::files::{TALK, claude, qwen, records, write};
+use crate::files::{TALK, claude, executable, qwen, records, write};
 use crate::server::{Server, completion, fed, says, titles};
 use crate::turnpipe::Run;
 
 /// A script with nothing in its environment but programs, a home and this.
 fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut command = Command::new(examples.join(name));
+    command.env_clear();
+    inside(command, folder, variables)
+}
+
+fn inside(mut command: Command, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let binaries = Path::new(env!("CARGO_BIN_EXE_turnpipe")).parent().unwrap();
     let path = format!("{}:{}:/usr/bin:/bin", folder.display(), binaries.display());
-    let mut command = Command::new(root.join("examples").join(name));
     command
         .current_dir(folder)
-        .env_clear()
         .env("PATH", path)
         .env("HOME", folder)
         .envs(variables.iter().copied());
     command
-}
-
-fn executable(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(path, mode).unwrap();
 }
 
 /// Each agent is asked for the records that it was recorded with, and every batch is a line.
@@ -96,6 +95,24 @@ fn what_six_agents_do_is_told_while_they_do_it() {
     }
 }
 
+/// Runs the hook as an agent with these settings does.
+fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let name = "stop-hook-title.sh";
+    let hooks = project.join(".claude/hooks");
+    fs::create_dir_all(&hooks).unwrap();
+    symlink(examples.join(name), hooks.join(name)).unwrap();
+    let settings = fs::read_to_string(examples.join("hooks/title-settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    let hook = settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", hook.unwrap()])
+        .env_clear()
+        .env("CLAUDE_PROJECT_DIR", project);
+    fed(inside(command, project, variables), input)
+}
+
 /// The model answers only when the hook is over: nobody waits for the title.
 #[test]
 fn a_hook_titles_its_session_and_lets_nobody_wait() {
@@ -126,10 +143,7 @@ fn a_hook_titles_its_session_and_lets_nobody_wait() {
         let input = json!({"session_id": "s", "transcript_path": session, "cwd": folder.path(),
             "hook_event_name": "Stop", "timestamp": "2026-11-21T21:14:02.145Z",
             "stop_hook_active": true, "last_assistant_message": "It is done."});
-        let run = fed(
-            script("stop-hook-title.sh", folder.path(), &variables),
-            &input.to_string(),
-        );
+        let run = stop_hook(folder.path(), &variables, &input.to_string());
         assert_eq!(run, silence(), "{agent}");
         over.send(()).unwrap();
         wait_until("a title", || {
@@ -142,9 +156,9 @@ fn a_hook_titles_its_session_and_lets_nobody_wait() {
 
 #[test]
 fn a_hook_with_nothing_to_title_is_silent() {
-    let folder = tempfile::tempdir().unwrap();
     for input in ["", "{", "{}", r#"{"transcript_path":"/none/such.jsonl"}"#] {
-        let run = fed(script("stop-hook-title.sh", folder.path(), &[]), input);
+        let folder = tempfile::tempdir().unwrap();
+        let run = stop_hook(folder.path(), &[], input);
         assert_eq!(run, silence(), "{input}");
     }
 }

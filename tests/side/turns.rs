@@ -194,6 +194,36 @@ fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
     assert_eq!(checked.status, Some(0), "{}", checked.stdout);
 }
 
+#[test]
+fn what_a_model_thought_before_its_calls_goes_back_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|body| {
+            let messages = body["messages"].as_array().unwrap();
+            let called = messages
+                .iter()
+                .find(|message| message["role"] == "assistant");
+            match called.map(|message| message["reasoning_content"].clone()) {
+                None => {
+                    let calls = [call("a", "ls"), call("b", "pwd")];
+                    let message = json!({"role": "assistant", "content": "", "reasoning_content": "I should look.", "tool_calls": calls});
+                    (200, completion(&message))
+                }
+                Some(thought) if thought == "I should look." => (200, says("Done.")),
+                Some(_) => {
+                    let message = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2";
+                    (400, json!({"error": {"message": message}}).to_string())
+                }
+            }
+        }),
+    );
+    let (status, _) = round(&server, folder.path(), &["--prompt", "Look"]);
+    assert_eq!(status, Some(0));
+    let (status, written) = round(&server, folder.path(), &[]);
+    assert_eq!(status, Some(10), "{written:#?}");
+}
+
 const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
     {\"role\":\"user\",\"content\":\"Hello\"}\n";
 
@@ -231,6 +261,35 @@ fn limits_end_the_loop_before_the_model_is_asked() {
         free.stderr.contains("unheard-of has no price"),
         "{}",
         free.stderr
+    );
+}
+
+#[test]
+fn what_was_asked_besides_counts_towards_the_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let cost = json!({"type": "system", "subtype": "usage", "uuid": "u2", "sessionId": "s", "turnpipe": {"v": 1,
+        "model_used": "openai:gpt-5", "prompt_id": "advisor", "usage": {"input_tokens": 11, "output_tokens": 3}}});
+    let prompt = json!({"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "Hello"}});
+    let dialog = format!("{prompt}\n{cost}\n");
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, &dialog).unwrap();
+    let session = ["--session", file.to_str().unwrap()];
+    let limits = [["--max-session-tokens", "14"], ["--max-budget", "0.00004"]];
+    for limit in limits {
+        for (source, input) in [(&session[..], ""), (&[], &*dialog)] {
+            let arguments = [source, &limit].concat();
+            let run = fed(turn(&server, folder.path(), &arguments), input);
+            let written = records(&run.stdout);
+            let reason = &written.last().unwrap()["terminal_reason"];
+            assert_eq!(reason, "budget_exhausted", "{arguments:?}: {run:?}");
+        }
+    }
+    let arguments = [&session[..], &["--max-session-tokens", "15"]].concat();
+    let run = fed(turn(&server, folder.path(), &arguments), "");
+    assert_eq!(
+        records(&run.stdout).last().unwrap()["terminal_reason"],
+        "completed"
     );
 }
 
@@ -633,4 +692,50 @@ fn stop_hooks_may_end_it_all_or_say_nothing() {
         kinds(&written),
         ["init", "user", "text", "tool_use", "result"]
     );
+}
+
+/// What another agent did is a conversation like any other: each call stands before its result.
+#[test]
+fn streams_of_other_agents_are_gone_on_with() {
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
+    let table = [
+        ("claude", "assistant+1 tool assistant user"),
+        ("qwen", "assistant+1 tool assistant user"),
+        ("codex", "assistant+3 tool tool tool assistant user"),
+        (
+            "gemini-cli",
+            "user assistant+4 tool tool tool tool assistant user",
+        ),
+        ("pi", "user assistant+1 tool assistant user"),
+        (
+            "opencode",
+            "assistant+3 tool tool tool assistant+1 tool assistant+1 tool assistant user",
+        ),
+    ];
+    for (agent, expected) in table {
+        let stream = streams.join(format!("{agent}-stream.jsonl"));
+        let stream = std::fs::read_to_string(stream).unwrap();
+        let mut command = crate::turnpipe::command();
+        let arguments = "turn --model openai:gpt-5 --dry-run --prompt more";
+        command
+            .args(arguments.split(' '))
+            .env("OPENAI_API_KEY", "x");
+        let told = fed(command, &stream);
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{agent}");
+        let body: Value = serde_json::from_str(&told.stdout).unwrap();
+        let mut called = Vec::new();
+        let roles = body["messages"].as_array().unwrap().iter().skip(1);
+        let roles = roles.map(|message| {
+            if message["role"] == "tool" {
+                assert_eq!(called.remove(0), message["tool_call_id"], "{agent}");
+            }
+            let role = message["role"].as_str().unwrap();
+            let Some(calls) = message["tool_calls"].as_array() else {
+                return role.to_owned();
+            };
+            called.extend(calls.iter().map(|call| call["id"].clone()));
+            format!("{role}+{}", calls.len())
+        });
+        assert_eq!(roles.collect::<Vec<_>>().join(" "), expected, "{agent}");
+    }
 }

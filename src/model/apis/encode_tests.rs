@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::dialog::{Block, Call, CallResult, Media, Part, Role, Thought};
-use crate::model::dialect::ForcedCall;
+use crate::model::dialect::{Acceptance, ForcedCall};
 use crate::model::presets::preset;
 use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
 
@@ -216,7 +216,7 @@ fn a_conversation_in_the_form_of_openai() {
             {"role": "assistant", "content": "Earlier. ", "tool_calls": [{
                 "id": "c1", "type": "function",
                 "function": {"name": "read", "arguments": "{\"path\": \"x\\ud83d\"}"},
-            }]},
+            }], "reasoning_content": "hm"},
             {"role": "tool", "tool_call_id": "c1", "content": "no such file"},
             {"role": "user", "content": [
                 {"type": "text", "text": "And this?"},
@@ -394,6 +394,35 @@ fn what_a_server_signed_goes_back_to_it() {
         }])
     );
     assert_eq!(reply("openai", "messages", "content"), Value::Null);
+    // Nobody signs it there.
+    assert_eq!(
+        reply("openai", "messages", "reasoning_content"),
+        "not signed"
+    );
+    assert_eq!(reply("ollama", "messages", "thinking"), "not signed");
+    let refusing = Dialect {
+        thoughts: Acceptance::Refused,
+        ..preset("openai").unwrap().dialect("m")
+    };
+    let refused = encode(&refusing, "m", &request, Delivery::Whole);
+    assert!(!refused.contains("not signed"), "{refused}");
+    let thought_alone = Request {
+        turns: vec![
+            Turn::user("go"),
+            Turn {
+                role: Role::Assistant,
+                blocks: vec![
+                    Block::thinking("not signed"),
+                    Block::Text("Done.".to_owned()),
+                ],
+            },
+        ],
+        ..Request::new(PromptId::MAIN, 9)
+    };
+    for provider in ["openai", "ollama", "anthropic", "gemini"] {
+        let sent = body(provider, "m", &thought_alone, Delivery::Whole).to_string();
+        assert!(!sent.contains("not signed"), "{sent}");
+    }
 }
 
 #[test]

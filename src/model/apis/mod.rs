@@ -14,7 +14,7 @@ mod encode_tests;
 
 use serde_json::{Map, Value};
 
-use super::dialect::{Api, Dialect, Temperature};
+use super::dialect::{Acceptance, Api, Dialect};
 use super::draft::Draft;
 use super::server_error::ServerError;
 use super::{Delivery, Failure, Request, Thinking};
@@ -102,8 +102,8 @@ pub(super) fn senseless(body: &str) -> Failure {
 /// The temperature, where it can be chosen.
 fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
     match dialect.temperature {
-        Temperature::Sent => request.temperature.map(Value::from),
-        Temperature::Refused => None,
+        Acceptance::Sent => request.temperature.map(Value::from),
+        Acceptance::Refused => None,
     }
 }
 

@@ -103,6 +103,10 @@ fn assistant(spoken: &Spoken<'_>) -> Value {
     let mut message = json!({"role": "assistant", "content": spoken.text()});
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
+        let thought = spoken.thoughts();
+        if !thought.is_empty() {
+            message["thinking"] = thought.into();
+        }
     }
     message
 }

@@ -31,7 +31,7 @@ pub(super) fn encode(
         body["temperature"] = temperature;
     }
     let functions: Vec<Value> = ask.functions().iter().map(function).collect();
-    let mut messages = messages(&ask.instructions(request), request);
+    let mut messages = messages(&ask.instructions(request), request, dialect.thoughts);
     let instructions = messages
         .first_mut()
         .filter(|first| first["role"] == "system");

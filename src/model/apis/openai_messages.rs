@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::spoken::{Spoken, result_text, spoken};
 use crate::dialog::{Call, Role};
 use crate::model::Request;
+use crate::model::dialect::Acceptance;
 
 /// The messages of a request, with `instructions` before them.
-pub(super) fn messages(instructions: &str, request: &Request) -> Vec<Value> {
+pub(super) fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
     let mut messages = Vec::new();
     if !instructions.is_empty() {
         messages.push(json!({"role": "system", "content": instructions}));
@@ -15,7 +16,7 @@ pub(super) fn messages(instructions: &str, request: &Request) -> Vec<Value> {
     for spoken in spoken(request) {
         match spoken.role {
             Role::User | Role::System => messages.extend(user(&spoken)),
-            Role::Assistant => messages.push(assistant(&spoken)),
+            Role::Assistant => messages.push(assistant(&spoken, thoughts)),
         }
     }
     messages
@@ -48,7 +49,8 @@ fn user(spoken: &Spoken<'_>) -> Vec<Value> {
     messages
 }
 
-fn assistant(spoken: &Spoken<'_>) -> Value {
+/// In the midst of calls, some servers insist on what their model thought before (`DeepSeek`, Kimi).
+fn assistant(spoken: &Spoken<'_>, thoughts: Acceptance) -> Value {
     let call = |call: &Call| {
         let function = json!({"name": call.name, "arguments": call.input.get()});
         json!({"id": call.id, "type": "function", "function": function})
@@ -59,7 +61,12 @@ fn assistant(spoken: &Spoken<'_>) -> Value {
         return json!({"role": "assistant", "content": text});
     }
     let content = (!text.is_empty()).then_some(text);
-    json!({"role": "assistant", "content": content, "tool_calls": calls})
+    let mut message = json!({"role": "assistant", "content": content, "tool_calls": calls});
+    let thought = spoken.thoughts();
+    if thoughts == Acceptance::Sent && !thought.is_empty() {
+        message["reasoning_content"] = thought.into();
+    }
+    message
 }
 
 /// Marks the end of a prefix for the prompt cache: the message's text becomes a part with a mark.

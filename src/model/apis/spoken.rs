@@ -23,19 +23,18 @@ static EARLIER: LazyLock<Block> =
 /// Replaces an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// The turns of a request. Neighbours with the same role are merged; blank text, thinking without a
-/// signature, and turns
-/// without anything else are omitted.
+/// The turns of a request. Neighbours with the same role are merged; blank text is omitted, and so are
+/// turns with nothing but thinking without a signature.
 pub(super) fn spoken(request: &Request) -> Vec<Spoken<'_>> {
     let mut merged: Vec<Spoken<'_>> = Vec::new();
     for turn in &request.turns {
         let says_something = |block: &&Block| match block {
-            Block::Text(text) => !text.trim().is_empty(),
-            Block::Thinking(thought) => !matches!(thought, Thought::Plain(_)),
-            Block::Call(_) | Block::Result(_) | Block::Media(_) => true,
+            Block::Text(text) | Block::Thinking(Thought::Plain(text)) => !text.trim().is_empty(),
+            Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => true,
         };
         let mut blocks: Vec<&Block> = turn.blocks.iter().filter(says_something).collect();
-        if blocks.is_empty() {
+        let is_plain_thought = |block: &&Block| matches!(block, Block::Thinking(Thought::Plain(_)));
+        if blocks.iter().all(is_plain_thought) {
             continue;
         }
         match merged.last_mut() {
@@ -77,6 +76,15 @@ impl<'a> Spoken<'a> {
             })
             .collect();
         texts.join("\n\n")
+    }
+
+    /// What the model thought, without what was signed; empty if nothing.
+    pub(super) fn thoughts(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Thinking(Thought::Plain(text)) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
     }
 
     /// The calls.

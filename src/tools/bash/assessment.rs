@@ -14,6 +14,7 @@ pub(super) fn assess(command: &str, analysis: &Analysis, context: &ToolContext) 
     let (access, why) = assess_where(analysis, context, || context.lane.is_enforced());
     let action = Action::Command {
         script: command.to_owned(),
+        parts: analysis.parts.clone(),
         only_reads: access.is_read_only(),
     };
     Assessment {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::cache::Cache;
 use super::page::{Page, reason};
-use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task};
+use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
 use crate::process::CancelToken;
 
 /// The largest page, in bytes.
@@ -18,9 +18,6 @@ const MOST_REDIRECTS: usize = 10;
 
 /// The most time that one fetch takes, redirects included.
 const LONGEST: Duration = Duration::from_mins(1);
-
-/// How soon a fetch notices that it was cancelled.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Kinds of content, the best one first.
 const ACCEPT: &str = "text/markdown, text/html, application/xhtml+xml, text/*;q=0.9, */*;q=0.8";
@@ -78,17 +75,10 @@ impl Web {
         let waiting = cancel.clone();
         let task = move |_: Task<()>| async move {
             let fetched = timeout(total, follow(&client, reach, address));
-            let cancelled = async {
-                while !waiting.is_cancelled() {
-                    sleep(CANCEL_INTERVAL).await;
-                }
-            };
-            tokio::select! {
-                () = cancelled => Ok(None),
-                fetched = fetched => match fetched {
-                    Ok(fetched) => fetched.map(Some),
-                    Err(_) => Err(format!("no whole answer within {} s", total.as_secs_f64())),
-                },
+            match unless_cancelled(waiting, fetched).await {
+                None => Ok(None),
+                Some(Ok(fetched)) => fetched.map(Some),
+                Some(Err(_)) => Err(format!("no whole answer within {} s", total.as_secs_f64())),
             }
         };
         let fetched = self.engine.run(task, |()| ());

@@ -193,7 +193,10 @@ fn is_zero(number: &u64) -> bool {
 /// Prices are decimal, sums of binary fractions are not quite: 0.1 and 0.2 would be
 /// 0.30000000000000004.
 #[allow(clippy::ref_option, reason = "as serde calls it")]
-fn to_the_millionth<S: Serializer>(cost: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn to_the_millionth<S: Serializer>(
+    cost: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let rounded = cost.map(|cost| (cost * 1e6).round() / 1e6);
     rounded.serialize(serializer)
 }

@@ -383,7 +383,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 result: Some("Done.".to_owned()),
                 stop_reason: Some("end_turn"),
                 terminal_reason: "completed",
-                total_cost_usd: Some(0.5),
+                total_cost_usd: Some(0.1 + 0.2),
                 usage: TokenUsage {
                     input: 9,
                     output: 1,
@@ -394,7 +394,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 session_id: "s".into(),
                 turnpipe: VersionOnly::default(),
             }),
-            r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":900,"num_turns":1,"result":"Done.","stop_reason":"end_turn","terminal_reason":"completed","total_cost_usd":0.5,"usage":{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":0,"cache_creation_input_tokens":0},"uuid":"u","session_id":"s","turnpipe":{"v":1}}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":900,"num_turns":1,"result":"Done.","stop_reason":"end_turn","terminal_reason":"completed","total_cost_usd":0.3,"usage":{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":0,"cache_creation_input_tokens":0},"uuid":"u","session_id":"s","turnpipe":{"v":1}}"#,
         ),
         (
             "check-error",

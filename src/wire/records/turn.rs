@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::constant::{InitSubtype, RetrySubtype, tagged};
 use super::extension::VersionOnly;
-use super::session::TokenUsage;
+use super::session::{TokenUsage, to_the_millionth};
 use crate::wire::{SessionId, ToolUseId};
 
 /// Opens the stream of a reply. Its calls are there to be run.
@@ -117,7 +117,10 @@ pub struct TurnResultRecord {
     /// `model_error`, `aborted_streaming`, `max_turns` or `budget_exhausted`.
     pub terminal_reason: &'static str,
     /// What it cost in US dollars; absent if the model has no price.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "to_the_millionth"
+    )]
     pub total_cost_usd: Option<f64>,
     /// The tokens.
     pub usage: TokenUsage,

@@ -1,0 +1,151 @@
+//! `turn` in a loop with `run-tools` and `session append`: an agent on servers of other people.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+use crate::{aimock, llama, llmock, turnpipe};
+
+/// Providers, the variables with their addresses, and where each server has them.
+const PROVIDERS: [(&str, &str, &str, &str); 3] = [
+    ("openai", "OPENAI_BASE_URL", "/v1", "/v1"),
+    ("anthropic", "ANTHROPIC_BASE_URL", "/anthropic", ""),
+    ("gemini", "GOOGLE_GEMINI_BASE_URL", "/gemini", ""),
+];
+
+/// Longer than any of the loops here.
+const MOST_ROUNDS: usize = 9;
+
+pub(crate) fn run(folder: &Path) {
+    for delivery in ["--partial", "--no-stream"] {
+        let graded = llmock::start(folder, &[]);
+        for (provider, variable, of_llmock, of_aimock) in PROVIDERS {
+            let agent = Agent::new(provider, variable, graded.url(of_llmock), delivery);
+            script(&graded);
+            agent.works(&format!("llmock, {provider}, {delivery}"), 3);
+            let scripted = aimock::start(folder);
+            let agent = Agent::new(provider, variable, scripted.url(of_aimock), delivery);
+            agent.works(&format!("aimock, {provider}, {delivery}"), 3);
+        }
+        let _ = llmock::grade(folder, &graded);
+        let server = llama::start(folder);
+        let (variable, url) = ("OPENAI_BASE_URL", server.url("/v1"));
+        let agent = Agent::new("openai", variable, url, delivery);
+        let name = format!("llama.cpp, {delivery}");
+        agent.works(&name, 2);
+        agent.works(&name, 2);
+        let usage = agent.usage();
+        for (before, now) in usage.iter().zip(&usage[1..]) {
+            // All of a request but its last token is the beginning of the next one.
+            assert!(now.1 + 16 >= before.0, "{name}: {usage:?}");
+        }
+        println!("{name}: tokens, and those of them from the cache: {usage:?}");
+    }
+}
+
+/// Has the server call tools in two replies; then it answers.
+fn script(server: &Server) {
+    let call = |command: &str| json!({"name": "Bash", "arguments": {"command": command}});
+    let behaviors = json!([
+        {"type": "reply", "tool_calls": [call("pwd"), call("ls")]},
+        {"type": "reply", "text": "Once more.", "tool_calls": [call("pwd")]},
+    ]);
+    let body = json!({ "behaviors": behaviors }).to_string();
+    server.ask("POST", "/_llmock/scenario", &body);
+}
+
+struct Agent {
+    folder: tempfile::TempDir,
+    model: String,
+    address: (&'static str, String),
+    delivery: &'static str,
+}
+
+impl Agent {
+    fn new(provider: &str, variable: &'static str, url: String, delivery: &'static str) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            model: format!("{provider}:m"),
+            address: (variable, url),
+            delivery,
+        }
+    }
+
+    /// It gets an answer after this many replies, and its session is sound.
+    fn works(&self, name: &str, replies: usize) {
+        let mut statuses = vec![self.round(&["--prompt", "LOOK_TWICE"])];
+        while statuses.last() == Some(&Some(0)) && statuses.len() < MOST_ROUNDS {
+            statuses.push(self.round(&[]));
+        }
+        let (last, calls) = statuses.split_last().unwrap();
+        assert_eq!(*last, Some(10), "{name}: {statuses:?}");
+        assert_eq!(calls.len(), replies - 1, "{name}: {statuses:?}");
+        let file = self.folder.path().join("s.jsonl");
+        let checked = ["session", "check", "--exit-status", file.to_str().unwrap()];
+        let checked = turnpipe::run(&checked, b"");
+        assert_eq!(checked.status, Some(0), "{name}: {}", checked.stdout);
+        let session = std::fs::read_to_string(&file).unwrap();
+        let blocks = |kind: &str, id: &str| -> Vec<String> {
+            let records = session
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap());
+            let blocks = records.flat_map(|record: Value| {
+                let blocks = record["message"]["content"].as_array().cloned();
+                blocks.unwrap_or_default()
+            });
+            let blocks = blocks.filter(|block| block["type"] == kind);
+            blocks
+                .map(|block| block[id].as_str().unwrap().to_owned())
+                .collect()
+        };
+        let calls = blocks("tool_use", "id");
+        assert_eq!(calls, blocks("tool_result", "tool_use_id"), "{name}");
+        let different: HashSet<&String> = calls.iter().collect();
+        assert_eq!(different.len(), calls.len(), "{name}: {calls:?}");
+        println!("{name}: {} calls in {replies} replies", calls.len());
+    }
+
+    fn round(&self, arguments: &[&str]) -> Option<i32> {
+        let pipe = "\"$0\" turn --session s.jsonl \"$@\" | tee -a turns.jsonl | \"$0\" run-tools \
+            | \"$0\" session append s.jsonl --no-echo --exit-status";
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", pipe, env!("CARGO_BIN_EXE_turnpipe")])
+            .args([
+                "--model",
+                &self.model,
+                self.delivery,
+                "--tools-only",
+                "Bash",
+            ])
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.folder.path())
+            .env(self.address.0, &self.address.1)
+            .stdin(Stdio::null());
+        for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+            shell.env(key, "sk-independent");
+        }
+        shell.status().unwrap().code()
+    }
+
+    /// The tokens of each request, and how many of them came from a cache.
+    fn usage(&self) -> Vec<(u64, u64)> {
+        let turns = std::fs::read_to_string(self.folder.path().join("turns.jsonl")).unwrap();
+        let records = turns
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        let results = records.filter(|record: &Value| record["type"] == "result");
+        let tokens = results.map(|result| {
+            let count = |name: &str| result["usage"][name].as_u64().unwrap();
+            let cached = count("cache_read_input_tokens");
+            (count("input_tokens") + cached, cached)
+        });
+        tokens.collect()
+    }
+}
