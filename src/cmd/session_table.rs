@@ -79,7 +79,9 @@ pub(super) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
         for name in DISPENSABLE {
             let given_up = rows[0].iter().position(|head| head == name);
             if let Some(column) = given_up.filter(|_| room(&rows, title, columns) < LEAST_ROOM) {
-                rows.iter_mut().for_each(|row| drop(row.remove(column)));
+                for row in &mut rows {
+                    row.remove(column);
+                }
                 title -= 1;
             }
         }
