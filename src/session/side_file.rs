@@ -1,5 +1,5 @@
-//! The side file of another agent's session file: labels, and everything the agent has no record
-//! for.
+//! The side file of a session file: labels that were made while others wrote to the session, and
+//! everything that another agent has no record for.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
